@@ -1,0 +1,42 @@
+# make demo: set everything up and see algorithms run.   make test: set everything up, lint, type-check, run all tests.
+# make bench: speed, as ratios measured in one run.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test bench lint clean
+
+demo: $(VENV)/ready
+	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
+	@echo; echo '$$ bitwright multiply 719 483';         $(BIN)/bitwright multiply 719 483
+	@echo; echo '$$ bitwright permute 10110 --order 3,1,2,5,4'; $(BIN)/bitwright permute 10110 --order 3,1,2,5,4
+	@echo; echo '$$ cat examples/comparison.bw';         cat examples/comparison.bw
+	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
+	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
+
+test: $(VENV)/ready-dev lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/ready-dev
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/ready
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

@@ -1,0 +1,72 @@
+"""bitwright: write an algorithm as bit rules, and have a wide two-layer network run it exactly.
+
+>>> from bitwright import addition, run
+>>> run(addition(10), p=719, q=483).value
+1202
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bitwright.algorithms import addition as addition
+    from bitwright.algorithms import multiplication as multiplication
+    from bitwright.algorithms import permutation as permutation
+    from bitwright.errors import BitwrightError as BitwrightError
+    from bitwright.errors import InputError as InputError
+    from bitwright.errors import Problem as Problem
+    from bitwright.errors import ProgramError as ProgramError
+    from bitwright.execution import BatchRun as BatchRun
+    from bitwright.execution import Run as Run
+    from bitwright.execution import Trace as Trace
+    from bitwright.execution import run as run
+    from bitwright.execution import run_batch as run_batch
+    from bitwright.program import FIXED_POINT as FIXED_POINT
+    from bitwright.program import Algorithm as Algorithm
+    from bitwright.program import Builder as Builder
+    from bitwright.program import Program as Program
+    from bitwright.program import Word as Word
+    from bitwright.program import grid as grid
+    from bitwright.program import load as load
+    from bitwright.program import parse as parse
+    from bitwright.program import span as span
+    from bitwright.program import word as word
+
+__version__ = "0.1.0"
+
+# The public names, and the room each comes from. They are imported when first used, so that `import bitwright` and
+# `bitwright --help` load nothing heavy.
+_ROOMS = {
+    "bitwright.algorithms": ("addition", "multiplication", "permutation"),
+    "bitwright.errors": ("BitwrightError", "InputError", "Problem", "ProgramError"),
+    "bitwright.execution": ("BatchRun", "Run", "Trace", "run", "run_batch"),
+    "bitwright.program": (
+        "FIXED_POINT",
+        "Algorithm",
+        "Builder",
+        "Program",
+        "Word",
+        "grid",
+        "load",
+        "parse",
+        "span",
+        "word",
+    ),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bitwright' has no attribute '{name}'")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,45 @@
+"""Binary permutation (App. B.1): every bit moves to its place in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bitwright.algorithms.sizes import check_bits
+from bitwright.bits import shorten
+from bitwright.errors import InputError
+from bitwright.program import Algorithm, Builder, span, word
+
+
+def permutation(order: Sequence[int]) -> Algorithm:
+    """Moves bit i to position `order[i-1]`, the paper's pi(i), for all bits at once."""
+    l = check_bits(len(order))
+    check_order(order)
+    b = Builder()
+    p = b.bits("p", l)
+    i, pi = span(1, l), np.asarray(order, dtype=np.int64)
+
+    b.block(p[i])
+    b.when(p[i] == 1).write(p[pi])
+
+    return Algorithm(
+        name="permutation",
+        program=b.build(),
+        inputs=(word(p[:]),),
+        outputs=(word(p[:]),),
+        steps=1,
+        description=f"permute {l} bits in one step",
+    )
+
+
+def check_order(order: Sequence[int]) -> None:
+    """Raises InputError unless `order` contains each of 1..l exactly once."""
+    l = len(order)
+    seen: set[int] = set()
+    for place in order:
+        if not 1 <= place <= l:
+            raise InputError(f"an order of {l} bits uses the positions 1 to {l}, got {shorten(place)}")
+        if place in seen:
+            raise InputError(f"an order moves each bit to a place of its own, but {place} occurs twice")
+        seen.add(place)

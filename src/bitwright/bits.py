@@ -1,0 +1,119 @@
+"""Numbers to bits and back: the only place that knows which end of a number comes first.
+
+Index 1 (position 0 of an array) is the least significant bit, as in the paper.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError
+
+BoolArray = NDArray[np.bool_]
+
+MAX_DIGITS = 1_000_000  # CPython's conversion is quadratic; past this it would look like a hang
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9][0-9_]*")
+
+
+def width_of(value: int) -> int:
+    """How many bits `value` needs, at least one.
+
+    >>> width_of(0), width_of(719)
+    (1, 10)
+    """
+    return max(1, value.bit_length())
+
+
+def to_bits(value: int, width: int, name: str = "the number") -> BoolArray:  # (width,)
+    """The bits of `value`, least significant first.
+
+    >>> to_bits(6, 4).astype(int).tolist()
+    [0, 1, 1, 0]
+    """
+    if value < 0:
+        raise InputError(f"{name} must be 0 or more, got {shorten(value)}")
+    if value.bit_length() > width:
+        raise InputError(
+            f"{name} must fit in {width:,} bit{'s' if width != 1 else ''}, "
+            f"got {shorten(value)}, which needs {value.bit_length():,}"
+        )
+    octets = np.frombuffer(value.to_bytes((width + 7) // 8, "little"), dtype=np.uint8)
+    return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
+
+
+def from_bits(bits: BoolArray) -> int:
+    """The number whose bits, least significant first, are `bits`.
+
+    >>> from_bits(to_bits(483, 10))
+    483
+    """
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+
+
+def bit_string(value: int, width: int) -> str:
+    """`value` as people write it, most significant bit first.
+
+    >>> bit_string(5, 4)
+    '0101'
+    """
+    return format(value, f"0{width}b")
+
+
+def parse_bit_string(text: str, name: str = "the number") -> tuple[int, int]:
+    """Value and width of a string of 0s and 1s; its last character is bit 1.
+
+    >>> parse_bit_string("10110")
+    (22, 5)
+    """
+    if not text or set(text) - {"0", "1"}:
+        raise InputError(f"{name} must be written in 0s and 1s, such as 10110, got {shorten(text)!r}")
+    return int(text, 2), len(text)
+
+
+def parse_number(text: str, name: str = "the number") -> int:
+    """A number of any size from its decimal, 0x or 0b text.
+
+    >>> parse_number("719"), parse_number("0xff"), parse_number("0b101")
+    (719, 255, 5)
+    """
+    stripped = text.strip()
+    if re.fullmatch(r"-[0-9_]+", stripped):
+        raise InputError(f"{name} must be 0 or more, got {shorten(stripped)}")
+    if len(stripped) > MAX_DIGITS:
+        raise InputError(f"{name} must have at most {MAX_DIGITS:,} digits, got {len(stripped):,}")
+    if not stripped.isascii() or not _NUMBER.fullmatch(stripped):
+        raise InputError(f"{name} must be a whole number such as 719, 0x2cf or 0b101, got {shorten(text)!r}")
+    try:
+        if stripped[:2].lower() in ("0x", "0b"):
+            return int(stripped, 0)
+        with any_digits():
+            return int(stripped, 10)
+    except ValueError:
+        raise InputError(f"{name} must be a whole number such as 719, got {shorten(text)!r}") from None
+
+
+def shorten(value: int | str, most: int = 40) -> str:
+    """A value that fits into one line of an error message."""
+    if isinstance(value, int):
+        if value.bit_length() > 130:
+            return f"a number of {value.bit_length():,} bits"
+        value = str(value)
+    value = "".join(ch if ch.isprintable() else "?" for ch in value)
+    return value if len(value) <= most else f"{value[: most - 3]}..."
+
+
+@contextmanager
+def any_digits() -> Iterator[None]:
+    """Lifts CPython's limit of 4,300 decimal digits for the conversions made inside."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(limit)

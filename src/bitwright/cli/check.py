@@ -1,0 +1,39 @@
+"""`bitwright check`: every problem of a rule file, with line and column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.common import json_option, print_json, quiet_option
+
+if TYPE_CHECKING:
+    from bitwright.errors import Problem
+
+
+@click.command("check")
+@click.argument("file")
+@json_option
+@quiet_option
+def command(file: str, as_json: bool, quiet: bool) -> int:
+    """List every problem of a .bw file. Exit 1 if there is one."""
+    from bitwright.errors import ProgramError
+    from bitwright.program import load
+
+    problems: tuple[Problem, ...] = ()
+    summary = ""
+    try:
+        summary = repr(load(file)).partition(": ")[2]
+    except ProgramError as error:
+        problems = error.problems
+    if as_json:
+        found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
+        print_json({"file": file, "ok": not problems, "problems": found})
+    elif problems:
+        for problem in problems:
+            click.echo(f"{file}:{problem}")
+        click.echo(f"bitwright: {len(problems)} problem{'s' * (len(problems) != 1)} in {file}", err=True)
+    elif not quiet:
+        click.echo(f"{file}: no problems ({summary})")
+    return 1 if problems else 0

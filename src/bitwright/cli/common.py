@@ -1,0 +1,173 @@
+"""What several verbs share: options, output, progress, and how NAME or FILE becomes an algorithm."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bitwright.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from bitwright.execution import Run
+    from bitwright.program import Algorithm
+
+NAMES = ("addition", "multiplication", "permutation")
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
+bits_option = click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
+order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+run_options = _together(
+    click.option("--engine", default="templates", show_default=True, help="What decides the next state."),
+    click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
+    json_option,
+    quiet_option,
+)
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Something worth knowing that is not the result: to stderr."""
+    if not quiet:
+        click.secho(text, err=True, dim=True)
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    from bitwright.bits import any_digits
+
+    with any_digits():
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def parse_order(text: str) -> list[int]:
+    """`3,1,2` as a list of positions."""
+    from bitwright.bits import parse_number
+
+    return [parse_number(part, "each position of --order") for part in text.split(",")]
+
+
+def find_algorithm(target: str, bits: int | None = None, order: str | None = None, default_bits: int = 4) -> Algorithm:
+    """The algorithm that a shipped name or a rule file stands for."""
+    from bitwright.algorithms import addition, multiplication, permutation
+    from bitwright.program import load
+
+    if target == "permutation":
+        return permutation(parse_order(order) if order else range(bits or default_bits, 0, -1))
+    if order:
+        raise InputError("--order goes with permutation only")
+    if target == "addition":
+        return addition(bits or default_bits)
+    if target == "multiplication":
+        return multiplication(bits or default_bits)
+    if bits is not None:
+        raise InputError(f"--bits goes with {', '.join(NAMES)}; in a rule file, change its 'let' line")
+    if not Path(target).suffix and not Path(target).exists():
+        raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
+    return load(target)
+
+
+def parse_values(pairs: Sequence[str]) -> dict[str, int]:
+    """`a=7 b=13` as a dictionary."""
+    from bitwright.bits import parse_number, shorten
+
+    values: dict[str, int] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"give inputs as NAME=NUMBER, such as a=7, got '{shorten(pair)}'")
+        if name in values:
+            raise InputError(f"input {name} is given twice")
+        values[name] = parse_number(text, f"input {name}")
+    return values
+
+
+def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
+    """The stable keys of a run."""
+    single = {"value": run.value} if len(run.outputs) == 1 else {}
+    return {
+        "algorithm": run.algorithm.name,
+        **single,
+        "outputs": run.outputs,
+        "bits": bits,
+        "steps": run.steps,
+        "halted": run.halted,
+        "engine": run.engine,
+        "rounding": run.rounding,
+        "margin": run.margin,
+        **more,
+    }
+
+
+def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, **more: object) -> int:
+    """Prints a run and gives the exit code: 1 if the step limit came before the end."""
+    if as_json:
+        print_json(run_json(run, bits, **more))
+    elif run.halted:
+        click.echo(bare if quiet else line)
+        program = run.algorithm.program
+        steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
+        note(f"{program.templates:,} templates, {steps}, engine {run.engine}", quiet)
+    if not run.halted:
+        click.echo(
+            f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
+            "raise --max-steps, or check its rules",
+            err=True,
+        )
+    return 0 if run.halted else 1
+
+
+def widest(algorithm: Algorithm) -> int:
+    """The bit length of its longest input, or output if it has no input."""
+    return max((len(word.bits) for word in algorithm.inputs or algorithm.outputs), default=0)
+
+
+class StepProgress:
+    """A progress bar on stderr, for runs that take longer than a moment and terminals that can show it."""
+
+    def __init__(self, show: bool) -> None:
+        self._show = show and sys.stderr.isatty()
+        self._begin = time.monotonic()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> StepProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, step: int, limit: int) -> None:
+        if not self._show or step % 64:
+            return
+        if self._bar is None:
+            if time.monotonic() - self._begin < 0.5:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("steps", total=limit)
+        if self._task is not None:
+            self._bar.update(self._task, completed=step)

@@ -1,0 +1,92 @@
+"""The `bitwright` command: finds the verb, and turns whatever goes wrong into one line and an exit code.
+
+Exit 0: done. 1: the answer is no (the program did not halt, a file has problems). 2: bad usage or bad input.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from bitwright import __version__
+from bitwright.errors import BitwrightError, suggestion
+
+VERBS = ("add", "multiply", "permute", "run", "check", "show", "trace", "completion")
+
+
+class _Verbs(click.Group):
+    """Loads a verb's file only when that verb is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"bitwright.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            hint = suggestion(args[0], VERBS) or f"; the commands are {', '.join(VERBS)}"
+            raise click.UsageError(f"there is no command '{args[0]}'{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bitwright", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Write an algorithm as bit rules, and have it run exactly.
+
+    \b
+    bitwright add 719 483
+    bitwright multiply 719 483
+    bitwright permute 10110 --order 3,1,2,5,4
+    bitwright run examples/subtraction.bw a=719 b=483
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and gives its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = cli.main(arguments, prog_name="bitwright", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return 2
+    except click.NoSuchOption as error:
+        return _refuse(_negative(arguments) or error.format_message())
+    except click.ClickException as error:
+        return _refuse(error.format_message())
+    except BitwrightError as error:
+        return _refuse(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("bitwright: stopped", err=True)
+        return 130
+    except MemoryError:
+        return _refuse("not enough memory for a program of this size")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # our reader has gone; say nothing more
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(message: str) -> int:
+    click.echo(f"bitwright: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def _negative(arguments: Sequence[str]) -> str | None:
+    """A negative number looks like an option to the parser; say what is really wrong with it."""
+    for argument in arguments:
+        if re.fullmatch(r"-[0-9][0-9_]*", argument):
+            return f"numbers must be 0 or more, got {argument}"
+    return None

@@ -1,0 +1,132 @@
+"""`bitwright show`: a program's names, blocks, rules and sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.common import bits_option, find_algorithm, json_option, order_option, print_json
+
+if TYPE_CHECKING:
+    from bitwright.program import Algorithm
+
+
+@click.command("show")
+@click.argument("target", metavar="FILE|NAME")
+@bits_option
+@order_option
+@click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
+@json_option
+def command(target: str, bits: int | None, order: str | None, text: bool, as_json: bool) -> None:
+    """Show what a program consists of. Its id is the sha256 of its canonical text."""
+    algorithm = find_algorithm(target, bits, order)
+    if text:
+        for line in algorithm.text_lines():
+            click.echo(line)
+    elif as_json:
+        print_json(_document(algorithm))
+    else:
+        _tables(algorithm)
+
+
+def _document(algorithm: Algorithm) -> dict[str, object]:
+    from bitwright.program import summary
+
+    program = algorithm.program
+    return {
+        "name": algorithm.name,
+        "description": algorithm.description,
+        "bits": program.bits,
+        "blocks": program.blocks,
+        "templates": program.templates,
+        "writers_max": int(program.writers.max()),
+        "program_id": program.id,
+        "inputs": {word.name: len(word.bits) for word in algorithm.inputs},
+        "outputs": {word.name: len(word.bits) for word in algorithm.outputs},
+        "steps": algorithm.steps,
+        "halt": program.layout.name_of(algorithm.halt) if isinstance(algorithm.halt, int) else algorithm.halt,
+        "names": [vars(item) for item in summary.names(program)],
+        "rules": [vars(item) for item in summary.rules(program)],
+        "never_written": summary.never_written(program),
+    }
+
+
+def _tables(algorithm: Algorithm) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from bitwright.errors import listing
+    from bitwright.program import summary
+
+    program = algorithm.program
+    console = Console(highlight=False)
+    console.print(f"[bold]{algorithm.name}[/bold]  {algorithm.description}", soft_wrap=True)
+
+    sizes = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for what, value in (
+        ("bits (k)", f"{program.bits:,}"),
+        ("blocks (b)", f"{program.blocks:,}"),
+        ("templates (K)", f"{program.templates:,}"),
+        ("writers of a bit", f"at most {int(program.writers.max()):,}"),
+        ("never written", listing(summary.never_written(program, 1000)) or "none"),
+        ("inputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.inputs], 12) or "none"),
+        ("outputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.outputs], 12)),
+        ("done", _ending(algorithm)),
+    ):
+        sizes.add_row(what, value)
+    console.print(sizes)
+    console.print(f"id                {program.id}", soft_wrap=True)
+
+    _table(
+        console,
+        ("name", "bits", "writers of each bit"),
+        [(item.name, f"{item.bits:,}", _span(item.writers_min, item.writers_max)) for item in summary.names(program)],
+    )
+    _table(
+        console,
+        ("block", "how many", "templates in each"),
+        [
+            (" ".join(item.example), f"{item.count:,}", _span(item.templates_min, item.templates_max))
+            for item in summary.blocks(program)
+        ],
+    )
+    _table(
+        console,
+        ("rule", "templates"),
+        [(item.text, f"{item.count:,}") for item in summary.rules(program)],
+    )
+
+
+def _table(console: Console, headings: tuple[str, ...], rows: list[tuple[str, ...]], most: int = 60) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 else "right", overflow="fold")
+    for row in rows[:most]:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print()
+    console.print(table)
+    if len(rows) > most:
+        console.print(f"... and {len(rows) - most:,} more (--text prints everything)")
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _ending(algorithm: Algorithm) -> str:
+    if algorithm.halt is None:
+        return f"after {algorithm.steps:,} steps"
+    when = (
+        f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
+        if isinstance(algorithm.halt, int)
+        else "when a step changes nothing"
+    )
+    return when if algorithm.steps is None else f"{when}, in at most {algorithm.steps:,} steps"
+
+
+if TYPE_CHECKING:
+    from rich.console import Console

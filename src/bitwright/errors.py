@@ -1,0 +1,58 @@
+"""One family of exceptions: every message says what was given, what is allowed, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class BitwrightError(Exception):
+    """Anything bitwright refuses to do; the message is one line meant for a person."""
+
+
+class InputError(BitwrightError):
+    """A value, a name or a file that cannot be used as it was given."""
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One mistake in a program, at a place in its text (or in the Python that built it)."""
+
+    line: int
+    column: int
+    message: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        where = self.place or (f"{self.line}:{self.column}" if self.line else "")
+        return f"{where}: {self.message}" if where else self.message
+
+
+class ProgramError(BitwrightError):
+    """All problems of a program, found before any work starts."""
+
+    def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        self.source = source
+        super().__init__(self._summary())
+
+    def _summary(self) -> str:
+        first = self.problems[0]
+        where = f"{self.source}:" if self.source and first.line else f"{self.source}: " if self.source else ""
+        more = len(self.problems) - 1
+        tail = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
+        return f"{where}{first}{tail}"
+
+
+def suggestion(word: str, known: Sequence[str]) -> str:
+    """`; did you mean 'addition'?` when something known is close to `word`, else nothing."""
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def listing(items: Sequence[str], most: int = 5) -> str:
+    """`a, b, c and 7 more`: a list that stays readable however long it is."""
+    if len(items) <= most:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])} and {len(items) - most:,} more"

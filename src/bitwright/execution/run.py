@@ -1,0 +1,178 @@
+"""The run loop: step until a halt bit, a fixed point, the declared number of steps, or a limit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.execution.engine import Engine
+from bitwright.execution.engines import make_engine
+from bitwright.execution.trace import Recorder, Trace
+from bitwright.program import FIXED_POINT, Algorithm
+from bitwright.program.layout import IntArray
+
+DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
+Progress = Callable[[int, int], None]  # steps made, steps at most
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one run."""
+
+    algorithm: Algorithm
+    engine: str
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    steps: int
+    halted: bool  # False: the limit came first, and the outputs are those of an unfinished run
+    margin: float | None
+    state: BoolArray  # (k,)
+    trace: Trace | None = None
+    rounding: str | None = None
+
+    @property
+    def value(self) -> int:
+        """The output of an algorithm that has just one."""
+        if len(self.outputs) != 1:
+            raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
+        return next(iter(self.outputs.values()))
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """What came of many runs, one row each."""
+
+    states: BoolArray  # (batch, k)
+    steps: IntArray  # (batch,)
+    halted: BoolArray  # (batch,)
+    margin: NDArray[np.float64] | None  # (batch,)
+
+
+def run(
+    algorithm: Algorithm,
+    inputs: Mapping[str, int] | None = None,
+    *,
+    engine: str | Engine = "templates",
+    limit: int | None = None,
+    record: bool = False,
+    progress: Progress | None = None,
+    **values: int,
+) -> Run:
+    """Runs an algorithm on input values, given by name.
+
+    >>> from bitwright.algorithms import addition
+    >>> run(addition(10), p=719, q=483).value
+    1202
+    """
+    given = {**(inputs or {}), **values}
+    chosen = make_engine(engine, algorithm.program) if isinstance(engine, str) else engine
+    start = algorithm.state(given)
+    recorder = Recorder(algorithm.program) if record else None
+    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), progress, recorder)
+    return Run(
+        algorithm=algorithm,
+        engine=chosen.name,
+        inputs=given,
+        outputs=algorithm.read(done.states[0]),
+        steps=int(done.steps[0]),
+        halted=bool(done.halted[0]),
+        margin=None if done.margin is None else float(done.margin[0]),
+        state=done.states[0],
+        trace=recorder.trace(int(done.steps[0])) if recorder else None,
+    )
+
+
+def run_batch(
+    algorithm: Algorithm,
+    states: BoolArray,
+    *,
+    engine: str | Engine = "templates",
+    limit: int | None = None,
+    workers: int | None = None,
+) -> BatchRun:
+    """Runs many start states at once; the result does not depend on the number of workers."""
+    chosen = make_engine(engine, algorithm.program) if isinstance(engine, str) else engine
+    most = _limit(algorithm, limit)
+    if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
+        raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
+    chunks = [states[at : at + chosen.chunk] for at in range(0, max(1, len(states)), chosen.chunk)]
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        parts = list(pool.map(lambda chunk: _run_chunk(algorithm, chosen, chunk, most), chunks))
+    margins = [part.margin for part in parts if part.margin is not None]
+    return BatchRun(
+        states=np.concatenate([part.states for part in parts]),
+        steps=np.concatenate([part.steps for part in parts]),
+        halted=np.concatenate([part.halted for part in parts]),
+        margin=np.concatenate(margins) if margins else None,
+    )
+
+
+def _limit(algorithm: Algorithm, limit: int | None) -> int:
+    if limit is not None and limit < 0:
+        raise InputError(f"the step limit must be 0 or more, got {limit}")
+    declared = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps
+    if limit is None:
+        return declared
+    return limit if algorithm.steps is None else min(limit, declared)
+
+
+def _run_chunk(
+    algorithm: Algorithm,
+    engine: Engine,
+    start: BoolArray,
+    limit: int,
+    progress: Progress | None = None,
+    recorder: Recorder | None = None,
+) -> BatchRun:
+    """Steps all rows until each is done; once most are, the others go on in a batch of their own."""
+    count = len(start)
+    final, steps, halted = start.copy(), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
+    margin: NDArray[np.float64] | None = None
+    active = np.arange(count)  # the rows still running
+    batch = engine.begin(start)
+    running = np.ones(count, dtype=bool)  # within the current batch
+
+    def finish(rows: BoolArray, at_step: int, by_itself: bool) -> None:
+        final[active[rows]] = batch.states()[rows]
+        steps[active[rows]], halted[active[rows]] = at_step, by_itself
+        running[rows] = False
+
+    if recorder:
+        recorder.add(start[0])
+    if isinstance(algorithm.halt, int):
+        finish(batch.bit(algorithm.halt) & running, 0, True)
+    for step in range(1, limit + 1):
+        if not running.any():
+            break
+        if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
+            rest, active = batch.states()[running], active[running]
+            batch, running = engine.begin(rest), np.ones(len(active), dtype=bool)
+        batch.step()
+        if recorder:
+            recorder.add(batch.states()[0])
+        if progress:
+            progress(step, limit)
+        if (now := batch.margin()) is not None:
+            margin = np.full(count, np.inf) if margin is None else margin
+            margin[active[running]] = np.minimum(margin[active[running]], now[running])
+        if isinstance(algorithm.halt, int):
+            finish(batch.bit(algorithm.halt) & running, step, True)
+        elif algorithm.halt == FIXED_POINT:
+            finish(batch.unchanged() & running, step - 1, True)
+        elif recorder is None and _worth_a_look(step) and batch.unchanged()[running].all():
+            break  # nothing will change in the steps that are left, so they need not be made
+    if running.any():
+        finish(running.copy(), limit, algorithm.halt is None and limit == algorithm.steps)
+    return BatchRun(final, steps, halted, margin)
+
+
+def _worth_a_look(step: int) -> bool:
+    """Looking for a fixed point costs about a fifth of a step; here it is done at 1, 2, 4, ..., 64, 128, 192, ..."""
+    return step % 64 == 0 or step & (step - 1) == 0

@@ -1,0 +1,145 @@
+"""The `templates` engine: the rules themselves, Eq. (5)-(6), on up to 64 states at once in every machine word.
+
+Bit i of all states is row i of an array of words; a template's match is then the AND of a few rows, and the next
+value of a bit the OR of the matches that write it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+
+Words = NDArray[np.uint8] | NDArray[np.uint64]
+
+_CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
+_MAX_LAYERS = 16  # past this many writers of one bit, a single reduction is faster than a pass for each
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Templates of blocks of one size: rows first..last of the matches, and the literals of each (size, count)."""
+
+    first: int
+    last: int
+    literals: IntArray
+
+
+class TemplatesEngine:
+    """Steps states by matching templates."""
+
+    name = "templates"
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._groups, row_of = _literals(program)
+        writer = np.repeat(row_of, np.diff(program.write_start)[np.arange(program.templates)])
+        order = np.argsort(program.write_bits, kind="stable")
+        self._written, self._writer = program.write_bits[order], writer[order]
+        self._targets, self._firsts = np.unique(self._written, return_index=True)
+        layer = np.arange(len(order)) - np.repeat(self._firsts, np.diff(np.append(self._firsts, len(order))))
+        deepest = int(layer.max()) + 1 if len(layer) else 0
+        self._layers = (
+            [(self._written[layer == depth], self._writer[layer == depth]) for depth in range(deepest)]
+            if deepest <= _MAX_LAYERS
+            else []
+        )
+
+    @property
+    def chunk(self) -> int:
+        """As many states as fit the cache, but enough of them to fill the words."""
+        rows = 4 * self.program.bits + 2 * self.program.templates
+        return max(1024, 64 * (_CACHE // (8 * rows)))
+
+    def begin(self, states: BoolArray) -> TemplatesBatch:
+        return TemplatesBatch(self, states)
+
+    def match(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
+        """Which templates match: the AND of their literals (Eq. 5)."""
+        matches = np.empty((self.program.templates, literals.shape[1]), dtype=literals.dtype)
+        for group in self._groups:
+            rows = matches[group.first : group.last]
+            literals.take(group.literals[0], axis=0, out=rows, mode="clip")
+            for literal in group.literals[1:]:
+                rows &= literals.take(literal, axis=0, mode="clip")
+        return matches
+
+    def write(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
+        """What the matches set: for every bit the OR over its writers (Eq. 6)."""
+        bits[...] = 0
+        if self._layers:
+            for targets, writers in self._layers:
+                bits[targets] |= matches.take(writers, axis=0, mode="clip")
+        elif len(self._targets):
+            chosen = matches.take(self._writer, axis=0, mode="clip")
+            bits[self._targets] = np.bitwise_or.reduceat(chosen, self._firsts, axis=0)
+
+
+class TemplatesBatch:
+    """States in packed form: rows 0..k-1 hold the bits, rows k..2k-1 their complements."""
+
+    def __init__(self, engine: TemplatesEngine, states: BoolArray) -> None:
+        self._engine, self._count = engine, len(states)
+        packed = pack(states)
+        self._now = np.empty((2 * len(packed), packed.shape[1]), dtype=packed.dtype)
+        self._now[: len(packed)] = packed
+        self._before = self._now.copy()
+
+    def step(self) -> None:
+        self._now, self._before = self._before, self._now
+        k = self._engine.program.bits
+        np.invert(self._before[:k], out=self._before[k:])
+        self._engine.write(self._engine.match(self._before), self._now[:k])
+
+    def states(self) -> BoolArray:
+        return unpack(self._now[: self._engine.program.bits], self._count)
+
+    def bit(self, bit: int) -> BoolArray:
+        return unpack(self._now[bit : bit + 1], self._count)[:, 0]
+
+    def unchanged(self) -> BoolArray:
+        k = self._engine.program.bits
+        differing = np.bitwise_or.reduce(self._now[:k] ^ self._before[:k], axis=0)
+        return ~unpack(differing[np.newaxis], self._count)[:, 0]
+
+    def margin(self) -> None:
+        return None
+
+
+def pack(states: BoolArray) -> Words:  # (batch, k) -> (k, words)
+    """States to words: state s is bit s of its row; one byte a row for up to 8 states, else 64-bit words."""
+    octets = np.packbits(states.T, axis=1, bitorder="little")
+    if len(states) <= 8:
+        return octets
+    padded = np.zeros((octets.shape[0], -(-octets.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : octets.shape[1]] = octets
+    return padded.view(np.uint64)
+
+
+def unpack(words: Words, count: int) -> BoolArray:  # (k, words) -> (count, k)
+    """The inverse of `pack`."""
+    octets = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
+
+
+def _literals(program: Program) -> tuple[list[_Group], IntArray]:
+    """For every template the rows it ANDs, grouped by block size; and each template's row among the matches."""
+    sizes = np.diff(program.block_start)[program.template_block]  # (K,)
+    groups: list[_Group] = []
+    row_of = np.empty(program.templates, dtype=np.int64)
+    first = 0
+    for size in np.unique(sizes).tolist():
+        members = np.flatnonzero(sizes == size)
+        places = np.arange(size)[:, np.newaxis]
+        bits = program.block_bits[program.block_start[program.template_block[members]] + places]
+        off = 1 - (program.template_config[members] >> places & 1)
+        last = first + len(members)
+        groups.append(_Group(first, last, bits + off * program.bits))
+        row_of[members] = np.arange(first, last)
+        first = last
+    return groups, row_of

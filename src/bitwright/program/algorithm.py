@@ -1,0 +1,95 @@
+"""An Algorithm: a program, how numbers enter and leave it, and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bitwright.bits import BoolArray, from_bits, to_bits
+from bitwright.errors import InputError, listing, suggestion
+from bitwright.program.program import Program
+
+FIXED_POINT: Literal["fixed point"] = "fixed point"
+Halt = int | Literal["fixed point"] | None
+
+
+@dataclass(frozen=True)
+class Word:
+    """A number inside the state: its name and its bits, least significant first."""
+
+    name: str
+    bits: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A program together with its inputs, outputs, start bits and end.
+
+    With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then
+    the most it may take. Without `halt` the run is done after exactly `steps` steps.
+    """
+
+    name: str
+    program: Program
+    inputs: tuple[Word, ...] = ()
+    outputs: tuple[Word, ...] = ()
+    start: tuple[int, ...] = ()
+    steps: int | None = None
+    halt: Halt = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if self.halt is None and self.steps is None:
+            object.__setattr__(self, "halt", FIXED_POINT)
+
+    def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
+        """The state in which a run with these input values starts."""
+        names = [word.name for word in self.inputs]
+        for name in values:
+            if name not in names:
+                takes = f"takes {listing(names)}" if names else "takes no input"
+                raise InputError(f"{self.name} has no input '{name}'; it {takes}{suggestion(name, names)}")
+        missing = [name for name in names if name not in values]
+        if missing:
+            form = " ".join(f"{name}=NUMBER" for name in missing[:5])
+            raise InputError(f"{self.name} needs a value for {listing(missing)}; give {form}")
+        state = np.zeros(self.program.bits, dtype=bool)
+        state[list(self.start)] = True
+        for word in self.inputs:
+            state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}")
+        return state
+
+    def read(self, state: BoolArray) -> dict[str, int]:
+        """The output values, by name, that a state of k bits holds."""
+        return {word.name: from_bits(state[list(word.bits)]) for word in self.outputs}
+
+    def text_lines(self) -> Iterator[str]:
+        """Its canonical rule text; parsing it gives an equal algorithm."""
+        yield from self.program.text_lines()
+        name_of = self.program.layout.name_of
+        for kind, words in (("input", self.inputs), ("output", self.outputs)):
+            for word in words:
+                yield f"{kind} {word.name} = {' '.join(name_of(bit) for bit in reversed(word.bits))}"
+        if self.start:
+            yield f"start {' '.join(name_of(bit) for bit in self.start)}"
+        if self.steps is not None:
+            yield f"steps {self.steps}"
+        if self.halt is not None:
+            yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {name_of(self.halt)}"
+
+    def text(self) -> str:
+        """The canonical rule text as one string."""
+        return "\n".join(self.text_lines()) + "\n"
+
+    def same_as(self, other: Algorithm) -> bool:
+        """Whether both do the same thing in the same way; names and descriptions do not count."""
+        mine, theirs = ((a.program, a.inputs, a.outputs, sorted(a.start), a.steps, a.halt) for a in (self, other))
+        return mine == theirs
+
+    def __repr__(self) -> str:
+        p = self.program
+        sizes = ((p.bits, "bit"), (p.blocks, "block"), (p.templates, "template"))
+        return f"Algorithm '{self.name}': " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in sizes)

@@ -1,0 +1,128 @@
+"""Named bits: which name and index stands for which coordinate of the state (Section 4, "Input representation")."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError, suggestion
+
+IntArray = NDArray[np.int64]
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+KEYWORDS = frozenset(
+    ("let bits block when write for in if and " + "input output start steps halt at fixed point").split()
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One declared name: a single bit (`shape` is empty) or an array of bits of any rank."""
+
+    name: str
+    shape: tuple[int, ...]
+    offset: int
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    def locate(self, indices: Sequence[IntArray]) -> IntArray:
+        """Bit numbers of the elements at 1-based `indices`, -1 where an index is out of range."""
+        flat = np.zeros((), dtype=np.int64)
+        inside = np.ones((), dtype=bool)
+        for index, extent in zip(indices, self.shape, strict=True):
+            flat = flat * extent + (index - 1)
+            inside = inside & (index >= 1) & (index <= extent)
+        return np.asarray(np.where(inside, self.offset + flat, -1), dtype=np.int64)
+
+    def bits(self) -> IntArray:
+        """All its bit numbers, in row-major order; for a number, least significant first."""
+        return np.arange(self.offset, self.offset + self.size, dtype=np.int64)
+
+    def bit_names(self) -> list[str]:
+        if not self.shape:
+            return [self.name]
+        if len(self.shape) == 1:
+            return [f"{self.name}[{i}]" for i in range(1, self.shape[0] + 1)]
+        return [f"{self.name}[{','.join(map(str, at))}]" for at in product(*(range(1, n + 1) for n in self.shape))]
+
+    def __str__(self) -> str:
+        return f"{self.name}[{','.join(map(str, self.shape))}]" if self.shape else self.name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All names of a program, in the order in which they were declared."""
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def of(cls, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> Layout:
+        fields, offset = [], 0
+        for name, shape in shapes:
+            fields.append(Field(name, shape, offset))
+            offset += prod(shape)
+        return cls(tuple(fields))
+
+    @property
+    def size(self) -> int:
+        """The paper's k: the length of a state."""
+        return self.fields[-1].offset + self.fields[-1].size if self.fields else 0
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields}
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [field.offset for field in self.fields]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> Field:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            hint = suggestion(name, list(self._by_name))
+            raise InputError(f"there are no bits called '{name}'{hint}") from None
+
+    def field_of(self, bit: int) -> Field:
+        return self.fields[bisect_right(self._offsets, bit) - 1]
+
+    def name_of(self, bit: int) -> str:
+        """`p[3]`, `m[2,7]` or `flag`: the name of one bit."""
+        field = self.field_of(bit)
+        if not field.shape:
+            return field.name
+        at = np.unravel_index(bit - field.offset, field.shape)
+        return f"{field.name}[{','.join(str(int(i) + 1) for i in at)}]"
+
+    def bit(self, name: str) -> int:
+        """The bit number of a name such as `p[3]`; the inverse of `name_of`."""
+        stem, _, rest = name.partition("[")
+        field = self[stem.strip()]
+        try:
+            index = tuple(int(part) for part in rest.removesuffix("]").split(",")) if rest else ()
+        except ValueError:
+            raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
+        if len(index) != len(field.shape):
+            raise InputError(f"'{name}' needs {len(field.shape)} index(es): {field}")
+        bit = int(field.locate([np.int64(i) for i in index]))  # type: ignore[misc]
+        if bit < 0:
+            raise InputError(f"'{name}' is out of range: {field}")
+        return bit
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all bits, in order."""
+        return [name for field in self.fields for name in field.bit_names()]

@@ -1,0 +1,197 @@
+"""The frozen Program: blocks, templates and what they write, as compact arrays (Section 4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.program.layout import IntArray, Layout
+
+MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
+_DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
+
+    Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
+    the j-th bit of the block. All arrays are read-only.
+    """
+
+    layout: Layout
+    block_start: IntArray  # (b + 1,) block i owns block_bits[block_start[i]:block_start[i + 1]]
+    block_bits: IntArray  # (k,)
+    template_block: IntArray  # (K,)
+    template_config: IntArray  # (K,)
+    write_start: IntArray  # (K + 1,) template t writes write_bits[write_start[t]:write_start[t + 1]]
+    write_bits: IntArray  # (nnz,)
+    template_rule: IntArray = field(repr=False)  # (K,) which rule of the source gave each template
+    rules: tuple[str, ...] = field(repr=False)  # the source text of each rule
+
+    def __post_init__(self) -> None:
+        for array in (
+            self.block_start,
+            self.block_bits,
+            self.template_block,
+            self.template_config,
+            self.write_start,
+            self.write_bits,
+            self.template_rule,
+        ):
+            array.flags.writeable = False
+
+    # Sizes, in the paper's letters.
+
+    @property
+    def bits(self) -> int:
+        """k: the length of a state."""
+        return self.layout.size
+
+    @property
+    def blocks(self) -> int:
+        """b: the number of blocks, and so the largest possible number of matches."""
+        return len(self.block_start) - 1
+
+    @property
+    def templates(self) -> int:
+        """K, the paper's k': the number of templates, and of training examples before padding."""
+        return len(self.template_block)
+
+    @cached_property
+    def writers(self) -> IntArray:  # (k,)
+        """c_i: how many templates write bit i (the column sums of Y)."""
+        return np.bincount(self.write_bits, minlength=self.bits)
+
+    @cached_property
+    def block_of(self) -> IntArray:  # (k,)
+        """The block that each bit belongs to."""
+        owner = np.empty(self.bits, dtype=np.int64)
+        owner[self.block_bits] = np.repeat(np.arange(self.blocks), np.diff(self.block_start))
+        return owner
+
+    @cached_property
+    def position(self) -> IntArray:  # (k,)
+        """The place of each bit inside its block."""
+        place = np.empty(self.bits, dtype=np.int64)
+        place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
+        return place
+
+    # Matching, Eq. (5).
+
+    @cached_property
+    def _table(self) -> tuple[NDArray[np.int32], IntArray]:
+        """Configuration to template for blocks small enough for a full table: entries, and where a block's begin."""
+        sizes = 1 << np.diff(self.block_start)  # (b,)
+        dense = sizes <= _DENSE_PER_TEMPLATE * np.bincount(self.template_block, minlength=self.blocks)
+        ends = np.cumsum(np.where(dense, sizes, 0))
+        start = np.where(dense, ends - sizes, -1)
+        table = np.full(int(ends[-1]) if len(ends) else 0, -1, dtype=np.int32)
+        own = np.flatnonzero(dense[self.template_block])
+        table[start[self.template_block[own]] + self.template_config[own]] = own
+        return table, start
+
+    @cached_property
+    def _keys(self) -> IntArray:  # (K,), ascending
+        return (self.template_block << MAX_BLOCK) | self.template_config
+
+    def lookup(self, blocks: IntArray, configs: IntArray) -> IntArray:
+        """The template that matches each configuration of each block, or -1: f_i of Eq. (5)."""
+        table, start = self._table
+        at = start[blocks]
+        found = np.full(len(blocks), -1, dtype=np.int64)
+        dense = at >= 0
+        if dense.all():
+            found[...] = table[at + configs]
+            return found
+        found[dense] = table[at[dense] + configs[dense]]
+        keys = (blocks[~dense] << MAX_BLOCK) | configs[~dense]
+        if len(self._keys):
+            near = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            found[~dense] = np.where(self._keys[near] == keys, near, -1)
+        return found
+
+    def configurations(self, state: NDArray[np.bool_]) -> IntArray:  # (b,)
+        """The configuration of every block in one state of k bits."""
+        values = state[self.block_bits].astype(np.int64) << self.position[self.block_bits]
+        return np.asarray(np.add.reduceat(values, self.block_start[:-1]))
+
+    def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
+        """The templates that a state matches, in order; their number is the paper's n."""
+        found = self.lookup(np.arange(self.blocks), self.configurations(state))
+        return found[found >= 0]
+
+    # Text. The canonical text is itself a rule file; its sha256 is the program's identity.
+
+    @cached_property
+    def id(self) -> str:
+        """sha256 of the canonical text, by which certificates, networks and traces know their program."""
+        digest = hashlib.sha256()
+        for chunk in self.text_lines():
+            digest.update(chunk.encode())
+            digest.update(b"\n")
+        return digest.hexdigest()
+
+    def text_lines(self) -> Iterator[str]:
+        """The canonical text: every bit, block and template written out, one a line."""
+        names = self.layout.names
+        for declared in self.layout.fields:
+            yield f"bits {declared}"
+        owned = [names[bit] for bit in self.block_bits.tolist()]
+        starts = self.block_start.tolist()
+        for first, last in pairwise(starts):
+            yield "block " + " ".join(owned[first:last])
+        writes, written = self.write_start.tolist(), [names[bit] for bit in self.write_bits.tolist()]
+        pairs = zip(self.template_block.tolist(), self.template_config.tolist(), strict=True)
+        for number, (block, config) in enumerate(pairs):
+            when = " ".join(
+                f"{name}={config >> place & 1}" for place, name in enumerate(owned[starts[block] : starts[block + 1]])
+            )
+            yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]])}"
+
+    def block_names(self, block: int) -> list[str]:
+        """The names of a block's bits."""
+        return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
+
+    def block_members(self, block: int) -> IntArray:
+        return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
+
+    def writes(self, template: int) -> IntArray:
+        """The bits that one template sets."""
+        return self.write_bits[self.write_start[template] : self.write_start[template + 1]]
+
+    def template_text(self, template: int) -> str:
+        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`."""
+        config = int(self.template_config[template])
+        names = self.block_names(int(self.template_block[template]))
+        when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
+        return f"when {when} write {' '.join(self.layout.name_of(bit) for bit in self.writes(template).tolist())}"
+
+    # Equality is by content; the way it was written does not count.
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return self.layout == other.layout and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in (
+                "block_start",
+                "block_bits",
+                "template_block",
+                "template_config",
+                "write_start",
+                "write_bits",
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.layout, self.templates, self.write_bits.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"<Program: {self.bits} bits, {self.blocks} blocks, {self.templates} templates>"

@@ -1,0 +1,277 @@
+"""Statements to an Algorithm: names get their meaning, indices their values, and all problems come to light."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from bitwright.errors import Problem, ProgramError, listing
+from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
+from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.layout import IntArray, Layout
+from bitwright.program.program import Program
+from bitwright.program.text import syntax
+from bitwright.program.text.lexer import Token
+from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.rows import Budget, Refused, Rows
+
+MAX_BITS = 10_000_000
+MAX_WORK = 30_000_000  # rows, conditions and writes; a program of a million templates needs about five million
+_ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
+
+
+def expand(tree: SyntaxTree, name: str, description: str) -> Algorithm:
+    """The algorithm that these statements describe; raises ProgramError with every problem."""
+    return _Expansion(tree).algorithm(name, description)
+
+
+Kind = TypeVar("Kind", bound=syntax.Statement)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Expansion:
+    def __init__(self, tree: SyntaxTree) -> None:
+        self.tree = tree
+        self.problems = list(tree.problems)
+        self.excused = {token.text for line in tree.broken if line[0].text != "when" for token in line}
+        self.budget = Budget(MAX_WORK)
+        self.lets: dict[str, int] = {}
+        self.declared: dict[str, Origin] = {}
+        self.layout = Layout(())
+
+    def algorithm(self, name: str, description: str) -> Algorithm:
+        for item in self.each(syntax.Let):
+            self.attempt(self.let, item)
+        self.declare_bits()
+        program = self.program()
+        inputs = [word for port in self.each(syntax.Port, "input") for word in self.attempt(self.inputs, port) or ()]
+        outputs = [word for port in self.each(syntax.Port, "output") for word in self.attempt(self.output, port) or ()]
+        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
+        self.check_ports(inputs, outputs, start)
+        steps = [self.attempt(self.steps, item) for item in self.only_one(syntax.Steps)]
+        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
+        if self.problems or program is None:
+            raise ProgramError(self.problems)
+        return Algorithm(
+            name=name,
+            program=program,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs) or self.every_word(),
+            start=tuple(sorted(set(start))),
+            steps=steps[0] if steps else None,
+            halt=halts[0] if halts else None,
+            description=description,
+        )
+
+    # Declarations.
+
+    def let(self, item: syntax.Let) -> None:
+        name = item.name.text
+        if name in self.lets:
+            raise Refused(item.name.problem(f"'{name}' has a value already ({self.lets[name]})"))
+        self.lets[name] = self.number(item.value)
+
+    def declare_bits(self) -> None:
+        shapes: list[tuple[str, tuple[int, ...]]] = []
+        for item in self.each(syntax.BitsDeclaration):
+            for token, extents in item.items:
+                shape = self.attempt(lambda pair: self.shape(*pair), (token, extents))
+                if shape is None:
+                    self.excused.add(token.text)
+                elif token.text in self.declared:
+                    self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
+                else:
+                    self.declared[token.text] = Origin(token.text, token.line, token.column)
+                    shapes.append((token.text, shape))
+        self.layout = Layout.of(shapes)
+        if not shapes and not self.problems:
+            self.problems.append(Problem(1, 1, "no bits are declared; start with a line such as: bits p[4] q[4]"))
+
+    def shape(self, token: Token, extents: tuple[syntax.Expression, ...]) -> tuple[int, ...]:
+        if token.text in self.lets:
+            raise Refused(token.problem(f"'{token.text}' is already a number; choose another name for the bits"))
+        shape, size = [], 1
+        for extent in extents:
+            value = self.number(extent)
+            if value < 1:
+                raise Refused(token.problem(f"'{token.text}' needs an extent of at least 1, got {value}"))
+            shape.append(value)
+            size *= value
+        if size > MAX_BITS:
+            raise Refused(token.problem(f"'{token.text}' has {size:,} bits; a rule file may declare {MAX_BITS:,}"))
+        return tuple(shape)
+
+    # Blocks and rules.
+
+    def program(self) -> Program | None:
+        if self.layout.size > MAX_BITS:
+            token = self.tree.statements[0].token
+            self.problems.append(token.problem(f"{self.layout.size:,} bits; a rule file may declare {MAX_BITS:,}"))
+            return None
+        blocks = [found for item in self.each(syntax.Block) if (found := self.attempt(self.block, item))]
+        rules = [rule for item in self.each(syntax.When) for rule in self.attempt(self.rule, item) or ()]
+        if not any(True for _ in self.each(syntax.When)) and not self.problems:
+            self.problems.append(Problem(1, 1, "there is no rule; add a line such as: when p[1]=1 write q[1]"))
+        if not rules or not self.layout.size:
+            return None
+        try:
+            return assemble(self.layout, blocks, rules, self.declared, self.excused)
+        except ProgramError as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def block(self, item: syntax.Block) -> BlockFamily:
+        rows, origin = self.rows_of(item)
+        try:
+            return BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)
+        except Refused:
+            self.excused.update(member.token.text for member in item.members)
+            raise
+
+    def rule(self, item: syntax.When) -> list[RuleFamily]:
+        rows, origin = self.rows_of(item)
+        targets = self.picks(rows, item.targets, origin)
+        choices = [self.alternatives(rows, test, origin) for test in item.tests]
+        if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
+            raise Refused(item.token.problem("too many comparisons between bits in one rule; at most 8"))
+        families = []
+        for choice in product(*choices):
+            literals = [literal for alternative in choice for literal in alternative]
+            when = _joined(picks for picks, _ in literals)
+            values = np.concatenate([values for _, values in literals])
+            self.budget.spend(len(values) + len(targets.rows), item.token)
+            families.append(RuleFamily(rows.count, when, values, targets, origin))
+        return families
+
+    def alternatives(self, rows: Rows, test: syntax.Test, origin: Origin) -> list[list[tuple[Picks, IntArray]]]:
+        """The ways in which a test can hold: one for `bit = value`, two between bits."""
+        left = rows.pick(test.left, origin)
+        right = test.right
+        if isinstance(right, syntax.Name) and right.token.text in self.layout:
+            right = syntax.BitRef(right.token, ())
+        if isinstance(right, syntax.BitRef):
+            other = rows.pick(right, origin)
+            if len(left.rows) != rows.count or len(other.rows) != rows.count:
+                raise Refused(test.left.token.problem("only single bits can be compared with each other"))
+            return [
+                [(left, np.full(rows.count, value)), (other, np.full(rows.count, value if test.same else 1 - value))]
+                for value in (0, 1)
+            ]
+        values = rows.each(right)
+        wrong = np.flatnonzero((values != 0) & (values != 1))
+        if len(wrong):
+            row = int(wrong[0])
+            message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}"
+            raise Refused(test.left.token.problem(message + origin.at(row)))
+        return [[(left, (values if test.same else 1 - values)[left.rows])]]
+
+    # Inputs, outputs, start and end.
+
+    def inputs(self, port: syntax.Port) -> list[Word]:
+        if port.name:
+            return [self.word(port.name.text, port)]
+        words = []
+        for member in port.members:
+            if member.parts:
+                form = f"name it, as in: input a = {member.token.text}[...]"
+                raise Refused(member.token.problem(f"an input without a name must be a whole array; {form}"))
+            words.append(self.word(member.token.text, syntax.Port(port.token, None, (member,))))
+        return words
+
+    def output(self, port: syntax.Port) -> list[Word]:
+        single = port.members[0].token.text if len(port.members) == 1 else "value"
+        return [self.word(port.name.text if port.name else single, port)]
+
+    def word(self, name: str, port: syntax.Port) -> Word:
+        """A number from its pieces, the most significant first."""
+        rows, bits = self.rows(), []
+        for member in reversed(port.members):
+            declared = rows.declared(member, whole=True)
+            if not member.parts and len(declared.shape) > 1:
+                raise Refused(member.token.problem(f"{declared} is not one number; choose a row, such as [1,*]"))
+            bits.extend(rows.pick(member, Origin(""), whole=True).bits.tolist())
+        if len(set(bits)) < len(bits):
+            raise Refused(port.token.problem(f"'{name}' names a bit twice"))
+        return Word(name, tuple(bits))
+
+    def every_word(self) -> tuple[Word, ...]:
+        """Without an output statement, every number and flag is one."""
+        return tuple(Word(f.name, tuple(f.bits().tolist())) for f in self.layout.fields if len(f.shape) <= 1)
+
+    def start(self, item: syntax.Start) -> list[int]:
+        rows, origin = self.rows_of(item)
+        return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
+
+    def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
+        ports = {kind: [port.token for port in self.each(syntax.Port, kind)] for kind in ("input", "output")}
+        for kind, words in (("input", inputs), ("output", outputs)):
+            names = [word.name for word in words]
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
+        fed = Counter(bit for word in inputs for bit in word.bits)
+        shared = listing([self.layout.name_of(bit) for bit, times in fed.items() if times > 1])
+        if shared:
+            self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
+        both = listing([self.layout.name_of(bit) for bit in sorted(set(fed) & set(start))])
+        if both:
+            token = next(iter(self.each(syntax.Start))).token
+            self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
+
+    def steps(self, item: syntax.Steps) -> int:
+        value = self.number(item.value)
+        if value < 0:
+            raise Refused(item.token.problem(f"steps must be 0 or more, got {value}"))
+        return value
+
+    def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
+        if item.bit is None:
+            return FIXED_POINT
+        bits = self.rows().pick(item.bit, Origin("")).bits.tolist()
+        if len(bits) != 1:
+            raise Refused(item.token.problem("'halt when' takes a single bit"))
+        return int(bits[0])
+
+    # Helpers.
+
+    def each(self, kind: type[Kind], word: str | None = None) -> Iterable[Kind]:
+        return (s for s in self.tree.statements if isinstance(s, kind) and word in (None, s.token.text))
+
+    def only_one(self, kind: type[Kind]) -> list[Kind]:
+        found = list(self.each(kind))
+        self.problems.extend(s.token.problem(f"'{s.token.text}' is given twice") for s in found[1:])
+        return found[:1]
+
+    def attempt(self, read: Callable[[Item], Result], item: Item) -> Result | None:
+        """What `read` makes of a statement, or None once its problem has been noted."""
+        try:
+            return read(item)
+        except Refused as refusal:
+            if refusal.problem:
+                self.problems.append(refusal.problem)
+            if isinstance(item, syntax.Let):
+                self.excused.add(item.name.text)
+            return None
+
+    def rows(self) -> Rows:
+        return Rows(self.lets, self.layout, self.excused, self.budget)
+
+    def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, Origin]:
+        rows = self.rows()
+        rows.expand(item.clauses)
+        return rows, Origin(item.text, item.token.line, item.token.column, indices=rows.indices)
+
+    def picks(self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: Origin) -> Picks:
+        return _joined(rows.pick(reference, origin) for reference in references)
+
+    def number(self, expression: syntax.Expression) -> int:
+        return int(self.rows().evaluate(expression))
+
+
+def _joined(parts: Iterable[Picks]) -> Picks:
+    collected = list(parts)
+    return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))

@@ -1,0 +1,45 @@
+"""Rule files: read with care, so that whatever a file holds, the answer is an algorithm or one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bitwright.errors import InputError, ProgramError
+from bitwright.program.algorithm import Algorithm
+from bitwright.program.text import parse
+
+MAX_BYTES = 64 << 20
+
+
+def load(path: str | Path) -> Algorithm:
+    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says."""
+    path = Path(path)
+    try:
+        algorithm = parse(read_text(path), path.stem)
+    except ProgramError as error:
+        raise ProgramError(error.problems, str(path)) from None
+    return algorithm
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or an InputError that says why it is not one."""
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give a .bw file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path} is larger than {MAX_BYTES >> 20} MiB, the most a rule file may have")
+    if not data.strip():
+        raise InputError(f"{path} is empty; a rule file starts with a line such as: bits p[4] q[4]")
+    if b"\0" in data:
+        raise InputError(f"{path} is a binary file, not rule text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None

@@ -1,0 +1,79 @@
+"""Rule text to tokens, each with its line and column."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from bitwright.bits import shorten
+from bitwright.errors import Problem
+
+MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
+
+
+class Kind(Enum):
+    NAME = "a name"
+    NUMBER = "a number"
+    SIGN = "a sign"
+    END = "the end of the line"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: Kind
+    text: str
+    line: int
+    column: int
+
+    def problem(self, message: str) -> Problem:
+        return Problem(self.line, self.column, message)
+
+    def __str__(self) -> str:
+        return f"'{shorten(self.text)}'" if self.text else self.kind.value
+
+
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r\f]+|\\\r?\n)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
+    r"|(?P<NAME>[A-Za-z_][A-Za-z0-9_]*)|(?P<NUMBER>[0-9]+)"
+    r"|(?P<SIGN>\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>])"
+)
+
+
+def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
+    """The statements of a text: one list of tokens a line, each closed by an END token.
+
+    A line goes on after a backslash or inside brackets. What no token starts with is a problem, and skipped.
+    """
+    statements: list[list[Token]] = []
+    current: list[Token] = []
+    line, line_start, depth, at = 1, 0, 0, 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        column = at - line_start + 1
+        if found is None:
+            problems.append(Problem(line, column, f"unexpected character {shorten(text[at])!r}"))
+            at += 1
+            continue
+        at = found.end()
+        kind, piece = found.lastgroup, found.group()
+        if kind == "newline":
+            if depth == 0 or _STATEMENT.match(text, at):
+                _close(statements, current, line, column)
+                current, depth = [], 0
+        elif kind in ("NAME", "NUMBER", "SIGN"):
+            depth = max(0, depth + (piece in "([") - (piece in ")]"))
+            current.append(Token(Kind[kind], piece, line, column))
+        if "\n" in piece:
+            line, line_start = line + 1, at
+    _close(statements, current, line, len(text) - line_start + 1)
+    return statements
+
+
+# A bracket left open must not swallow the statements below it.
+_STATEMENT = re.compile(r"[ \t]*(?:let|bits|block|when|input|output|start|steps|halt)\b")
+
+
+def _close(statements: list[list[Token]], current: list[Token], line: int, column: int) -> None:
+    if current:
+        statements.append([*current, Token(Kind.END, "", line, column)])

@@ -1,0 +1,288 @@
+"""Tokens to statements: one method a line of the grammar in docs/rule-text.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bitwright.errors import Problem, suggestion
+from bitwright.program.layout import KEYWORDS
+from bitwright.program.text import syntax
+from bitwright.program.text.lexer import MAX_NUMBER, Kind, Token, tokenize
+
+MAX_DEPTH = 50  # nested parentheses
+STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt")
+
+
+@dataclass
+class SyntaxTree:
+    """The statements that could be read, the problems, and the tokens of the lines that could not."""
+
+    statements: list[syntax.Statement] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    broken: list[list[Token]] = field(default_factory=list)
+
+
+def parse_statements(text: str) -> SyntaxTree:
+    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
+    tree = SyntaxTree()
+    for tokens in tokenize(text, tree.problems):
+        try:
+            tree.statements.append(_Line(tokens).statement())
+        except _Refused as refusal:
+            tree.problems.append(refusal.problem)
+            tree.broken.append(tokens)
+    return tree
+
+
+class _Refused(Exception):  # noqa: N818
+    def __init__(self, token: Token, message: str) -> None:
+        self.problem = token.problem(message)
+
+
+class _Line:
+    """Reads one statement from its tokens, looking at most two tokens ahead."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens, self.at, self.depth = tokens, 0, 0
+
+    # Token level.
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        token = self.next
+        if token.kind is not Kind.END:
+            self.at += 1
+        return token
+
+    def accept(self, text: str) -> Token | None:
+        return self.take() if self.next.text == text and self.next.kind is not Kind.END else None
+
+    def expect(self, text: str, form: str) -> Token:
+        return self.accept(text) or self.refuse(f"expected '{text}'", form)
+
+    def name(self, what: str, form: str) -> Token:
+        if self.next.kind is not Kind.NAME:
+            self.refuse(f"expected {what}", form)
+        if self.next.text in KEYWORDS:
+            raise _Refused(self.next, f"'{self.next.text}' is a word of the language; choose another name ({form})")
+        if len(self.next.text) > 64:
+            raise _Refused(self.next, "a name has at most 64 characters")
+        return self.take()
+
+    def refuse(self, expected: str, form: str) -> Token:
+        known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
+        hint = suggestion(self.next.text, known) if self.next.kind is Kind.NAME else ""
+        raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
+
+    def text(self) -> str:
+        """The statement as it was written, in one line."""
+        glue, pieces = "", []
+        for before, token in zip([None, *self.tokens], self.tokens[:-1], strict=False):
+            apart = before is not None and (token.line > before.line or token.column > before.column + len(before.text))
+            glue = " " if apart else ""
+            pieces.append(glue + token.text)
+        return "".join(pieces)
+
+    # Statement level.
+
+    def statement(self) -> syntax.Statement:
+        token = self.take()
+        readers: dict[str, Callable[[Token], syntax.Statement]] = {
+            "let": self.let,
+            "bits": self.bits,
+            "block": self.block,
+            "when": self.when,
+            "input": self.port,
+            "output": self.port,
+            "start": self.start,
+            "steps": self.steps,
+            "halt": self.halt,
+        }
+        if token.text not in readers:
+            hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
+            raise _Refused(token, f"unknown statement {token}{hint}")
+        statement = readers[token.text](token)
+        if self.next.kind is not Kind.END:
+            self.refuse("expected the end of the line", _FORMS[token.text])
+        return statement
+
+    def let(self, token: Token) -> syntax.Let:
+        form = _FORMS["let"]
+        name = self.name("a name", form)
+        self.expect("=", form)
+        return syntax.Let(token, name, self.expression(form))
+
+    def bits(self, token: Token) -> syntax.BitsDeclaration:
+        form = _FORMS["bits"]
+        items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
+        while not items or self.next.kind is Kind.NAME:
+            name = self.name("a name", form)
+            extents: list[syntax.Expression] = []
+            if self.accept("["):
+                extents.append(self.expression(form))
+                while self.accept(","):
+                    extents.append(self.expression(form))
+                self.expect("]", form)
+            items.append((name, tuple(extents)))
+        return syntax.BitsDeclaration(token, tuple(items))
+
+    def block(self, token: Token) -> syntax.Block:
+        members = self.references(_FORMS["block"])
+        return syntax.Block(token, members, self.clauses(_FORMS["block"]), self.text())
+
+    def when(self, token: Token) -> syntax.When:
+        form = _FORMS["when"]
+        tests = [self.test(form)]
+        while not self.accept("write"):
+            self.accept("and")
+            if self.next.kind is not Kind.NAME or self.next.text in KEYWORDS:
+                self.refuse("expected another condition or 'write'", form)
+            tests.append(self.test(form))
+        targets = self.references(form)
+        return syntax.When(token, tuple(tests), targets, self.clauses(form), self.text())
+
+    def test(self, form: str) -> syntax.Test:
+        left = self.reference(form)
+        same = self.accept("=") is not None
+        if not same and not self.accept("!="):
+            if not left.parts and (hint := suggestion(left.token.text, ["write"])):
+                raise _Refused(left.token, f"expected 'write', found {left.token}{hint}")
+            self.refuse(f"expected '=' or '!=' after {left.token}", form)
+        if self.next.kind is Kind.NAME and self.tokens[self.at + 1].text == "[":
+            return syntax.Test(left, same, self.reference(form))
+        return syntax.Test(left, same, self.expression(form))
+
+    def start(self, token: Token) -> syntax.Start:
+        members = self.references(_FORMS["start"])
+        return syntax.Start(token, members, self.clauses(_FORMS["start"]), self.text())
+
+    def port(self, token: Token) -> syntax.Port:
+        form = _FORMS[token.text]
+        name = None
+        if self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == "=":
+            name = self.name("a name", form)
+            self.take()
+        return syntax.Port(token, name, self.references(form))
+
+    def steps(self, token: Token) -> syntax.Steps:
+        return syntax.Steps(token, self.expression(_FORMS["steps"]))
+
+    def halt(self, token: Token) -> syntax.Halt:
+        form = _FORMS["halt"]
+        if self.accept("when"):
+            return syntax.Halt(token, self.reference(form))
+        for word in ("at", "fixed", "point"):
+            self.expect(word, form)
+        return syntax.Halt(token, None)
+
+    # Inside a statement.
+
+    def references(self, form: str) -> tuple[syntax.BitRef, ...]:
+        found = [self.reference(form)]
+        while self.next.kind is Kind.NAME and self.next.text not in KEYWORDS:
+            found.append(self.reference(form))
+        return tuple(found)
+
+    def reference(self, form: str) -> syntax.BitRef:
+        token = self.name("a bit", form)
+        parts: list[syntax.Part] = []
+        if self.accept("["):
+            parts.append(self.part(form))
+            while self.accept(","):
+                parts.append(self.part(form))
+            self.expect("]", form)
+        return syntax.BitRef(token, tuple(parts))
+
+    def part(self, form: str) -> syntax.Part:
+        if self.accept("*"):
+            return syntax.Part(None, None)
+        first = self.expression(form)
+        return syntax.Part(first, self.expression(form) if self.accept("..") else first)
+
+    def clauses(self, form: str) -> syntax.Clauses:
+        ranges: list[syntax.Range] = []
+        while self.accept("for") or (ranges and self.accept(",")):
+            name = self.name("an index", form)
+            self.expect("in", form)
+            first = self.expression(form)
+            self.expect("..", form)
+            ranges.append(syntax.Range(name, first, self.expression(form)))
+        conditions: list[syntax.Comparison] = []
+        if self.accept("if"):
+            conditions.append(self.comparison(form))
+            while self.accept("and"):
+                conditions.append(self.comparison(form))
+        return syntax.Clauses(tuple(ranges), tuple(conditions))
+
+    def comparison(self, form: str) -> syntax.Comparison:
+        left = self.expression(form)
+        if self.next.text not in ("<", "<=", ">", ">=", "=", "!="):
+            self.refuse("expected a comparison such as '<'", form)
+        return syntax.Comparison(self.take(), left, self.expression(form))
+
+    # Expressions, loosest operator first.
+
+    def expression(self, form: str) -> syntax.Expression:
+        return self.chain(form, ("+", "-"), self.product)
+
+    def product(self, form: str) -> syntax.Expression:
+        return self.chain(form, ("*", "//", "%"), self.signed)
+
+    def chain(self, form: str, signs: tuple[str, ...], read: Callable[[str], syntax.Expression]) -> syntax.Expression:
+        left, length = read(form), 0
+        while self.next.text in signs:
+            left, length = syntax.Operation(self.take(), left, read(form)), length + 1
+            if length > MAX_DEPTH:
+                raise _Refused(self.next, f"an expression may chain at most {MAX_DEPTH} of {' '.join(signs)}")
+        return left
+
+    def signed(self, form: str) -> syntax.Expression:
+        if (minus := self.accept("-")) is None:
+            return self.power(form)
+        return syntax.Operation(minus, syntax.Number(minus, 0), self.nested(minus, form, self.signed))
+
+    def power(self, form: str) -> syntax.Expression:
+        base = self.atom(form)
+        if (sign := self.accept("^")) is None:
+            return base
+        return syntax.Operation(sign, base, self.nested(sign, form, self.signed))
+
+    def atom(self, form: str) -> syntax.Expression:
+        token = self.next
+        if token.kind is Kind.NUMBER:
+            if len(token.text) > 10 or int(token.text) >= MAX_NUMBER:
+                raise _Refused(token, f"a number must be below 2^31, got {token}")
+            return syntax.Number(self.take(), int(token.text))
+        if opened := self.accept("("):
+            inner = self.nested(opened, form, self.expression)
+            self.expect(")", form)
+            return inner
+        if token.kind is Kind.NAME and token.text not in KEYWORDS:
+            return syntax.Name(self.take())
+        self.refuse("expected a number or a name", form)
+        raise AssertionError  # refuse never returns
+
+    def nested(self, token: Token, form: str, read: Callable[[str], syntax.Expression]) -> syntax.Expression:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _Refused(token, f"an expression may nest at most {MAX_DEPTH} deep")
+        inner = read(form)
+        self.depth -= 1
+        return inner
+
+
+_FORMS = {
+    "let": "let l = 4",
+    "bits": "bits p[l] q[l] flag",
+    "block": "block p[i] q[i] for i in 1..l",
+    "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",
+    "input": "input p q, or input a = p",
+    "output": "output p, or output sum = c[l] p",
+    "start": "start flag x[1]",
+    "steps": "steps 2*l",
+    "halt": "halt when flag, or halt at fixed point",
+}

@@ -1,0 +1,177 @@
+"""The rows a statement stands for: every combination of its indices, evaluated at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import Problem, suggestion
+from bitwright.program.assemble import Origin, Picks
+from bitwright.program.layout import Field, IntArray, Layout
+from bitwright.program.text import syntax
+from bitwright.program.text.lexer import MAX_NUMBER, Token
+
+
+class Refused(Exception):  # noqa: N818
+    """A statement that cannot be expanded; it is reported and left out."""
+
+    def __init__(self, problem: Problem | None) -> None:
+        self.problem = problem
+
+
+@dataclass
+class Budget:
+    """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
+
+    left: int
+
+    def spend(self, amount: int, token: Token) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise Refused(token.problem("this rule file stands for too many blocks and templates"))
+
+
+@dataclass
+class Rows:
+    """`count` rows, and the value of each name: a number, or one number a row."""
+
+    lets: Mapping[str, int]
+    layout: Layout
+    excused: set[str]  # names whose declaration could not be read; a use of them is no further problem
+    budget: Budget
+    count: int = 1
+    indices: dict[str, IntArray] = field(default_factory=dict)
+
+    def expand(self, clauses: syntax.Clauses) -> None:
+        """Replaces the single row by all combinations that the clauses allow."""
+        for item in clauses.ranges:
+            name = item.token.text
+            if name in self.indices or name in self.lets or name in self.layout:
+                raise Refused(item.token.problem(f"index '{name}' is already a name; choose another"))
+            first, last = self.each(item.first), self.each(item.last)
+            rows, values = self.spread(first, last, item.token)
+            self.indices = {known: array[rows] for known, array in self.indices.items()}
+            self.indices[name] = values
+            self.count = len(rows)
+        for condition in clauses.conditions:
+            left, right = self.each(condition.left), self.each(condition.right)
+            keep = _COMPARE[condition.token.text](left, right)
+            self.indices = {name: array[keep] for name, array in self.indices.items()}
+            self.count = int(np.count_nonzero(keep))
+
+    def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
+        """Every value of first..last for every entry: which entry it came from, and the value."""
+        lengths = np.maximum(0, last - first + 1)
+        self.budget.spend(int(lengths.sum()), token)
+        entries = np.repeat(np.arange(len(first)), lengths)
+        before = np.cumsum(lengths) - lengths
+        return entries, first[entries] + np.arange(len(entries)) - before[entries]
+
+    def pick(self, reference: syntax.BitRef, origin: Origin, whole: bool = False) -> Picks:
+        """The bits a reference chooses in each row; raises Refused where an index is out of range."""
+        declared = self.declared(reference, whole)
+        parts = reference.parts or tuple(syntax.Part(None, None) for _ in declared.shape)
+        rows = np.arange(self.count)
+        chosen: list[IntArray] = []
+        for part, extent in zip(parts, declared.shape, strict=True):
+            if part.first is part.last and part.first is not None:
+                chosen.append(self.each(part.first)[rows])
+                continue
+            first = np.ones_like(rows) if part.first is None else self.each(part.first)[rows]
+            last = np.full_like(rows, extent) if part.last is None else self.each(part.last)[rows]
+            entries, values = self.spread(first, last, reference.token)
+            rows, chosen = rows[entries], [*(array[entries] for array in chosen), values]
+        self.budget.spend(len(rows), reference.token)
+        bits = np.broadcast_to(declared.locate(chosen), rows.shape)
+        if (bits < 0).any():
+            at = int(np.flatnonzero(bits < 0)[0])
+            index = ",".join(str(int(array[at])) for array in chosen)
+            message = f"index out of range: {declared.name}[{index}], declared as {declared}"
+            raise Refused(reference.token.problem(message + origin.at(int(rows[at]))))
+        return Picks(rows, bits)
+
+    def declared(self, reference: syntax.BitRef, whole: bool) -> Field:
+        name = reference.token.text
+        if name not in self.layout:
+            if name in self.excused:
+                raise Refused(None)
+            hint = suggestion(name, [known.name for known in self.layout.fields])
+            raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
+        declared = self.layout[name]
+        if reference.parts or not declared.shape:
+            if len(reference.parts) != len(declared.shape):
+                raise Refused(
+                    reference.token.problem(
+                        f"{declared} takes {len(declared.shape)} index(es), got {len(reference.parts)}"
+                    )
+                )
+        elif not whole:
+            stars = ",".join("*" * len(declared.shape))
+            raise Refused(reference.token.problem(f"{declared} is an array; write {name}[{stars}] for all of it"))
+        return declared
+
+    def each(self, expression: syntax.Expression) -> IntArray:  # (count,)
+        """The value of an expression in every row."""
+        return np.broadcast_to(np.asarray(self.evaluate(expression), dtype=np.int64), (self.count,))
+
+    def evaluate(self, expression: syntax.Expression) -> IntArray:
+        """The value of an expression: a single number where it depends on no index."""
+        if isinstance(expression, syntax.Number):
+            return np.asarray(expression.value, dtype=np.int64)
+        if isinstance(expression, syntax.Name):
+            return self.named(expression.token)
+        left, right = self.evaluate(expression.left), self.evaluate(expression.right)
+        sign = expression.token.text
+        if sign in ("//", "%") and not np.all(right):
+            raise Refused(expression.token.problem(f"division by zero in '{sign}'"))
+        value = self.power(expression.token, left, right) if sign == "^" else _ARITHMETIC[sign](left, right)
+        if np.any(np.abs(value) >= MAX_NUMBER):
+            raise Refused(expression.token.problem(f"the result of '{sign}' must stay below 2^31"))
+        return np.asarray(value, dtype=np.int64)
+
+    def power(self, token: Token, base: IntArray, exponent: IntArray) -> IntArray:
+        if np.any(exponent < 0):
+            raise Refused(token.problem("an exponent must be 0 or more"))
+        if np.any((exponent > 31) & (np.abs(base) > 1)):
+            raise Refused(token.problem("the result of '^' must stay below 2^31"))
+        size = np.abs(base).astype(np.float64) ** np.minimum(exponent, 31)
+        if np.any(size >= MAX_NUMBER):
+            raise Refused(token.problem("the result of '^' must stay below 2^31"))
+        return np.power(base, np.where(np.abs(base) > 1, exponent, np.minimum(exponent, 2 + exponent % 2)))
+
+    def named(self, token: Token) -> IntArray:
+        name = token.text
+        if name in self.indices:
+            return self.indices[name]
+        if name in self.lets:
+            return np.asarray(self.lets[name], dtype=np.int64)
+        if name in self.excused:
+            raise Refused(None)
+        if name in self.layout:
+            raise Refused(token.problem(f"'{name}' names bits, but a number is needed here"))
+        hint = suggestion(name, [*self.indices, *self.lets])
+        raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
+
+
+def _boolean(array: object) -> NDArray[np.bool_]:
+    return np.asarray(array, dtype=bool)
+
+
+_COMPARE = {
+    "<": lambda a, b: _boolean(a < b),
+    "<=": lambda a, b: _boolean(a <= b),
+    ">": lambda a, b: _boolean(a > b),
+    ">=": lambda a, b: _boolean(a >= b),
+    "=": lambda a, b: _boolean(a == b),
+    "!=": lambda a, b: _boolean(a != b),
+}
+_ARITHMETIC = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "//": np.floor_divide,
+    "%": np.remainder,
+}

@@ -1,0 +1,7 @@
+"""A trace as something to look at: text for terminals, SVG for pages and print."""
+
+from bitwright.viewer.columns import choose_columns
+from bitwright.viewer.svg import trace_svg
+from bitwright.viewer.text import trace_text
+
+__all__ = ["choose_columns", "trace_svg", "trace_text"]
