@@ -63,7 +63,11 @@ def command(
             given = ", ".join(f"{name} = {value}" for name, value in values.items())
             result = ", ".join(f"{name} = {value}" for name, value in done.outputs.items())
             title = f"{algorithm.name}: {given} gives {result}" if given else f"{algorithm.name}: {result}"
-            picture = trace_svg(done.trace, title if len(title) < 120 else algorithm.name, names)
+            short = len(title) < 120 and not only and len(done.outputs) == 1
+            reading = next(iter(done.outputs)) if short else ""
+            readings = [str(algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
+            title = title if len(title) < 120 else algorithm.name
+            picture = trace_svg(done.trace, title, names, reading, readings)
             write_atomically(output, picture.encode())
             note(f"wrote {output}: {done.steps:,} steps, {output.stat().st_size / 1024:,.0f} KiB", quiet)
     if not done.halted:

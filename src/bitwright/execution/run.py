@@ -166,7 +166,7 @@ def _run_chunk(
             finish(batch.bit(algorithm.halt) & running, step, True)
         elif algorithm.halt == FIXED_POINT:
             finish(batch.unchanged() & running, step - 1, True)
-        elif recorder is None and _worth_a_look(step) and batch.unchanged()[running].all():
+        if recorder is None and _worth_a_look(step) and batch.unchanged()[running].all():
             break  # nothing will change in the steps that are left, so they need not be made
     if running.any():
         finish(running.copy(), limit, algorithm.halt is None and limit == algorithm.steps)

@@ -17,8 +17,10 @@ _MAX_CELLS = 1_000_000
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 
 
-def trace_svg(trace: Trace, title: str = "", names: Sequence[str] = (), readings: Sequence[str] = ()) -> str:
-    """The picture as one SVG text; `readings` are labels for the rows, such as the output value at each step."""
+def trace_svg(
+    trace: Trace, title: str = "", names: Sequence[str] = (), reading: str = "", readings: Sequence[str] = ()
+) -> str:
+    """The picture as one SVG text; `readings`, under the heading `reading`, say in words what each row means."""
     columns = choose_columns(trace.program, names)
     cells = sum(len(column.bits) for column in columns) * len(trace)
     if cells > _MAX_CELLS:
@@ -27,7 +29,7 @@ def trace_svg(trace: Trace, title: str = "", names: Sequence[str] = (), readings
     for column in columns:
         lefts.append(left)
         left += max(_CELL * len(column.bits), 7 * len(column.heading)) + _GAP
-    width = left + (max(map(len, readings)) * 7 + _GAP if readings else 0)
+    width = left + (max(map(len, [reading, *readings])) * 7 + _GAP if readings else 0)
     height = _TOP + _CELL * len(trace) + 16
     states = trace.states()
 
@@ -53,8 +55,10 @@ def trace_svg(trace: Trace, title: str = "", names: Sequence[str] = (), readings
         if path:
             out.append(f'<path fill="{colour}" d="{path}"/>')
     if readings:
+        out.append(f'<text x="{left}" y="{_TOP - 8}" font-weight="bold" fill="#222">{escape(reading)}</text>')
         for step in range(0, len(trace), every):
+            same = step > 0 and readings[step] == readings[step - every]
             y = _TOP + _CELL * step + 10
-            out.append(f'<text x="{left}" y="{y}" fill="#222">{escape(readings[step])}</text>')
+            out.append(f'<text x="{left}" y="{y}" fill="{"#bbb" if same else "#222"}">{escape(readings[step])}</text>')
     out.append("</svg>")
     return "\n".join(out) + "\n"

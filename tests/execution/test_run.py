@@ -1,0 +1,189 @@
+"""The run loop: when it ends, what it reports, and that batches, chunks and workers change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitwright import InputError, addition, multiplication, parse, permutation, run, run_batch
+from bitwright.execution.templates import TemplatesEngine
+from bitwright.program import Algorithm
+
+# A token walks along x; `length` is the place where it starts, so runs have different lengths.
+WALK = """
+bits x[8] stop
+block x[i] for i in 1..8
+block stop
+when x[i]=1 write x[i-1] for i in 2..8
+when x[1]=1 write stop
+when stop=1 write stop
+input x
+output x
+"""
+BLINK = "bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\noutput a\n"
+
+
+def walk(ending: str) -> Algorithm:
+    return parse(WALK + ending, "walk")
+
+
+def test_exactly_the_declared_steps() -> None:
+    done = run(walk("steps 3"), x=0b10000000)
+    assert (done.value, done.steps, done.halted) == (0b10000, 3, True)
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_halt_when_a_bit_is_on(place: int) -> None:
+    done = run(walk("halt when stop"), x=1 << place)
+    assert (done.steps, done.halted) == (place + 1, True)
+
+
+def test_halt_bit_on_at_the_start_takes_no_step() -> None:
+    done = run(parse(BLINK + "halt when a"))
+    assert (done.value, done.steps, done.halted) == (1, 0, True)
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_halt_at_a_fixed_point_counts_the_steps_that_changed_something(place: int) -> None:
+    done = run(walk("halt at fixed point"), x=1 << place)
+    assert (done.steps, done.halted) == (place + 1, True)
+
+
+def test_no_ending_means_a_fixed_point() -> None:
+    assert run(walk(""), x=4).steps == 3
+
+
+def test_a_run_that_never_halts_meets_the_limit() -> None:
+    done = run(parse(BLINK), limit=101)
+    assert (done.value, done.steps, done.halted) == (0, 101, False)
+
+
+def test_declared_steps_limit_a_run_that_should_halt() -> None:
+    done = run(walk("halt when stop\nsteps 5"), x=0b10000000)
+    assert (done.steps, done.halted) == (5, False)
+
+
+def test_a_limit_below_the_declared_steps_is_no_halt() -> None:
+    done = run(addition(4), p=15, q=1, limit=3)
+    assert (done.steps, done.halted) == (3, False)
+
+
+def test_a_limit_above_the_declared_steps_changes_nothing() -> None:
+    assert run(addition(4), p=15, q=1, limit=1000).steps == 8
+
+
+def test_zero_steps() -> None:
+    done = run(walk("steps 0"), x=5)
+    assert (done.value, done.steps, done.halted) == (5, 0, True)
+
+
+def test_steps_after_a_fixed_point_are_counted_though_not_made() -> None:
+    made: list[int] = []
+    done = run(addition(5000), p=3, q=4, progress=lambda step, _: made.append(step))
+    assert (done.value, done.steps, done.halted) == (7, 10_000, True)
+    assert made[-1] < 100
+
+
+@pytest.mark.parametrize("ending", ["halt when stop", "halt at fixed point", "steps 6", "halt when stop\nsteps 4"])
+def test_batches_of_uneven_runs_equal_single_runs(ending: str) -> None:
+    algorithm = walk(ending)
+    values = list(range(256)) * 2
+    together = run_batch(algorithm, np.array([algorithm.state({"x": x}) for x in values]))
+    for at, x in enumerate(values[:256]):
+        alone = run(algorithm, x=x)
+        for row in (at, at + 256):
+            assert (together.states[row] == alone.state).all()
+            assert (together.steps[row], together.halted[row]) == (alone.steps, alone.halted)
+
+
+class SmallChunks(TemplatesEngine):
+    chunk = 10
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_chunks_and_workers_change_nothing(workers: int) -> None:
+    algorithm = multiplication(4)
+    states = np.array([algorithm.state({"multiplicand": a, "multiplier": b}) for a in range(16) for b in range(16)])
+    whole = run_batch(algorithm, states, workers=1)
+    parts = run_batch(algorithm, states, engine=SmallChunks(algorithm.program), workers=workers)
+    assert (whole.states == parts.states).all()
+    assert (whole.steps == parts.steps).all()
+
+
+def test_an_empty_batch() -> None:
+    algorithm = addition(3)
+    done = run_batch(algorithm, np.zeros((0, algorithm.program.bits), dtype=bool))
+    assert done.states.shape == (0, 9)
+    assert done.halted.shape == (0,)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_recorded_states_follow_from_each_other(data: st.DataObject) -> None:
+    algorithm = addition(6)
+    p, q = data.draw(st.integers(0, 63)), data.draw(st.integers(0, 63))
+    done = run(algorithm, p=p, q=q, record=True)
+    assert done.trace is not None
+    assert len(done.trace) == done.steps + 1 == 13
+    assert (done.trace.state(0) == algorithm.state({"p": p, "q": q})).all()
+    for step in range(done.steps):
+        written = np.zeros(algorithm.program.bits, dtype=bool)
+        for template in done.trace.matches(step):
+            written[algorithm.program.writes(template)] = True
+        assert (done.trace.state(step + 1) == written).all()
+    assert (done.trace.states()[-1] == done.state).all()
+    assert done.trace.number(0, "p") == p
+
+
+def test_a_trace_to_a_fixed_point_ends_there() -> None:
+    done = run(walk("halt at fixed point"), x=4, record=True)
+    assert done.trace is not None
+    assert done.trace.steps == done.steps == 3
+
+
+def test_a_trace_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.execution.trace._MAX_BYTES", 500)
+    with pytest.raises(InputError, match="lower the step limit"):
+        run(addition(10), p=1, q=2, record=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"p": 3}, "needs a value for q; give q=NUMBER"),
+        ({"p": 3, "q": 4, "r": 5}, "has no input 'r'"),
+        ({"p": 16, "q": 4}, "input p must fit in 4 bits, got 16, which needs 5"),
+        ({"p": -1, "q": 4}, "input p must be 0 or more, got -1"),
+    ],
+)
+def test_wrong_inputs_are_refused(values: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(addition(4), values)
+
+
+def test_unknown_engine() -> None:
+    with pytest.raises(InputError, match="did you mean 'templates'"):
+        run(addition(4), p=1, q=2, engine="template")
+
+
+def test_negative_limit() -> None:
+    with pytest.raises(InputError, match="step limit must be 0 or more"):
+        run(addition(4), p=1, q=2, limit=-1)
+
+
+def test_states_of_another_shape_are_refused() -> None:
+    with pytest.raises(InputError, match=r"\(batch, 12\)"):
+        run_batch(addition(4), np.zeros((2, 11), dtype=bool))
+
+
+def test_value_needs_a_single_output() -> None:
+    done = run(parse("bits a b\nblock a b\nwhen a=1 write b\nstart a\nsteps 1"))
+    assert done.outputs == {"a": 0, "b": 1}
+    with pytest.raises(InputError, match="2 outputs"):
+        _ = done.value
+
+
+def test_a_permutation_of_one_bit() -> None:
+    assert run(permutation([1]), p=1).value == 1

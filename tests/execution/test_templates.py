@@ -1,0 +1,105 @@
+"""The templates engine against the definition, Eq. (5)-(6), on random programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitwright.bits import BoolArray
+from bitwright.execution.templates import TemplatesEngine, pack, unpack
+from bitwright.program import Builder, Program
+
+
+def random_program(rng: np.random.Generator, bits: int, largest: int, fan: int) -> Program:
+    """Blocks of 1..largest bits in random places, random configurations, each writing up to `fan` random bits."""
+    b = Builder()
+    x = b.bits("x", bits)
+    order, at = rng.permutation(bits) + 1, 0
+    while at < bits:
+        members = order[at : at + rng.integers(1, largest + 1)]
+        at += len(members)
+        b.block(*(x[int(i)] for i in members))
+        count = int(rng.integers(0, min(2 ** len(members), 12) + 1))
+        configs = rng.choice(2 ** len(members), size=count, replace=False) if len(members) < 16 else [0, 65535]
+        for config in configs:
+            targets = rng.integers(1, bits + 1, size=rng.integers(1, fan + 1))
+            b.when(*(x[int(i)] == int(config) >> j & 1 for j, i in enumerate(members))).write(
+                *(x[int(i)] for i in targets)
+            )
+    b.when(x[int(order[0])] == 1).write(x[1]) if not b._rules else None
+    return b.build()
+
+
+def next_state(program: Program, state: BoolArray) -> BoolArray:
+    """Eq. (5)-(6), word for word: compare every block with every template of it, OR what matches."""
+    successor = np.zeros_like(state)
+    for template in range(program.templates):
+        members = program.block_members(int(program.template_block[template]))
+        wanted = [program.template_config[template] >> place & 1 for place in range(len(members))]
+        if all(state[bit] == value for bit, value in zip(members, wanted, strict=True)):
+            for bit in program.writes(template):
+                successor[bit] = True
+    return successor
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    bits=st.integers(1, 40),
+    largest=st.integers(1, 6),
+    fan=st.integers(1, 5),
+    batch=st.sampled_from([1, 7, 8, 9, 64, 65, 130]),
+)
+def test_a_step_is_the_or_of_the_matches(seed: int, bits: int, largest: int, fan: int, batch: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, largest, fan)
+    states = rng.random((batch, bits)) < rng.random()
+    flight = TemplatesEngine(program).begin(states)
+    expected = states
+    for _ in range(3):
+        before, expected = expected, np.array([next_state(program, state) for state in expected])
+        flight.step()
+        assert (flight.states() == expected).all()
+        assert (flight.unchanged() == (before == expected).all(axis=1)).all()
+        assert (flight.bit(bits - 1) == expected[:, -1]).all()
+
+
+@pytest.mark.parametrize("writers", [1, 2, 16, 17, 100])
+def test_any_number_of_writers(writers: int) -> None:
+    b = Builder()
+    x, y = b.bits("x", writers), b.bit("y")
+    every = np.arange(1, writers + 1)
+    b.block(x[every])
+    b.block(y)
+    b.when(x[every] == 1).write(y)
+    program = b.build()
+    assert program.writers[-1] == writers
+    states = np.eye(writers + 1, dtype=bool)
+    flight = TemplatesEngine(program).begin(states)
+    flight.step()
+    assert flight.states()[:, -1].tolist() == [True] * writers + [False]
+    assert not flight.states()[:, :-1].any()
+
+
+def test_a_block_of_sixteen_bits() -> None:
+    b = Builder()
+    x, y = b.bits("x", 16), b.bits("y", 2)
+    b.block(x[:])
+    b.block(y[:])
+    b.when(x[:] == 0).write(y[1])
+    b.when(x[:] == 1).write(y[2])
+    engine = TemplatesEngine(b.build())
+    states = np.zeros((3, 18), dtype=bool)
+    states[1, :16] = True
+    states[2, :15] = True
+    flight = engine.begin(states)
+    flight.step()
+    assert flight.states()[:, 16:].tolist() == [[True, False], [False, True], [False, False]]
+
+
+@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_packing_loses_nothing(batch: int, bits: int, seed: int) -> None:
+    states = np.random.default_rng(seed).random((batch, bits)) < 0.5
+    assert (unpack(pack(states), batch) == states).all()

@@ -1,0 +1,93 @@
+"""The shared table of programs: every engine must give Python's own answer on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from bitwright import Algorithm, addition, load, multiplication, permutation
+from bitwright.bits import BoolArray
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+Values = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An algorithm and its meaning in Python."""
+
+    name: str
+    algorithm: Algorithm
+    meaning: Callable[..., Values]
+
+    def inputs(self, most: int = 4096, seed: int = 1) -> list[Values]:
+        """Every input if there are few, else random ones with the corners among them."""
+        names = [word.name for word in self.algorithm.inputs]
+        widths = [len(word.bits) for word in self.algorithm.inputs]
+        if sum(widths) <= 12 and 2 ** sum(widths) <= most:
+            return [dict(zip(names, values, strict=True)) for values in product(*(range(2**w) for w in widths))]
+        corners = [dict(zip(names, values, strict=True)) for values in product(*((0, 1, 2**w - 1) for w in widths))]
+        rng = np.random.default_rng(seed)
+        octets = [-(-w // 8) for w in widths]
+        rows = (
+            [int.from_bytes(rng.bytes(o), "little") % 2**w for o, w in zip(octets, widths, strict=True)]
+            for _ in range(most)
+        )
+        return (corners + [dict(zip(names, row, strict=True)) for row in rows])[:most]
+
+    def states(self, inputs: list[Values]) -> BoolArray:
+        return np.array([self.algorithm.state(values) for values in inputs])
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _reversed(value: int, width: int) -> int:
+    return int(format(value, f"0{width}b")[::-1], 2)
+
+
+def _rule110(row: int, width: int = 64, generations: int = 40) -> Values:
+    cells = [row >> i & 1 for i in range(width)]
+    for _ in range(generations):
+        cells = [
+            110 >> (4 * cells[(i + 1) % width] + 2 * cells[i] + cells[i - 1]) & 1  # left is the higher index
+            for i in range(width)
+        ]
+    return {"row": sum(cell << i for i, cell in enumerate(cells))}
+
+
+def _cases() -> Iterator[Case]:
+    order = [3, 1, 2, 5, 4]
+    yield Case(
+        "permutation-5",
+        permutation(order),
+        lambda p: {"p": sum((p >> i & 1) << (place - 1) for i, place in enumerate(order))},
+    )
+    for l in (1, 2, 5):
+        yield Case(f"addition-{l}", addition(l), lambda p, q: {"sum": p + q})
+    yield Case("addition-counter-4", addition(4, counter=True), lambda p, q: {"sum": p + q})
+    for l in (1, 2, 4):
+        yield Case(
+            f"multiplication-{l}",
+            multiplication(l),
+            lambda multiplicand, multiplier: {"product": multiplicand * multiplier},
+        )
+    meanings: dict[str, Callable[..., Values]] = {
+        "permutation": lambda p: {"p": _reversed(p, 5)},
+        "addition": lambda p, q: {"sum": p + q},
+        "addition-counter": lambda p, q: {"sum": p + q},
+        "multiplication": lambda multiplicand, multiplier: {"product": multiplicand * multiplier},
+        "subtraction": lambda a, b: {"difference": (a - b) % 1024, "negative": int(a < b)},
+        "comparison": lambda a, b: {"less": int(a < b), "equal": int(a == b), "greater": int(a > b)},
+        "gray": lambda x: {"gray": x ^ x >> 1},
+        "rule110": lambda row: _rule110(row),
+    }
+    for path in sorted(EXAMPLES.glob("*.bw")):
+        yield Case(f"examples/{path.stem}", load(path), meanings[path.stem])
+
+
+CASES = list(_cases())
