@@ -1,0 +1,61 @@
+"""Building a program of a million templates."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.measure import Row, readable, seconds
+from bitwright import addition
+from bitwright.execution.templates import TemplatesEngine
+
+LENGTH = 250_000
+
+
+def rows() -> Iterator[Row]:
+    build = seconds(lambda: addition(LENGTH), repeat=2)
+    plain = seconds(lambda: plain_templates(LENGTH), repeat=2)
+    yield Row(
+        "build addition of 250,000 bits (10^6 templates)",
+        readable(build),
+        f"{plain / build:.1f} x as fast as a plain Python loop that lists the templates ({readable(plain)})",
+    )
+    yield Row("peak memory of a process that builds and steps it", f"{peak_memory():.2f} GB", "target 2 GB")
+
+    program = addition(LENGTH).program
+    engine = TemplatesEngine(program)
+    flight = engine.begin(np.random.default_rng(0).random((1, program.bits)) < 0.5)
+    step = seconds(flight.step)
+    arrays = [*(group.literals for group in engine._groups), *(part for layer in engine._layers for part in layer)]
+    one_pass = seconds(lambda: [array.copy() for array in arrays])
+    yield Row(
+        "one step of one state of it",
+        readable(step),
+        f"{step / one_pass:.1f} x one copy of the program's arrays ({readable(one_pass)})",
+    )
+    identity = seconds(lambda: addition(LENGTH).program.id, repeat=2) - build
+    yield Row("its id (sha256 of 35 MB of canonical text)", readable(identity), "")
+
+
+def plain_templates(l: int) -> list[tuple[tuple[tuple[str, int], ...], tuple[str, ...]]]:
+    """What one would write first: a list of (configuration, writes) with names."""
+    found: list[tuple[tuple[tuple[str, int], ...], tuple[str, ...]]] = []
+    for i in range(1, l + 1):
+        found.append((((f"p[{i}]", 0), (f"q[{i}]", 1)), (f"p[{i}]",)))
+        found.append((((f"p[{i}]", 1), (f"q[{i}]", 0)), (f"p[{i}]",)))
+        found.append((((f"p[{i}]", 1), (f"q[{i}]", 1)), (f"c[{i}]",)))
+        found.append((((f"c[{i}]", 1),), (f"q[{i + 1}]" if i < l else f"c[{i}]",)))
+    return found
+
+
+def peak_memory() -> float:
+    script = (
+        "import resource; from bitwright import addition, run; "
+        f"run(addition({LENGTH}), p=2**{LENGTH}//3, q=2**{LENGTH}//7); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    kilobytes = int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+    return kilobytes / (1e9 if sys.platform == "darwin" else 1e6)

@@ -1,0 +1,327 @@
+"""The command line as a user meets it: answers, exit codes, and one clear line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from programs import EXAMPLES
+
+from bitwright import __version__
+from bitwright.cli.main import VERBS, main
+
+Capture = pytest.CaptureFixture[str]
+
+
+def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def answer(capsys: Capture, *arguments: object) -> str:
+    code, out, _ = call(capsys, *arguments)
+    assert code == 0
+    return out
+
+
+def refusal(capsys: Capture, *arguments: object) -> str:
+    """What is said to bad input: exit 2, nothing on stdout, a single line on stderr."""
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("bitwright: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_add(capsys: Capture) -> None:
+    assert answer(capsys, "add", 719, 483) == "719 + 483 = 1202\n"
+    assert answer(capsys, "add", 719, 483, "--quiet") == "1202\n"
+    assert answer(capsys, "add", "0xff", "0b1", "-q") == "256\n"
+    assert answer(capsys, "add", 0, 0, "-q") == "0\n"
+
+
+def test_notes_go_to_stderr(capsys: Capture) -> None:
+    _, out, err = call(capsys, "multiply", 719, 483)
+    assert out == "719 * 483 = 347277\n"
+    assert err == "202 templates, 430 steps, engine templates\n"
+
+
+def test_json_of_a_product(capsys: Capture) -> None:
+    assert json.loads(answer(capsys, "multiply", 719, 483, "--json")) == {
+        "algorithm": "multiplication",
+        "value": 347277,
+        "outputs": {"product": 347277},
+        "bits": 10,
+        "steps": 430,
+        "halted": True,
+        "engine": "templates",
+        "rounding": None,
+        "margin": None,
+    }
+
+
+def test_numbers_longer_than_python_likes_to_print(capsys: Capture) -> None:
+    big = 10**4999
+    sys.set_int_max_str_digits(0)
+    try:
+        assert answer(capsys, "add", big, big, "-q") == f"{big + big}\n"
+        assert json.loads(answer(capsys, "add", big, 1, "--json"))["value"] == big + 1
+    finally:
+        sys.set_int_max_str_digits(4300)
+
+
+def test_bits_default_to_the_smallest_that_fit(capsys: Capture) -> None:
+    assert json.loads(answer(capsys, "add", 7, 8, "--json"))["bits"] == 4
+    assert json.loads(answer(capsys, "add", 7, 8, "--bits", 9, "--json"))["bits"] == 9
+
+
+def test_counter_lets_the_program_halt_by_itself(capsys: Capture) -> None:
+    document = json.loads(answer(capsys, "add", 7, 8, "--counter", "--json"))
+    assert (document["value"], document["steps"]) == (15, 7)
+
+
+@pytest.mark.parametrize(
+    ("bits", "order", "moved"),
+    [("10110", "3,1,2,5,4", "01011"), ("001", "3,1,2", "100"), ("010", "3,1,2", "001"), ("1", "1", "1")],
+)
+def test_permute(capsys: Capture, bits: str, order: str, moved: str) -> None:
+    assert answer(capsys, "permute", bits, "--order", order) == f"{bits} -> {moved}\n"
+    document = json.loads(answer(capsys, "permute", bits, "--order", order, "--json"))
+    assert document["value"] == moved
+    assert document["outputs"] == {"p": int(moved, 2)}
+
+
+def test_run_a_file(capsys: Capture) -> None:
+    out = answer(capsys, "run", EXAMPLES / "subtraction.bw", "a=483", "b=719")
+    assert out == "difference = 788\nnegative = 1\n"
+    document = json.loads(answer(capsys, "run", EXAMPLES / "subtraction.bw", "a=719", "b=483", "--json"))
+    assert document["outputs"] == {"difference": 236, "negative": 0}
+    assert "value" not in document
+    assert document["bits"] == 10
+
+
+def test_run_a_name(capsys: Capture) -> None:
+    assert answer(capsys, "run", "addition", "p=719", "q=483", "-q") == "1202\n"
+    assert answer(capsys, "run", "permutation", "p=1", "--order", "3,1,2", "-q") == "4\n"
+
+
+def test_a_program_that_never_halts_says_so_and_exits_1(capsys: Capture, tmp_path: Path) -> None:
+    blink = tmp_path / "blink.bw"
+    blink.write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\n")
+    code, out, err = call(capsys, "run", blink, "--max-steps", 1000)
+    assert (code, out) == (1, "")
+    assert err == "bitwright: blink did not halt within 1,000 steps; raise --max-steps, or check its rules\n"
+    code, out, _ = call(capsys, "run", blink, "--max-steps", 1000, "--json")
+    assert code == 1
+    assert json.loads(out)["halted"] is False
+
+
+FIVE_MISTAKES = """\
+let l = 4
+bits p[l] q[l] c[l] alone
+block p[i] q[i] for i in 1..l
+block c[i]      for i in 1..l
+when p[i]=0 q[i]=1 write p[i] for i in 1..l
+when p[i]=1 q[i]=0 wirte p[i] for i in 1..l
+when p[i]=1 c[i]=1 write c[i] for i in 1..l
+when c[i]=1 write q[i+1] for i in 1..l
+when c[l]=1 write d
+input p q
+output c[l] p
+steps 2*l
+"""
+
+
+def test_check_lists_all_five_mistakes(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "five.bw"
+    path.write_text(FIVE_MISTAKES)
+    code, out, err = call(capsys, "check", path)
+    assert code == 1
+    places = [line.removeprefix(f"{path}:").split(": ")[0] for line in out.splitlines()]
+    assert places == ["2:21", "6:20", "7:1", "8:19", "9:19"]
+    assert err == f"bitwright: 5 problems in {path}\n"
+    document = json.loads(call(capsys, "check", path, "--json")[1])
+    assert [(p["line"], p["column"]) for p in document["problems"]] == [(2, 21), (6, 20), (7, 1), (8, 19), (9, 19)]
+    assert "(and 4 more problems)" in refusal(capsys, "run", path, "p=1", "q=2")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.bw")), ids=lambda path: path.stem)
+def test_examples_have_no_problems(capsys: Capture, path: Path) -> None:
+    assert "no problems" in answer(capsys, "check", path)
+
+
+def test_show(capsys: Capture) -> None:
+    out = answer(capsys, "show", "addition", "--bits", 10)
+    for piece in ("30", "20", "40", "at most 2", "q[1]", "p[1] q[1]", "when p[1]=0 q[1]=1 write p[1]"):
+        assert piece in out
+    document = json.loads(answer(capsys, "show", "addition", "--bits", 10, "--json"))
+    assert (document["bits"], document["blocks"], document["templates"]) == (30, 20, 40)
+    assert document["writers_max"] == 2
+    assert document["never_written"] == ["q[1]"]
+
+
+def test_the_id_is_the_sha256_of_the_text(capsys: Capture) -> None:
+    from hashlib import sha256
+
+    text = answer(capsys, "show", "addition", "--text")
+    program = "".join(line for line in text.splitlines(True) if line.split()[0] in ("bits", "block", "when"))
+    identity = json.loads(answer(capsys, "show", "addition", "--json"))["program_id"]
+    assert sha256(program.encode()).hexdigest() == identity
+
+
+def test_text_of_a_program_runs(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "again.bw"
+    path.write_text(answer(capsys, "show", "multiplication", "--bits", 3, "--text"))
+    assert answer(capsys, "run", path, "multiplicand=7", "multiplier=6", "-q") == "42\n"
+
+
+def test_trace_as_text(capsys: Capture) -> None:
+    lines = answer(capsys, "trace", "add", 11, 6).splitlines()
+    assert lines[0].split() == ["step", "n", "p", "q", "c"]
+    assert lines[1].split() == ["0", "4", "1·11", "·11·", "····"]
+    assert lines[-1].split() == ["8", "2", "···1", "····", "1···"]
+
+
+def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "sum.svg"
+    code, out, err = call(capsys, "trace", "add", 719, 483, "-o", path)
+    assert (code, out) == (0, "")
+    assert "20 steps" in err
+    assert path.read_text().startswith("<svg")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["ad", 1, 2], "there is no command 'ad'; did you mean 'add'?"),
+        (["frobnicate"], "the commands are add, multiply"),
+        (["add", 1], "Missing argument"),
+        (["add", 1, 2, 3], "unexpected extra argument"),
+        (["add", -5, 3], "numbers must be 0 or more, got -5"),
+        (["add", 3, "x"], "the second number must be a whole number"),
+        (["add", "", 1], "the first number must be a whole number"),
+        (["add", "1.5", 1], "must be a whole number"),
+        (["add", "1e9", 1], "must be a whole number"),
+        (["add", "٣", 1], "must be a whole number"),
+        (["add", 300, 2, "--bits", 4], "input p must fit in 4 bits, got 300, which needs 9"),
+        (["add", 3, 2, "--bits", 0], "bits must be between 1 and 1,000,000, got 0"),
+        (["add", 3, 2, "--bits", 10**9], "bits must be between 1 and 1,000,000"),
+        (["add", 3, 2, "--bits", "many"], "not a valid integer"),
+        (["add", 3, 2, "--bitz", 4], "--bits"),
+        (["add", 3, 2, "--engine", "templats"], "did you mean 'templates'?"),
+        (["add", 3, 2, "--max-steps", -1], "must be 0 or more"),
+        (["add", "9" * 1_000_001, 1], "at most 1,000,000 digits"),
+        (["permute", "1012", "--order", "1,2,3,4"], "must be written in 0s and 1s"),
+        (["permute", "", "--order", "1"], "must be written in 0s and 1s"),
+        (["permute", "101"], "--order"),
+        (["permute", "101", "--order", "1,2"], "a position for each of the 3 bits, got 2"),
+        (["permute", "101", "--order", "1,2,2"], "2 occurs twice"),
+        (["permute", "101", "--order", "1,2,4"], "positions 1 to 3, got 4"),
+        (["permute", "101", "--order", "1,,2"], "each position of --order"),
+        (["run", "aditon"], "did you mean 'addition'?"),
+        (["run", "nosuch.bw"], "there is no file nosuch.bw"),
+        (["run", EXAMPLES], "is a folder"),
+        (["run", "addition", "p"], "give inputs as NAME=NUMBER"),
+        (["run", "addition", "p=1"], "needs a value for q"),
+        (["run", "addition", "p=1", "p=2"], "given twice"),
+        (["run", "addition", "p=1", "q=1", "r=1"], "has no input 'r'"),
+        (["run", EXAMPLES / "gray.bw", "x=1", "--bits", 4], "change its 'let' line"),
+        (["run", EXAMPLES / "gray.bw", "x=1", "--order", "1"], "--order goes with permutation only"),
+        (["check", "nosuch.bw"], "there is no file"),
+        (["trace", "add", 1], "takes two numbers"),
+        (["trace", "add", 1, 2, "-o", "x.png"], ".svg"),
+        (["trace", "add", 1, 2, "-o", "/no/such/folder/x.svg"], "cannot write"),
+        (["trace", "add", 1, 2, "--only", "z"], "there are no bits called 'z'"),
+        (["trace", "permute", "101"], "--order"),
+        (["completion", "tcsh"], "tcsh"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
+    assert piece in refusal(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "piece"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"bits p\0", "is a binary file"),
+        (b"bits p # \xff\xfe", "is not UTF-8 text (byte 9 is 0xff)"),
+        (b"# nothing here\n", "no bits are declared"),
+        (b"\xf0\x9f\x98\x80", "unexpected character"),
+    ],
+)
+def test_files_that_are_no_rule_files(capsys: Capture, tmp_path: Path, content: bytes, piece: str) -> None:
+    path = tmp_path / "odd.bw"
+    path.write_bytes(content)
+    assert piece in refusal(capsys, "run", path)
+
+
+def test_version_and_help(capsys: Capture) -> None:
+    assert answer(capsys, "--version") == f"bitwright {__version__}\n"
+    out = answer(capsys, "--help")
+    for verb in VERBS:
+        assert f"  {verb} " in out
+        assert "Usage: bitwright" in answer(capsys, verb, "--help")
+    assert call(capsys)[0] == 2
+
+
+def test_completion_scripts(capsys: Capture) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert "_BITWRIGHT_COMPLETE" in answer(capsys, "completion", shell)
+
+
+def subprocess_call(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bitwright", *arguments], capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload,no-any-return]
+
+
+def test_completion_completes() -> None:
+    environment = {
+        **os.environ,
+        "_BITWRIGHT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "bitwright mul",
+        "COMP_CWORD": "1",
+    }
+    assert "multiply" in subprocess_call(env=environment).stdout
+
+
+def test_the_module_runs() -> None:
+    done = subprocess_call("add", "719", "483", "-q")
+    assert (done.returncode, done.stdout) == (0, "1202\n")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = "import sys; from bitwright.cli.main import main; main(['--help']); print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    for heavy in ("numpy", "rich", "bitwright.execution", "bitwright.program"):
+        assert f" {heavy} " not in loaded
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m bitwright show addition --bits 3000 --text | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("bits p[3000]\n", "")
+
+
+def test_ctrl_c_stops_cleanly() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bitwright", "multiply", str(2**600 - 1), str(2**600 - 1)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
