@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bitwright.version import __version__
+
 if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from bitwright.program import span as span
     from bitwright.program import word as word
 
-__version__ = "0.1.0"
 
 # The public names, and the room each comes from. They are imported when first used, so that `import bitwright` and
 # `bitwright --help` load nothing heavy.

@@ -1,32 +1,86 @@
-"""Every engine gives Python's own answer on every program of the shared table."""
+"""Every engine gives Python's own answer on every program of the shared table, under every rounding."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 from programs import CASES, Case
 
-from bitwright.execution import ENGINES, run, run_batch
+from bitwright.execution import ENGINES, Settings, run, run_batch
+from bitwright.program import Program
+from bitwright.theory import calibrated_size, sign_size, smallest_examples
 
-FEW = 3  # inputs run one by one; the others go through in a batch
+
+def _enough_networks(program: Program) -> Settings:
+    """An ensemble that is wrong with probability at most 1e-9: the false-alarm rate of the sampled tests, each."""
+    return Settings(networks=calibrated_size(program, 1e-9, "inputs").networks or 1, seed=1)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+def _enough_networks_for_sign(program: Program) -> Settings:
+    K = smallest_examples(program)
+    size = sign_size(program, 1e-9, "inputs", printed=False, examples=K + 10)
+    return Settings("sign", K + 10, networks=size.networks or 1, seed=1)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of running: an engine, its settings for a program, and how many inputs it is fast enough for."""
+
+    name: str
+    engine: str
+    settings: Callable[[Program], Settings]
+    most: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+WAYS = [
+    Way("templates", "templates", lambda _: Settings(), 1024),
+    Way("limit-calibrated", "limit", lambda _: Settings(), 1024),
+    Way("limit-sign", "limit", lambda p: Settings("sign", smallest_examples(p)), 1024),
+    Way("kernel-calibrated", "kernel", lambda _: Settings(), 12),
+    Way("kernel-sign", "kernel", lambda p: Settings("sign", smallest_examples(p)), 12),
+    Way("sampled-calibrated", "sampled", _enough_networks, 3),
+    Way("sampled-sign", "sampled", _enough_networks_for_sign, 3),
+]
+TOO_LONG = {"sampled": 200, "kernel": 10_000}  # steps that these engines follow in a test's time
+
+
+def test_every_engine_is_in_the_table() -> None:
+    assert {way.engine for way in WAYS} == set(ENGINES)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_engine_gives_the_answer_of_python(case: Case, engine: str) -> None:
-    inputs = case.inputs(most=1024)
-    done = run_batch(case.algorithm, case.states(inputs), engine=engine)
+def test_the_answer_is_pythons(case: Case, way: Way) -> None:
+    inputs = case.inputs(most=way.most)[: way.most]
+    states = case.states(inputs)
+    limit = min(case.algorithm.steps or 10_000, TOO_LONG.get(way.engine, 10**9))
+    settings = way.settings(case.algorithm.program)
+    done = run_batch(case.algorithm, states, engine=way.engine, settings=settings, limit=limit)
+    if case.algorithm.steps is not None and limit < case.algorithm.steps:  # compare as far as it went
+        assert (done.states == run_batch(case.algorithm, states, limit=limit).states).all()
+        return
     assert done.halted.all()
     for values, state in zip(inputs, done.states, strict=True):
         assert case.algorithm.read(state) == case.meaning(**values), values
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("way", [way for way in WAYS if way.most > 12], ids=str)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_single_runs_equal_batched_ones(case: Case, engine: str) -> None:
+def test_single_runs_equal_batched_ones(case: Case, way: Way) -> None:
     inputs = case.inputs(most=40, seed=2)
-    together = run_batch(case.algorithm, case.states(inputs), engine=engine)
-    for at in range(0, len(inputs), max(1, len(inputs) // FEW)):
-        alone = run(case.algorithm, inputs[at], engine=engine)
+    settings = way.settings(case.algorithm.program)
+    together = run_batch(
+        case.algorithm, case.states(inputs), engine=way.engine, settings=settings, margins=way.engine != "templates"
+    )
+    for at in (0, len(inputs) // 2, len(inputs) - 1):
+        alone = run(case.algorithm, inputs[at], engine=way.engine, settings=settings)
         assert alone.outputs == case.meaning(**inputs[at])
         assert (alone.state == together.states[at]).all()
         assert (alone.steps, alone.halted) == (together.steps[at], together.halted[at])
+        if together.margin is not None and alone.margin is not None:
+            assert alone.margin == pytest.approx(together.margin[at], rel=1e-12)

@@ -69,4 +69,6 @@ def multiplication(bits: int) -> Algorithm:
         start=word(to_check_lsb).bits,
         steps=4 * l * l + 3 * l,
         description=f"multiply two {l}-bit numbers by shift and add",
+        matches=7 * l + 1,  # App. B.3: of the 4l counter blocks only one is active at a time
+        examples=max(21 * l, 20 * l + 2),  # App. C; at l = 1 the templates alone are 22
     )

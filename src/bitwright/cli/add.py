@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from bitwright.cli.common import StepProgress, bits_option, report, run_options
+from bitwright.cli.common import bits_option, execute, report, run_options
 
 
 @click.command("add")
@@ -13,17 +15,13 @@ from bitwright.cli.common import StepProgress, bits_option, report, run_options
 @bits_option
 @click.option("--counter", is_flag=True, help="Add the paper's termination counter: the program itself says when.")
 @run_options
-def command(
-    p: str, q: str, bits: int | None, counter: bool, engine: str, max_steps: int | None, as_json: bool, quiet: bool
-) -> int:
+def command(p: str, q: str, bits: int | None, counter: bool, as_json: bool, quiet: bool, **options: Any) -> int:
     """Add two numbers of any size, bit by bit."""
     from bitwright.algorithms import addition
     from bitwright.bits import any_digits, parse_number, width_of
-    from bitwright.execution import run
 
     a, b = parse_number(p, "the first number"), parse_number(q, "the second number")
     length = bits if bits is not None else max(width_of(a), width_of(b))
-    with StepProgress(not quiet) as progress:
-        done = run(addition(length, counter), p=a, q=b, engine=engine, limit=max_steps, progress=progress)
+    done = execute(addition(length, counter), {"p": a, "q": b}, quiet=quiet, **options)
     with any_digits():
         return report(done, length, f"{a} + {b} = {done.value}", f"{done.value}", as_json, quiet)

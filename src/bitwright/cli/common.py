@@ -36,8 +36,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
 bits_option = click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
 order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+padding_option = click.option("--padding", type=int, help="Examples to add that are never matched (App. C).")
 run_options = _together(
     click.option("--engine", default="templates", show_default=True, help="What decides the next state."),
+    click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
+    padding_option,
+    click.option("--networks", type=int, default=1, show_default=True, help="For sampled: networks to average."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For sampled: which networks."),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
     json_option,
     quiet_option,
@@ -84,6 +89,41 @@ def find_algorithm(target: str, bits: int | None = None, order: str | None = Non
     return load(target)
 
 
+def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:
+    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
+    templates = algorithm.program.templates
+    if padding is not None:
+        if padding < 0:
+            raise InputError(f"--padding must be 0 or more, got {padding}")
+        return templates + padding
+    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
+
+
+def execute(
+    algorithm: Algorithm,
+    values: Mapping[str, int],
+    *,
+    engine: str,
+    rounding: str,
+    padding: int | None,
+    networks: int,
+    seed: int,
+    max_steps: int | None,
+    quiet: bool,
+    record: bool = False,
+) -> Run:
+    """A run with the options that users give, under a progress bar."""
+    from bitwright.execution import Settings, run
+    from bitwright.theory import check_rounding
+
+    chosen = check_rounding(rounding)
+    settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed)
+    with StepProgress(not quiet) as progress:
+        return run(
+            algorithm, values, engine=engine, settings=settings, limit=max_steps, record=record, progress=progress
+        )
+
+
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:
     """`a=7 b=13` as a dictionary."""
     from bitwright.bits import parse_number, shorten
@@ -124,7 +164,9 @@ def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool
         click.echo(bare if quiet else line)
         program = run.algorithm.program
         steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
-        note(f"{program.templates:,} templates, {steps}, engine {run.engine}", quiet)
+        rounded = "" if run.rounding is None else f", {run.rounding} rounding"
+        margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
+        note(f"{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "

@@ -13,10 +13,10 @@ from importlib import import_module
 
 import click
 
-from bitwright import __version__
 from bitwright.errors import BitwrightError, suggestion
+from bitwright.version import __version__
 
-VERBS = ("add", "multiply", "permute", "run", "check", "show", "trace", "completion")
+VERBS = ("add", "multiply", "permute", "run", "check", "show", "trace", "certify", "size", "dataset", "completion")
 
 
 class _Verbs(click.Group):

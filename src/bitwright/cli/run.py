@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from bitwright.cli.common import (
-    StepProgress,
     bits_option,
+    execute,
     find_algorithm,
     order_option,
     parse_values,
@@ -27,20 +29,17 @@ def command(
     inputs: tuple[str, ...],
     bits: int | None,
     order: str | None,
-    engine: str,
-    max_steps: int | None,
     as_json: bool,
     quiet: bool,
+    **options: Any,
 ) -> int:
     """Run the program in a .bw file on the given numbers."""
     from bitwright.bits import any_digits, width_of
-    from bitwright.execution import run
 
     values = parse_values(inputs)
     fitting = max((width_of(value) for value in values.values()), default=4)
     algorithm = find_algorithm(target, bits, order, fitting)
-    with StepProgress(not quiet) as progress:
-        done = run(algorithm, values, engine=engine, limit=max_steps, progress=progress)
+    done = execute(algorithm, values, quiet=quiet, **options)
     with any_digits():
         lines = [f"{name} = {value}" for name, value in done.outputs.items()]
         bare = [str(value) for value in done.outputs.values()]

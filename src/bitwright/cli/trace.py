@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import StepProgress, find_algorithm, note, order_option, parse_values
+from bitwright.cli.common import execute, find_algorithm, note, order_option, parse_values
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
 @order_option
 @click.option("--engine", default="templates", show_default=True, help="What decides the next state.")
+@click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
 @click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done.")
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
 def command(
@@ -32,6 +33,7 @@ def command(
     bits: int | None,
     order: str | None,
     engine: str,
+    rounding: str,
     max_steps: int | None,
     quiet: bool,
 ) -> int:
@@ -43,7 +45,6 @@ def command(
     bitwright trace examples/rule110.bw row=1 --only centre
     """
     from bitwright.bits import any_digits
-    from bitwright.execution import run
     from bitwright.storage import write_atomically
     from bitwright.viewer import choose_columns, trace_svg, trace_text
 
@@ -52,8 +53,18 @@ def command(
     algorithm, values = _request(target, inputs, bits, order)
     names = only.split(",") if only else []
     choose_columns(algorithm.program, names)
-    with StepProgress(not quiet) as progress:
-        done = run(algorithm, values, engine=engine, limit=max_steps, record=True, progress=progress)
+    done = execute(
+        algorithm,
+        values,
+        engine=engine,
+        rounding=rounding,
+        padding=None,
+        networks=1,
+        seed=0,
+        max_steps=max_steps,
+        quiet=quiet,
+        record=True,
+    )
     assert done.trace is not None
     with any_digits():
         if output is None:

@@ -30,6 +30,9 @@ class Batch(Protocol):
     def unchanged(self) -> BoolArray:  # (batch,)
         """Which states the last step left as they were."""
 
+    def keep(self, rows: BoolArray) -> None:
+        """Goes on with some of the states only."""
+
     def margin(self) -> NDArray[np.float64] | None:  # (batch,)
         """How far the last step was from rounding some bit the other way; None where nothing is rounded."""
 
@@ -44,6 +47,10 @@ class Engine(Protocol):
     @property
     def program(self) -> Program:
         """The program whose steps it makes."""
+
+    @property
+    def rounding(self) -> str | None:
+        """How it turns real outputs into bits; None where there are none."""
 
     @property
     def chunk(self) -> int:

@@ -1,23 +1,46 @@
-"""Engines by name."""
+"""Engines by name, and the settings they share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.execution.engine import Engine
+from bitwright.execution.kernel import KernelEngine
+from bitwright.execution.limit import LimitEngine
+from bitwright.execution.sampled import SampledEngine
 from bitwright.execution.templates import TemplatesEngine
 from bitwright.program import Program
+from bitwright.theory.rounding import Rounding
 
-ENGINES: dict[str, Callable[[Program], Engine]] = {
-    "templates": TemplatesEngine,
-}
+ENGINES = ("templates", "limit", "kernel", "sampled")
 
 
-def make_engine(name: str, program: Program) -> Engine:
+@dataclass(frozen=True)
+class Settings:
+    """How an engine other than `templates` works: its rounding, the size of the training set, and the ensemble."""
+
+    rounding: Rounding = "calibrated"
+    examples: int | None = None  # K with padding; by default one for each template
+    networks: int = 1
+    seed: int = 0
+
+
+def make_engine(name: str, program: Program, settings: Settings | None = None) -> Engine:
     """The engine of this name, ready to step this program."""
-    if name not in ENGINES:
-        known = list(ENGINES)
-        raise InputError(f"there is no engine '{shorten(name)}'; choose {' or '.join(known)}{suggestion(name, known)}")
-    return ENGINES[name](program)
+    chosen = settings or Settings()
+    examples = program.templates if chosen.examples is None else chosen.examples
+    if examples < program.templates:
+        raise InputError(
+            f"the training set has at least the program's {program.templates:,} templates, got {examples:,} examples"
+        )
+    if name == "templates":
+        return TemplatesEngine(program)
+    if name == "limit":
+        return LimitEngine(program, examples, chosen.rounding)
+    if name == "kernel":
+        return KernelEngine(program, examples, chosen.rounding)
+    if name == "sampled":
+        return SampledEngine(program, examples, chosen.rounding, chosen.networks, chosen.seed)
+    raise InputError(f"there is no engine '{shorten(name)}'; choose {', '.join(ENGINES)}{suggestion(name, ENGINES)}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.execution.engine import Engine
-from bitwright.execution.engines import make_engine
+from bitwright.execution.engines import Settings, make_engine
 from bitwright.execution.trace import Recorder, Trace
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
@@ -60,6 +60,7 @@ def run(
     inputs: Mapping[str, int] | None = None,
     *,
     engine: str | Engine = "templates",
+    settings: Settings | None = None,
     limit: int | None = None,
     record: bool = False,
     progress: Progress | None = None,
@@ -72,10 +73,11 @@ def run(
     1202
     """
     given = {**(inputs or {}), **values}
-    chosen = make_engine(engine, algorithm.program) if isinstance(engine, str) else engine
+    chosen = make_engine(engine, algorithm.program, settings) if isinstance(engine, str) else engine
     start = algorithm.state(given)
     recorder = Recorder(algorithm.program) if record else None
-    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), progress, recorder)
+    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), True, progress, recorder)
+    margin = None if done.margin is None or not np.isfinite(done.margin[0]) else float(done.margin[0])
     return Run(
         algorithm=algorithm,
         engine=chosen.name,
@@ -83,9 +85,10 @@ def run(
         outputs=algorithm.read(done.states[0]),
         steps=int(done.steps[0]),
         halted=bool(done.halted[0]),
-        margin=None if done.margin is None else float(done.margin[0]),
+        margin=margin,
         state=done.states[0],
         trace=recorder.trace(int(done.steps[0])) if recorder else None,
+        rounding=chosen.rounding,
     )
 
 
@@ -94,23 +97,28 @@ def run_batch(
     states: BoolArray,
     *,
     engine: str | Engine = "templates",
+    settings: Settings | None = None,
     limit: int | None = None,
     workers: int | None = None,
+    margins: bool = False,
 ) -> BatchRun:
-    """Runs many start states at once; the result does not depend on the number of workers."""
-    chosen = make_engine(engine, algorithm.program) if isinstance(engine, str) else engine
+    """Runs many start states at once; the result does not depend on the number of workers.
+
+    `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
+    """
+    chosen = make_engine(engine, algorithm.program, settings) if isinstance(engine, str) else engine
     most = _limit(algorithm, limit)
     if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
         raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
     chunks = [states[at : at + chosen.chunk] for at in range(0, max(1, len(states)), chosen.chunk)]
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        parts = list(pool.map(lambda chunk: _run_chunk(algorithm, chosen, chunk, most), chunks))
-    margins = [part.margin for part in parts if part.margin is not None]
+        parts = list(pool.map(lambda chunk: _run_chunk(algorithm, chosen, chunk, most, margins), chunks))
+    found = [part.margin for part in parts if part.margin is not None]
     return BatchRun(
         states=np.concatenate([part.states for part in parts]),
         steps=np.concatenate([part.steps for part in parts]),
         halted=np.concatenate([part.halted for part in parts]),
-        margin=np.concatenate(margins) if margins else None,
+        margin=np.concatenate(found) if found else None,
     )
 
 
@@ -128,6 +136,7 @@ def _run_chunk(
     engine: Engine,
     start: BoolArray,
     limit: int,
+    margins: bool,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
 ) -> BatchRun:
@@ -152,14 +161,14 @@ def _run_chunk(
         if not running.any():
             break
         if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
-            rest, active = batch.states()[running], active[running]
-            batch, running = engine.begin(rest), np.ones(len(active), dtype=bool)
+            batch.keep(running)
+            active, running = active[running], np.ones(np.count_nonzero(running), dtype=bool)
         batch.step()
         if recorder:
             recorder.add(batch.states()[0])
         if progress:
             progress(step, limit)
-        if (now := batch.margin()) is not None:
+        if margins and (now := batch.margin()) is not None:
             margin = np.full(count, np.inf) if margin is None else margin
             margin[active[running]] = np.minimum(margin[active[running]], now[running])
         if isinstance(algorithm.halt, int):

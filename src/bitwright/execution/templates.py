@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Rounding
 
 Words = NDArray[np.uint8] | NDArray[np.uint64]
 
@@ -34,18 +36,19 @@ class TemplatesEngine:
     """Steps states by matching templates."""
 
     name = "templates"
+    rounding: Rounding | None = None
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._groups, row_of = _literals(program)
         writer = np.repeat(row_of, np.diff(program.write_start)[np.arange(program.templates)])
         order = np.argsort(program.write_bits, kind="stable")
-        self._written, self._writer = program.write_bits[order], writer[order]
-        self._targets, self._firsts = np.unique(self._written, return_index=True)
+        written, self._writer = program.write_bits[order], writer[order]
+        self._targets, self._firsts = np.unique(written, return_index=True)
         layer = np.arange(len(order)) - np.repeat(self._firsts, np.diff(np.append(self._firsts, len(order))))
         deepest = int(layer.max()) + 1 if len(layer) else 0
         self._layers = (
-            [(self._written[layer == depth], self._writer[layer == depth]) for depth in range(deepest)]
+            [(written[layer == depth], self._writer[layer == depth]) for depth in range(deepest)]
             if deepest <= _MAX_LAYERS
             else []
         )
@@ -91,10 +94,18 @@ class TemplatesBatch:
         self._before = self._now.copy()
 
     def step(self) -> None:
+        matches = self.match()
         self._now, self._before = self._before, self._now
+        self._engine.write(matches, self._now[: self._engine.program.bits])
+
+    def match(self) -> Words:  # (K, words)
+        """Which templates the states match as they are now."""
         k = self._engine.program.bits
-        np.invert(self._before[:k], out=self._before[k:])
-        self._engine.write(self._engine.match(self._before), self._now[:k])
+        np.invert(self._now[:k], out=self._now[k:])
+        return self._engine.match(self._now)
+
+    def keep(self, rows: BoolArray) -> None:
+        self.__init__(self._engine, self.states()[rows])  # type: ignore[misc]
 
     def states(self) -> BoolArray:
         return unpack(self._now[: self._engine.program.bits], self._count)
@@ -107,7 +118,7 @@ class TemplatesBatch:
         differing = np.bitwise_or.reduce(self._now[:k] ^ self._before[:k], axis=0)
         return ~unpack(differing[np.newaxis], self._count)[:, 0]
 
-    def margin(self) -> None:
+    def margin(self) -> FloatArray | None:
         return None
 
 

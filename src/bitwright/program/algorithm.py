@@ -29,7 +29,8 @@ class Algorithm:
     """A program together with its inputs, outputs, start bits and end.
 
     With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then
-    the most it may take. Without `halt` the run is done after exactly `steps` steps.
+    the most it may take. Without `halt` the run is done after exactly `steps` steps. `matches` and `examples` are what
+    the author says for the theory: certificates use them, and call them declared.
     """
 
     name: str
@@ -40,6 +41,8 @@ class Algorithm:
     steps: int | None = None
     halt: Halt = None
     description: str = ""
+    matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
+    examples: int | None = None  # declared size of the training set with padding, for the sign rule
 
     def __post_init__(self) -> None:
         if self.halt is None and self.steps is None:
@@ -80,13 +83,21 @@ class Algorithm:
         if self.halt is not None:
             yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {name_of(self.halt)}"
 
+        if self.matches is not None:
+            yield f"matches {self.matches}"
+        if self.examples is not None:
+            yield f"examples {self.examples}"
+
     def text(self) -> str:
         """The canonical rule text as one string."""
         return "\n".join(self.text_lines()) + "\n"
 
     def same_as(self, other: Algorithm) -> bool:
         """Whether both do the same thing in the same way; names and descriptions do not count."""
-        mine, theirs = ((a.program, a.inputs, a.outputs, sorted(a.start), a.steps, a.halt) for a in (self, other))
+        mine, theirs = (
+            (a.program, a.inputs, a.outputs, set(a.start), a.steps, a.halt, a.matches, a.examples)
+            for a in (self, other)
+        )
         return mine == theirs
 
     def __repr__(self) -> str:

@@ -18,9 +18,8 @@ from bitwright.errors import InputError, suggestion
 IntArray = NDArray[np.int64]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-KEYWORDS = frozenset(
-    ("let bits block when write for in if and " + "input output start steps halt at fixed point").split()
-)
+_STATEMENTS = "let bits block when input output start steps halt matches examples"
+KEYWORDS = frozenset(f"{_STATEMENTS} write for in if and at fixed point".split())
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,10 @@ class _Expansion:
         outputs = [word for port in self.each(syntax.Port, "output") for word in self.attempt(self.output, port) or ()]
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         self.check_ports(inputs, outputs, start)
-        steps = [self.attempt(self.steps, item) for item in self.only_one(syntax.Steps)]
+        counts = {
+            word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
+            for word in ("steps", "matches", "examples")
+        }
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
@@ -63,9 +66,11 @@ class _Expansion:
             inputs=tuple(inputs),
             outputs=tuple(outputs) or self.every_word(),
             start=tuple(sorted(set(start))),
-            steps=steps[0] if steps else None,
+            steps=counts["steps"],
             halt=halts[0] if halts else None,
             description=description,
+            matches=counts["matches"],
+            examples=counts["examples"],
         )
 
     # Declarations.
@@ -222,10 +227,10 @@ class _Expansion:
             token = next(iter(self.each(syntax.Start))).token
             self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
 
-    def steps(self, item: syntax.Steps) -> int:
+    def count(self, item: syntax.Count) -> int:
         value = self.number(item.value)
         if value < 0:
-            raise Refused(item.token.problem(f"steps must be 0 or more, got {value}"))
+            raise Refused(item.token.problem(f"{item.token.text} must be 0 or more, got {value}"))
         return value
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
@@ -241,8 +246,8 @@ class _Expansion:
     def each(self, kind: type[Kind], word: str | None = None) -> Iterable[Kind]:
         return (s for s in self.tree.statements if isinstance(s, kind) and word in (None, s.token.text))
 
-    def only_one(self, kind: type[Kind]) -> list[Kind]:
-        found = list(self.each(kind))
+    def only_one(self, kind: type[Kind], word: str | None = None) -> list[Kind]:
+        found = list(self.each(kind, word))
         self.problems.extend(s.token.problem(f"'{s.token.text}' is given twice") for s in found[1:])
         return found[:1]
 

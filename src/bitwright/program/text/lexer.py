@@ -71,7 +71,7 @@ def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
 
 
 # A bracket left open must not swallow the statements below it.
-_STATEMENT = re.compile(r"[ \t]*(?:let|bits|block|when|input|output|start|steps|halt)\b")
+_STATEMENT = re.compile(r"[ \t]*(?:let|bits|block|when|input|output|start|steps|halt|matches|examples)\b")
 
 
 def _close(statements: list[list[Token]], current: list[Token], line: int, column: int) -> None:

@@ -11,7 +11,7 @@ from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Kind, Token, tokenize
 
 MAX_DEPTH = 50  # nested parentheses
-STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt")
+STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt", "matches", "examples")
 
 
 @dataclass
@@ -99,7 +99,9 @@ class _Line:
             "input": self.port,
             "output": self.port,
             "start": self.start,
-            "steps": self.steps,
+            "steps": self.count,
+            "matches": self.count,
+            "examples": self.count,
             "halt": self.halt,
         }
         if token.text not in readers:
@@ -168,8 +170,8 @@ class _Line:
             self.take()
         return syntax.Port(token, name, self.references(form))
 
-    def steps(self, token: Token) -> syntax.Steps:
-        return syntax.Steps(token, self.expression(_FORMS["steps"]))
+    def count(self, token: Token) -> syntax.Count:
+        return syntax.Count(token, self.expression(_FORMS[token.text]))
 
     def halt(self, token: Token) -> syntax.Halt:
         form = _FORMS["halt"]
@@ -284,5 +286,7 @@ _FORMS = {
     "output": "output p, or output sum = c[l] p",
     "start": "start flag x[1]",
     "steps": "steps 2*l",
+    "matches": "matches 2*l",
+    "examples": "examples 4*l",
     "halt": "halt when flag, or halt at fixed point",
 }

@@ -129,7 +129,9 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Count:
+    """`steps`, `matches` or `examples` and a number."""
+
     token: Token
     value: Expression
 
@@ -140,4 +142,4 @@ class Halt:
     bit: BitRef | None  # None: at a fixed point
 
 
-Statement = Let | BitsDeclaration | Block | When | Start | Port | Steps | Halt
+Statement = Let | BitsDeclaration | Block | When | Start | Port | Count | Halt

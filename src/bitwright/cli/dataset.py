@@ -1,0 +1,39 @@
+"""`bitwright dataset`: a program's training set as a NumPy file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bitwright.cli.common import bits_option, find_algorithm, note, order_option, padding_option, quiet_option
+from bitwright.errors import InputError
+
+
+@click.command("dataset")
+@click.argument("target", metavar="FILE|NAME")
+@bits_option
+@order_option
+@padding_option
+@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .npz file to write.")
+@click.option("--basis-seed", type=int, help="Encode each block in a random orthonormal basis instead of unit vectors.")
+@quiet_option
+def command(
+    target: str,
+    bits: int | None,
+    order: str | None,
+    padding: int | None,
+    output: Path,
+    basis_seed: int | None,
+    quiet: bool,
+) -> None:
+    """Write the training set: inputs X, labels Y, the names of rows and columns, and the program's id."""
+    from bitwright.training_set import TrainingSet, random_bases
+
+    if output.suffix != ".npz":
+        raise InputError(f"-o takes a .npz file, got {output}")
+    program = find_algorithm(target, bits, order).program
+    bases = {} if basis_seed is None else random_bases(program, basis_seed)
+    examples = TrainingSet(program, padding or 0, bases)
+    examples.save(output)
+    note(f"wrote {output}: {examples.examples:,} examples of {program.bits:,} bits", quiet)

@@ -1,0 +1,29 @@
+"""The `kernel` engine: the same mean as `limit`, by a dense solve with the general kernel. It is the check."""
+
+from __future__ import annotations
+
+from bitwright.bits import BoolArray
+from bitwright.execution.real import RealEngine
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.predictor import Predictor
+from bitwright.theory.rounding import Rounding
+from bitwright.training_set import TrainingSet
+
+
+class KernelEngine(RealEngine):
+    """Theorem 3.1 taken at its word: kernels of the encoded inputs, Eq. (1), and a linear solve, Eq. (3)."""
+
+    name = "kernel"
+    tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
+
+    def __init__(
+        self, program: Program, examples: int, rounding: Rounding, training_set: TrainingSet | None = None
+    ) -> None:
+        super().__init__(program, examples, rounding)
+        self._set = training_set or TrainingSet(program, examples - program.templates)
+        self._predictor = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
+
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
+        return self._predictor.mean(self._set.encode(states)), self._set.matches(states)[1]

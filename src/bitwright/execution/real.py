@@ -1,0 +1,70 @@
+"""What engines with real-valued outputs share: states are plain arrays, and every step rounds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Rounding, round_outputs
+
+
+class RealEngine(ABC):
+    """An engine whose outputs are real numbers, rounded with what is known about the training set."""
+
+    name: str
+    tolerance = 0.0
+
+    def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
+        self.program, self.examples, self.rounding = program, examples, rounding
+
+    @property
+    def chunk(self) -> int:
+        return 1024
+
+    def begin(self, states: BoolArray) -> RealBatch:
+        return RealBatch(self, states)
+
+    @abstractmethod
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (batch, k), (batch,)
+        """The real outputs for these states, and the number of examples each matches."""
+
+
+class RealBatch:
+    """States on their way through such an engine."""
+
+    def __init__(self, engine: RealEngine, states: BoolArray) -> None:
+        self._engine = engine
+        self._now = self._before = states.copy()
+        self._margin = np.full(len(states), np.inf)
+
+    def step(self) -> None:
+        engine = self._engine
+        outputs, n = self.outputs()
+        self._before = self._now
+        self._now, self._margin = round_outputs(
+            outputs, n, engine.program.writers, engine.examples, engine.rounding, tolerance=engine.tolerance
+        )
+
+    def outputs(self) -> tuple[FloatArray, IntArray]:
+        """What the engine says about the states as they are now."""
+        return self._engine.outputs(self._now)
+
+    def keep(self, rows: BoolArray) -> None:
+        self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+
+    def states(self) -> BoolArray:
+        return self._now.copy()
+
+    def bit(self, bit: int) -> BoolArray:
+        return self._now[:, bit].copy()
+
+    def unchanged(self) -> BoolArray:
+        return np.asarray((self._now == self._before).all(axis=1))
+
+    def margin(self) -> FloatArray:
+        return self._margin

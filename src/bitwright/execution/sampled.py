@@ -1,0 +1,105 @@
+"""The `sampled` engine: an ensemble of N infinitely wide networks, drawn from the limiting Gaussian along each run.
+
+A trained ensemble is one fixed function, so its errors at the states of a run are correlated. They are drawn with their
+joint law (Eq. 4 between states), one state after the other, each given all before it; a state met again gives the same
+outputs. The draw depends on the seed and on the start state alone, not on batches or workers.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.execution.real import RealBatch, RealEngine
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
+from bitwright.theory.rounding import Rounding
+
+MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
+
+
+class SampledEngine(RealEngine):
+    """Steps each state by the average of `networks` random networks, the same ones all along its run."""
+
+    name = "sampled"
+
+    def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
+        super().__init__(program, examples, rounding)
+        if networks < 1:
+            raise InputError(f"an ensemble has at least 1 network, got {networks}")
+        self.networks, self.seed = networks, seed
+
+    def begin(self, states: BoolArray) -> SampledBatch:
+        return SampledBatch(self, states)
+
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
+        """Outputs at the first state of a run, for each of these states as a start."""
+        return SampledBatch(self, states).outputs()
+
+
+class SampledBatch(RealBatch):
+    """One random function a row."""
+
+    def __init__(self, engine: SampledEngine, states: BoolArray) -> None:
+        super().__init__(engine, states)
+        self._functions = [RandomFunction(engine, state) for state in states]
+
+    def outputs(self) -> tuple[FloatArray, IntArray]:
+        found = [function(state) for function, state in zip(self._functions, self._now, strict=True)]
+        return np.array([outputs for outputs, _ in found]), np.array([n for _, n in found], dtype=np.int64)
+
+    def keep(self, rows: BoolArray) -> None:
+        super().keep(rows)
+        self._functions = [function for function, kept in zip(self._functions, rows, strict=True) if kept]
+
+
+class RandomFunction:
+    """The average of N networks as a Gaussian process, drawn where it is asked for."""
+
+    def __init__(self, engine: SampledEngine, start: BoolArray) -> None:
+        self._engine = engine
+        digest = sha256(engine.seed.to_bytes(16, "little", signed=True) + np.packbits(start).tobytes()).digest()
+        self._rng = np.random.default_rng(int.from_bytes(digest, "little"))
+        self._known: dict[bytes, tuple[FloatArray, int]] = {}
+        self._matched = np.zeros((0, engine.program.templates), dtype=bool)
+        self._factor = np.zeros((0, 0))  # Cholesky factor of the covariance of the states so far
+        self._noise = np.zeros((0, engine.program.bits))  # independent standard normals behind them
+
+    def __call__(self, state: BoolArray) -> tuple[FloatArray, int]:  # (k,)
+        key = np.packbits(state).tobytes()
+        if key not in self._known:
+            self._known[key] = self._draw(state)
+        return self._known[key]
+
+    def _draw(self, state: BoolArray) -> tuple[FloatArray, int]:
+        program, examples = self._engine.program, self._engine.examples
+        templates = program.match(state)
+        n = len(templates)
+        written = np.concatenate([np.zeros(0, dtype=np.int64), *(program.writes(t) for t in templates)])
+        w = weights(n, examples)
+        mean = w.mean(program.writers, np.bincount(written, minlength=program.bits))
+        if n <= 1:  # nothing, or a training example: no randomness is left
+            return mean, n
+        if len(self._noise) >= MAX_STATES:
+            raise InputError(f"the sampled engine follows at most {MAX_STATES:,} different states of a run")
+        indicator = np.zeros(program.templates, dtype=bool)
+        indicator[templates] = True
+        past = self._matched
+        shared = (past & indicator).sum(axis=1)
+        cross = covariance(n, past.sum(axis=1), shared, examples)
+        row = np.linalg.solve(self._factor, cross) if len(cross) else cross
+        own = float(np.sqrt(max(float(variance(n, examples)) - float(row @ row), 0.0)))
+        noise = self._rng.standard_normal(program.bits)
+        outputs = mean + (row @ self._noise + own * noise) / np.sqrt(self._engine.networks)
+        if own > 1e-9 * float(np.sqrt(variance(n, examples))):  # else it follows from the others already
+            size = len(cross)
+            factor = np.zeros((size + 1, size + 1))
+            factor[:size, :size], factor[size, :size], factor[size, size] = self._factor, row, own
+            self._factor = factor
+            self._noise = np.vstack((self._noise, noise))
+            self._matched = np.vstack((past, indicator))
+        return outputs, n

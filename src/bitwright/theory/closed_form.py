@@ -1,0 +1,170 @@
+"""The limit in closed form on our data: two weights, a variance and a covariance, in O(1) for any K.
+
+On orthonormal training inputs every kernel matrix is a multiple of the identity plus a rank-one matrix, and a test
+input that matches n of K examples sees only two kernel values. In units of 1/(2 pi K), with z = 1/sqrt(n):
+
+    train, NTK:        diagonal 2 pi, off-diagonal 1        so  Theta = a I + 1 1',  a = 2 pi - 1
+    train, NNGP:       diagonal pi,   off-diagonal 1        so  M     = a I + 1 1',  a = pi - 1
+    test, unmatched:   1                                    (both)
+    test, matched:     1 + delta(n) for the NNGP,  1 + beta(n) for the NTK        (App. C, D)
+
+The formulas below are arranged so that no two large terms cancel; docs/theory.md derives them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError
+
+FloatArray = NDArray[np.float64]
+Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or the last one only (the authors' code)
+
+KINDS: tuple[Kind, ...] = ("ntk", "last-layer")
+
+
+def delta(n: ArrayLike) -> FloatArray:
+    """NNGP test kernel of a matched example minus that of an unmatched one, times 2 pi K (g of App. D).
+
+    (pi/2 + arcsin z) z + sqrt(1 - z^2) - 1 with z = 1/sqrt(n).
+    """
+    n = np.asarray(n, dtype=np.float64)
+    z = 1 / np.sqrt(n)
+    return np.asarray((np.pi / 2 + np.arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
+
+
+def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
+    """The same difference for the kernel that is trained with: f of Eq. (13) for the NTK, g for the last layer."""
+    if kind == "last-layer":
+        return delta(n)
+    n = np.asarray(n, dtype=np.float64)
+    z = 1 / np.sqrt(n)
+    return np.asarray((np.pi + 2 * np.arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
+
+
+def diagonal(kind: Kind) -> float:
+    """a: the train kernel's diagonal minus its off-diagonal entry, times 2 pi K."""
+    return 2 * np.pi - 1 if kind == "ntk" else np.pi - 1
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a matched and an unmatched example contribute to the mean (w^1 and w^0 of App. C), by n.
+
+    mu_i = w0 c_i + (w1 - w0) m_i, with c_i writers of bit i of which m_i match.
+    """
+
+    matched: FloatArray
+    unmatched: FloatArray
+    gap: FloatArray  # w1 - w0, computed without cancellation
+
+    def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:
+        """The mean of the limit, Eq. (9) and (10)."""
+        return np.asarray(self.unmatched * np.asarray(writers) + self.gap * np.asarray(matches))
+
+
+def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
+    """w1 and w0 at the end of training (App. C), for 0 <= n <= K. At n = 0 the input, and so the output, is 0.
+
+    w1 - w0 = beta / a,   w0 = (a - n beta) / (a (a + K)),   w1 = (a (1 + beta) + beta (K - n)) / (a (a + K)).
+    """
+    n = check_matches(n, examples)
+    a, safe = diagonal(kind), np.maximum(n, 1)
+    b = beta(safe, kind)
+    w0 = (a - safe * b) / (a * (a + examples))
+    w1 = (a * (1 + b) + b * (examples - safe)) / (a * (a + examples))
+    gap = b / a
+    return Weights(
+        matched=np.select([n == 0, n == 1], [0.0, 1.0], w1),
+        unmatched=np.select([n <= 1], [0.0], w0),
+        gap=np.select([n == 0, n == 1], [0.0, 1.0], gap),
+    )
+
+
+def weights_at(
+    n: ArrayLike, examples: int, time: float, rate: float = 1.0, kind: Kind = "ntk", discrete: bool = False
+) -> Weights:
+    """w1 and w0 at training time t: after gradient flow for `time`, or after `time` steps of size `rate` (`discrete`).
+
+    Training follows the loss 1/2 sum (F - Y)^2; for the paper's mean over the examples, divide `rate` by K. The two
+    eigenvalues of the train kernel relax separately: lambda_0 = a/(2 pi K) off the ones vector, (a + K)/(2 pi K) on it.
+    """
+    n = check_matches(n, examples)
+    a, safe = diagonal(kind), np.maximum(n, 1)
+    b = beta(safe, kind)
+    learned = [1 - decay(value, time, rate, discrete) for value in spectrum(examples, kind)]
+    average = 1 + safe * b / examples  # of the test kernel over the examples
+    along = learned[1] * average / (a + examples)
+    w1 = learned[0] * b * (1 - safe / examples) / a + along
+    w0 = -learned[0] * safe * b / examples / a + along
+    zero = n == 0
+    return Weights(np.where(zero, 0, w1), np.where(zero, 0, w0), np.where(zero, 0, learned[0] * b / a))
+
+
+def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
+    """The eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (11)-(12)."""
+    a = diagonal(kind)
+    return a / (2 * np.pi * examples), (a + examples) / (2 * np.pi * examples)
+
+
+def decay(eigenvalue: float, time: float, rate: float, discrete: bool) -> float:
+    """How much of an error along an eigenvector is left after training for `time`."""
+    if discrete:
+        return float((1 - rate * eigenvalue) ** time)
+    return float(np.exp(-rate * eigenvalue * time))
+
+
+def variance(n: ArrayLike, examples: int, kind: Kind = "ntk", trained: Weights | None = None) -> FloatArray:
+    """The variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
+
+    2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
+    """
+    n = check_matches(n, examples)
+    w = weights(n, examples, kind) if trained is None else trained
+    total = n * w.matched + (examples - n) * w.unmatched
+    if trained is None:  # then 1 - s = a w0, without the cancellation of the general form
+        total = 1 - diagonal(kind) * w.unmatched
+    squares = n * w.matched**2 + (examples - n) * w.unmatched**2
+    scaled = (np.pi - 1) * (1 + squares) + (1 - total) ** 2 - 2 * n * w.matched * delta(np.maximum(n, 1))
+    exact_zero = (n == 0) | ((n == 1) & (trained is None))
+    return np.where(exact_zero, 0.0, np.maximum(scaled, 0) / (2 * np.pi * examples))
+
+
+def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
+    """Covariance of one output coordinate between two inputs with n and `other` matches, `shared` of them in common.
+
+    Eq. (4) with x, x' in place of x, x: kappa(x, x') + w' M w' - w' g(x') - w(x')' g(x).
+    """
+    n, other = check_matches(n, examples), check_matches(other, examples)
+    shared = np.asarray(shared, dtype=np.float64)
+    one, two = weights(n, examples, kind), weights(other, examples, kind)
+    a = diagonal(kind)
+    total_one, total_two = 1 - a * one.unmatched, 1 - a * two.unmatched
+    product = (
+        shared * one.matched * two.matched
+        + (n - shared) * one.matched * two.unmatched
+        + (other - shared) * one.unmatched * two.matched
+        + (examples - n - other + shared) * one.unmatched * two.unmatched
+    )
+    z = np.clip(shared / np.sqrt(np.maximum(n * other, 1)), 0, 1)
+    kappa = z * (np.pi / 2 + np.arcsin(z)) + np.sqrt(1 - z**2)
+    cross_one = total_one + delta(np.maximum(other, 1)) * (shared * one.matched + (other - shared) * one.unmatched)
+    cross_two = total_two + delta(np.maximum(n, 1)) * (shared * two.matched + (n - shared) * two.unmatched)
+    scaled = kappa + (np.pi - 1) * product + total_one * total_two - cross_one - cross_two
+    exact_zero = (n <= 1) | (other <= 1)  # no match gives 0, one match is a training example: no randomness is left
+    return np.where(exact_zero, 0.0, scaled / (2 * np.pi * examples))
+
+
+def check_matches(n: ArrayLike, examples: int) -> FloatArray:
+    """n as an array of floats, after checking 0 <= n <= K and K >= 1."""
+    if not 1 <= examples <= 10**12:
+        raise InputError(f"the number of examples must be between 1 and 10^12, got {shorten(int(examples))}")
+    n = np.asarray(n, dtype=np.float64)
+    if not np.all((n >= 0) & (n <= examples) & (n == np.floor(n))):
+        raise InputError(f"the number of matches must be a whole number between 0 and the {examples:,} examples")
+    return n

@@ -1,0 +1,122 @@
+"""How many networks must be averaged (Section 6): Eq. (8) as printed, its tight form, and for calibrated rounding.
+
+The average of N independent networks errs on one bit with probability at most exp(-N gap^2/(2 sigma^2)), gap being the
+distance of the mean from the threshold. A union over bits, and over everything that shall come out right, gives N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, isfinite, log
+from typing import Literal
+
+import numpy as np
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, listing, suggestion
+from bitwright.program import Program
+from bitwright.program.summary import never_written
+from bitwright.theory.certificate import Range, blocks_range
+from bitwright.theory.closed_form import Kind, variance, weights
+
+Scope = Literal["input", "inputs", "runs"]
+SCOPES: tuple[Scope, ...] = ("input", "inputs", "runs")
+
+
+@dataclass(frozen=True)
+class EnsembleSize:
+    """N for one rule, or None if no finite ensemble will do; `reason` says what decides it."""
+
+    networks: int | None
+    reason: str
+    worst_n: int | None
+
+
+def check_scope(name: str) -> Scope:
+    for known in SCOPES:
+        if name == known:
+            return known
+    raise InputError(f"there is no scope '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
+
+
+def log_inputs(program: Program) -> float:
+    """ln of the number of test inputs: every block is empty or matches one of its t templates, prod (t + 1)."""
+    counts = np.bincount(program.template_block, minlength=program.blocks)
+    return float(np.log1p(counts).sum())
+
+
+def sign_size(
+    program: Program,
+    delta: float,
+    scope: Scope = "inputs",
+    *,
+    printed: bool = True,
+    masked: bool = True,
+    examples: int | None = None,
+    within: Range | None = None,
+    steps: int | None = None,
+) -> EnsembleSize:
+    """N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
+
+    The tight form asks for an error below |mu| instead of |mu|/2, one-sided, over the k bits: 2 max(...) ln(k/delta).
+    """
+    K = program.templates if examples is None else examples
+    n, spread = _spread(K, within or blocks_range(program))
+    constant = never_written(program, 1000)
+    if constant and not masked:
+        reason = f"{listing(constant)} is never written: its mean is 0 and every ensemble guesses it; mask it to 0"
+        return EnsembleSize(None, reason, None)
+    w = weights(n, K)
+    written = program.writers[program.writers > 0]
+    most, least = int(written.max()), int(written.min())
+    set_gap = w.matched + (most - 1) * w.unmatched
+    if (set_gap <= 0).any():
+        at = int(n[np.argmax(set_gap <= 0)])
+        reason = f"the mean itself has the wrong sign at a bit with {most} writers from n = {at} on; add padding"
+        return EnsembleSize(None, reason, at)
+    gap = np.minimum(set_gap, -least * w.unmatched)
+    ratio = spread / gap**2
+    union = log(2 * K if printed else program.bits) - log(delta) + _union(program, delta, scope)
+    if scope == "runs" and printed:
+        union += log(max(1, steps or 1))  # the paper's factor m; once all inputs are covered it is not needed
+    mask = f"; {len(constant):,} never written, masked to 0" if constant else ""
+    return _size(8 if printed else 2, ratio, union, n, f"sigma^2/mu^2 = {{:.4g}} at n = {{}}{mask}")
+
+
+def calibrated_size(
+    program: Program,
+    delta: float,
+    scope: Scope = "inputs",
+    *,
+    examples: int | None = None,
+    within: Range | None = None,
+) -> EnsembleSize:
+    """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta)."""
+    K = program.templates if examples is None else examples
+    n, spread = _spread(K, within or blocks_range(program))
+    ratio = spread / weights(n, K).gap ** 2
+    union = log(program.bits) - log(delta) + _union(program, delta, scope)
+    return _size(8, ratio, union, n, "sigma^2/(w1 - w0)^2 = {:.4g} at n = {}")
+
+
+def _spread(examples: int, within: Range, kind: Kind = "ntk") -> tuple[np.ndarray, np.ndarray]:
+    """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
+    n = np.arange(2, max(2, within.n_max) + 1)
+    n = n[n <= examples]
+    return n, variance(n, examples, kind)
+
+
+def _union(program: Program, delta: float, scope: Scope) -> float:
+    if not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
+    return 0.0 if scope == "input" else log_inputs(program)
+
+
+def _size(factor: int, ratio: np.ndarray, union: float, n: np.ndarray, reason: str) -> EnsembleSize:
+    if not len(n):
+        return EnsembleSize(1, "every input is a training example", None)
+    at = int(np.argmax(ratio))
+    value = factor * float(ratio[at]) * union
+    if not isfinite(value):
+        return EnsembleSize(None, "the mean lies on the threshold", int(n[at]))
+    return EnsembleSize(max(1, ceil(value)), reason.format(float(ratio[at]), int(n[at])), int(n[at]))

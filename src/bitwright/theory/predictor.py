@@ -1,0 +1,79 @@
+"""Theorem 3.1 by dense linear algebra, for any training set: the check on every closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.kernels import kernel, nngp
+
+MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """The limit of a wide network trained on inputs X (K, d) with labels Y (K, k).
+
+    `time` None: trained to the end. Else gradient flow for that time, or that many `discrete` steps of size `rate`, on
+    the loss 1/2 sum (F - Y)^2.
+    """
+
+    inputs: FloatArray
+    labels: FloatArray
+    kind: Kind = "ntk"
+    time: float | None = None
+    rate: float = 1.0
+    discrete: bool = False
+
+    def __post_init__(self) -> None:
+        for array in (self.inputs, self.labels):
+            if not np.isfinite(array).all():
+                raise InputError("a training set must consist of finite numbers; one is NaN or infinite")
+        if len(self.inputs) != len(self.labels):
+            raise InputError(f"{len(self.inputs)} training inputs do not go with {len(self.labels)} labels")
+        if len(self.inputs) > MAX_EXAMPLES:
+            raise InputError(
+                f"a dense solve takes at most {MAX_EXAMPLES:,} examples, got {len(self.inputs):,}; "
+                "use the limit engine, which has a closed form"
+            )
+
+    @cached_property
+    def _response(self) -> FloatArray:  # (K, K)
+        """Theta^-1 (I - exp(-rate Theta t)): what training does to an error; Theta^-1 at the end."""
+        theta = kernel(self.kind, self.inputs, self.inputs)
+        if self.time is None:
+            return np.asarray(np.linalg.inv(theta), dtype=np.float64)
+        values, vectors = np.linalg.eigh(theta)
+        if self.discrete:
+            learned = 1 - (1 - self.rate * values) ** self.time
+        else:
+            learned = -np.expm1(-self.rate * values * self.time)
+        return np.asarray((vectors * (learned / values)) @ vectors.T)
+
+    @cached_property
+    def _applied(self) -> FloatArray:  # (K, k)
+        if self.time is None:
+            theta = kernel(self.kind, self.inputs, self.inputs)
+            return np.asarray(np.linalg.solve(theta, self.labels), dtype=np.float64)
+        return np.asarray(self._response @ self.labels)
+
+    def mean(self, tests: FloatArray) -> FloatArray:  # (p, d) -> (p, k)
+        """Eq. (3): Theta(x, X) Theta^-1 Y."""
+        return np.asarray(kernel(self.kind, tests, self.inputs) @ self._applied)
+
+    def covariance(self, tests: FloatArray, others: FloatArray | None = None) -> FloatArray:  # (p, d), (q, d) -> (p, q)
+        """Eq. (4) between test inputs; coordinates of the output are independent and share it."""
+        others = tests if others is None else others
+        one = kernel(self.kind, tests, self.inputs) @ self._response
+        two = kernel(self.kind, others, self.inputs) @ self._response
+        prior = nngp(self.inputs, self.inputs)
+        return np.asarray(
+            nngp(tests, others)
+            + one @ prior @ two.T
+            - one @ nngp(self.inputs, others)
+            - nngp(tests, self.inputs) @ two.T
+        )

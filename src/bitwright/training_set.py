@@ -1,0 +1,119 @@
+"""Program to training set: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.storage import write_atomically
+
+FloatArray = NDArray[np.float64]
+_MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """K examples: one for each template, then padding that is never matched and has the label zero (App. C).
+
+    `bases` gives some blocks an orthonormal basis of their own, a square matrix whose row j encodes the block's j-th
+    template; the other blocks use unit vectors. The limit sees inner products only, so no basis changes it.
+    """
+
+    program: Program
+    padding: int = 0
+    bases: Mapping[int, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.padding < 0:
+            raise InputError(
+                f"the training set needs at least the program's {self.program.templates:,} templates, "
+                f"got {self.examples:,} examples"
+            )
+        counts = np.bincount(self.program.template_block, minlength=self.program.blocks)
+        for block, basis in self.bases.items():
+            if not 0 <= block < self.program.blocks:
+                raise InputError(f"there is no block {block}; the program has {self.program.blocks:,}")
+            count = int(counts[block])
+            if basis.shape != (count, count):
+                raise InputError(f"the basis of block {block} must be {count} x {count}, got {basis.shape}")
+            if not np.isfinite(basis).all():
+                raise InputError(f"the basis of block {block} must consist of finite numbers; one is NaN or infinite")
+            if not np.allclose(basis @ basis.T, np.eye(count), atol=1e-9):
+                raise InputError(f"the basis of block {block} is not orthonormal")
+
+    @property
+    def examples(self) -> int:
+        """K, the paper's k' with padding: the number of examples and the input dimension."""
+        return self.program.templates + self.padding
+
+    def inputs(self) -> sparse.csr_array:  # (K, K)
+        """X: row t encodes template t; zero outside the columns of its block (Section 5.1)."""
+        _, first, counts = np.unique(self.program.template_block, return_index=True, return_counts=True)
+        blocks = self.program.template_block[first].tolist()
+        if not self.bases:
+            return sparse.eye_array(self.examples, format="csr")
+        parts = [self.bases.get(block, np.eye(count)) for block, count in zip(blocks, counts.tolist(), strict=True)]
+        return sparse.block_diag([*parts, sparse.eye_array(self.padding)], format="csr")
+
+    def labels(self) -> sparse.csr_array:  # (K, k)
+        """Y: row t has ones at the bits that template t writes."""
+        starts = np.concatenate((self.program.write_start, np.full(self.padding, len(self.program.write_bits))))
+        values = np.ones(len(self.program.write_bits))
+        return sparse.csr_array((values, self.program.write_bits, starts), shape=(self.examples, self.program.bits))
+
+    def matches(self, states: BoolArray) -> tuple[sparse.csr_array, IntArray]:  # (batch, K), (batch,)
+        """Which examples each state matches, as a sparse indicator, and how many: the paper's n."""
+        found = [self.program.match(state) for state in states]
+        counts = np.array([len(templates) for templates in found], dtype=np.int64)
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        starts = np.concatenate(([0], np.cumsum(counts)))
+        return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(states), self.examples)), counts
+
+    def encode(self, states: BoolArray) -> FloatArray:  # (batch, K)
+        """Test inputs: the sum of the matched examples over sqrt(n); the zero vector where nothing matches."""
+        indicator, counts = self.matches(states)
+        scale = 1 / np.sqrt(np.maximum(counts, 1))
+        return np.asarray((sparse.diags_array(scale) @ indicator @ self.inputs()).todense())
+
+    def example_names(self) -> list[str]:
+        """The rule text of every example, in order."""
+        return [self.program.template_text(t) for t in range(self.program.templates)] + [
+            f"padding {i}" for i in range(1, self.padding + 1)
+        ]
+
+    def save(self, path: Path) -> None:
+        """Writes X, Y, the names of rows and columns and the program's id to an .npz file."""
+        entries = self.examples * max(self.examples, self.program.bits)
+        if entries > _MAX_DENSE:
+            raise InputError(f"a training set of {self.examples:,} examples is too large to be written out in full")
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            X=self.inputs().toarray(),
+            Y=self.labels().toarray().astype(np.uint8),
+            examples=np.array(self.example_names()),
+            bits=np.array(self.program.layout.names),
+            blocks=self.program.template_block,
+            program_id=np.array(self.program.id),
+        )
+        write_atomically(path, buffer.getvalue())
+
+
+def random_bases(program: Program, seed: int) -> dict[int, FloatArray]:
+    """A random orthonormal basis for every block that has templates."""
+    rng = np.random.default_rng(seed)
+    blocks, counts = np.unique(program.template_block, return_counts=True)
+    return {
+        block: np.linalg.qr(rng.standard_normal((count, count)))[0]
+        for block, count in zip(blocks.tolist(), counts.tolist(), strict=True)
+    }
