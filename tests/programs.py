@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright import Algorithm, addition, load, multiplication, permutation
+from bitwright import Algorithm, Builder, Program, addition, load, multiplication, permutation, span
 from bitwright.bits import BoolArray
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -91,3 +91,23 @@ def _cases() -> Iterator[Case]:
 
 
 CASES = list(_cases())
+
+
+def crowded(writers: int, bystanders: int = 0) -> Program:
+    """A program in which `writers` templates, each of a block of its own, and one more write the same bit.
+
+    Bystanders are bits that keep themselves on: they raise n without helping the crowded bit.
+    """
+    b = Builder()
+    x, y = b.bits("x", writers), b.bit("crowded")
+    i = span(1, writers)
+    b.block(x[i])
+    b.block(y)
+    b.when(x[i] == 1).write(y)
+    b.when(y == 1).write(y)
+    if bystanders:
+        z = b.bits("z", bystanders)
+        j = span(1, bystanders)
+        b.block(z[j])
+        b.when(z[j] == 1).write(z[j])
+    return b.build()

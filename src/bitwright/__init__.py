@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
     from bitwright.execution import BatchRun as BatchRun
+    from bitwright.execution import Engine as Engine
     from bitwright.execution import Run as Run
+    from bitwright.execution import Settings as Settings
     from bitwright.execution import Trace as Trace
+    from bitwright.execution import make_engine as make_engine
     from bitwright.execution import run as run
     from bitwright.execution import run_batch as run_batch
     from bitwright.program import FIXED_POINT as FIXED_POINT
@@ -35,28 +38,27 @@ if TYPE_CHECKING:
     from bitwright.program import parse as parse
     from bitwright.program import span as span
     from bitwright.program import word as word
-
+    from bitwright.theory import Certificate as Certificate
+    from bitwright.theory import Predictor as Predictor
+    from bitwright.theory import calibrated_size as calibrated_size
+    from bitwright.theory import certify as certify
+    from bitwright.theory import sign_size as sign_size
+    from bitwright.theory import smallest_examples as smallest_examples
+    from bitwright.theory import variance as variance
+    from bitwright.theory import weights as weights
+    from bitwright.training_set import TrainingSet as TrainingSet
 
 # The public names, and the room each comes from. They are imported when first used, so that `import bitwright` and
 # `bitwright --help` load nothing heavy.
 _ROOMS = {
-    "bitwright.algorithms": ("addition", "multiplication", "permutation"),
-    "bitwright.errors": ("BitwrightError", "InputError", "Problem", "ProgramError"),
-    "bitwright.execution": ("BatchRun", "Run", "Trace", "run", "run_batch"),
-    "bitwright.program": (
-        "FIXED_POINT",
-        "Algorithm",
-        "Builder",
-        "Program",
-        "Word",
-        "grid",
-        "load",
-        "parse",
-        "span",
-        "word",
-    ),
+    "bitwright.algorithms": "addition multiplication permutation",
+    "bitwright.errors": "BitwrightError InputError Problem ProgramError",
+    "bitwright.execution": "BatchRun Engine Run Settings Trace make_engine run run_batch",
+    "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid load parse span word",
+    "bitwright.theory": "Certificate Predictor calibrated_size certify sign_size smallest_examples variance weights",
+    "bitwright.training_set": "TrainingSet",
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = ["__version__", *_HOME]
 

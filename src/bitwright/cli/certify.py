@@ -57,10 +57,10 @@ def command(
     with StepProgress(not quiet) as progress:
         if check is not None:
             certificate = load_certificate(check)
-            check_certificate(certificate, algorithm.program, progress)
+            check_certificate(certificate, algorithm.program, _range(algorithm, certificate.n_source), progress)
         else:
             chosen = check_rounding(rounding)
-            within = _range(algorithm, source)
+            within = _range(algorithm, source or _usual_source(algorithm, chosen))
             certificate = certify(
                 algorithm.program, chosen, within, training_size(algorithm, chosen, padding), progress
             )
@@ -75,13 +75,16 @@ def command(
     return 0 if certificate.certified else 1
 
 
-def _range(algorithm: Algorithm, source: str | None) -> Range:
+def _usual_source(algorithm: Algorithm, rounding: str) -> str:
+    """Calibrated rounding needs no assumption; for the sign rule we take the algorithm's word, if it gives one."""
+    return "declared" if rounding == "sign" and algorithm.matches is not None else "blocks"
+
+
+def _range(algorithm: Algorithm, source: str) -> Range:
     from bitwright.bits import shorten
     from bitwright.execution import reachable_range
     from bitwright.theory import blocks_range, declared_range
 
-    if source is None:
-        source = "blocks" if algorithm.matches is None else "declared"
     if source == "blocks":
         return blocks_range(algorithm.program)
     if source == "declared":

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.execution.engine import Engine
-from bitwright.execution.kernel import KernelEngine
 from bitwright.execution.limit import LimitEngine
 from bitwright.execution.sampled import SampledEngine
 from bitwright.execution.templates import TemplatesEngine
@@ -40,6 +39,8 @@ def make_engine(name: str, program: Program, settings: Settings | None = None) -
     if name == "limit":
         return LimitEngine(program, examples, chosen.rounding)
     if name == "kernel":
+        from bitwright.execution.kernel import KernelEngine  # brings SciPy along, which the others do not need
+
         return KernelEngine(program, examples, chosen.rounding)
     if name == "sampled":
         return SampledEngine(program, examples, chosen.rounding, chosen.networks, chosen.seed)

@@ -1,8 +1,8 @@
 """The `limit` engine: the mean of the infinitely wide trained network, in closed form, rounded back to bits.
 
 mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three whole numbers: n, c_i and m_i. Which triples
-round to 1 is settled beforehand, ties by interval arithmetic. If it is m_i >= 1 for every triple that can occur, a step
-is provably the same as a step of the templates, and is made as one.
+round to 1 is settled beforehand, ties by interval arithmetic. Where it is m_i >= 1 for every triple that can occur, a
+step is provably the same as a step of the templates, and is made as one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, Words, pack, unpack
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Weights, weights
-from bitwright.theory.rounding import Rounding, round_outputs
-from bitwright.theory.signs import SignRule
+from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.rounding import Rounding
+from bitwright.theory.signs import matches_needed
 
 
 class LimitEngine(TemplatesEngine):
@@ -27,52 +28,58 @@ class LimitEngine(TemplatesEngine):
         super().__init__(program)
         self.examples, self.rounding = examples, rounding
         most = len(np.unique(program.template_block))  # one match a block, and only where there are templates
-        self.by_matches: Weights = weights(np.arange(most + 1), examples)
-        self._sign = SignRule(examples)
-        self.same_as_templates = rounding == "calibrated" or self._sign.safe(int(program.writers.max()), most)
+        self._weights = weights(np.arange(most + 1), examples)
+        self._writers = program.writers[self._targets]
+        crowds, self._crowd = np.unique(self._writers, return_inverse=True)
+        self._needed = matches_needed(most, crowds, examples)  # (most + 1, crowds)
+        danger = np.flatnonzero((self._needed > 1).any(axis=1))
+        self.fails_from = int(danger[0]) if rounding == "sign" and len(danger) else None  # the first n to look after
 
     def begin(self, states: BoolArray) -> LimitBatch:
         return LimitBatch(self, states)
 
     def write(self, matches: Words, bits: Words) -> None:
         super().write(matches, bits)
-        if not self.same_as_templates:
-            count = matches.shape[1] * matches.dtype.itemsize * 8
-            n, m = self.counts(matches, count)
-            bits[...] &= pack(self._sign.above_zero(n[:, None], self.program.writers, m))
+        if self.fails_from is None or np.count_nonzero(matches.any(axis=1)) < self.fails_from:
+            return  # the second: no state can match more templates than are matched by any
+        if largest(count_rows(matches)) >= self.fails_from:
+            n, m = self.counts(matches, matches.shape[1] * matches.dtype.itemsize * 8)
+            bits[self._targets] &= pack(m >= self._needed[n][:, self._crowd])
 
-    def counts(self, matches: Words, count: int) -> tuple[IntArray, IntArray]:  # (batch,), (batch, k)
-        """n, and m for every bit: how many templates match, and how many of those write it."""
+    def counts(self, matches: Words, count: int) -> tuple[IntArray, IntArray]:  # (batch,), (batch, written bits)
+        """n, and m for every bit that is written at all: how many templates match, and how many of those write it."""
         matched = unpack(matches, count)  # (batch, K) in the order of the match rows
-        rows = np.zeros((count, self.program.bits), dtype=np.int64)
-        cumulated = np.zeros((count, len(self._writer) + 1), dtype=np.int64)
-        np.cumsum(matched[:, self._writer], axis=1, out=cumulated[:, 1:])
-        ends = np.append(self._firsts[1:], len(self._writer))
-        rows[:, self._targets] = cumulated[:, ends] - cumulated[:, self._firsts]
-        return matched.sum(axis=1), rows
+        written = np.add.reduceat(matched[:, self._writer], self._firsts, axis=1, dtype=np.int64)
+        return np.count_nonzero(matched, axis=1), written
 
-    def means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, k) -> (batch, k)
-        """mu for every state and bit."""
-        w = self.by_matches
-        return w.unmatched[n][:, None] * self.program.writers + w.gap[n][:, None] * m
+    def means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, written bits) -> the same shape
+        """mu of every written bit; the others have mean 0."""
+        w = self._weights
+        return w.unmatched[n][:, None] * self._writers + w.gap[n][:, None] * m
 
 
 class LimitBatch(TemplatesBatch):
     """States on their way through the limit; remembers the last matches, from which outputs and margins follow."""
 
     _engine: LimitEngine
+    _matches: Words
+
+    def match(self) -> Words:
+        self._matches = super().match()
+        return self._matches
 
     def outputs(self) -> FloatArray:  # (batch, k)
         """The means that the last step rounded."""
-        n, m = self._counts()
-        return self._engine.means(n, m)
+        engine = self._engine
+        full = np.zeros((self._count, engine.program.bits))
+        full[:, engine._targets] = engine.means(*engine.counts(self._matches, self._count))
+        return full
 
     def margin(self) -> FloatArray:  # (batch,)
-        n, m = self._counts()
+        """As in `round_outputs`: the distance from 1/2 (calibrated) or from 0 (sign) where anything is at stake."""
         engine = self._engine
-        if engine.rounding == "calibrated":  # zhat is m itself
-            return np.where(n > 0, np.abs(m - 0.5).min(axis=1), np.inf)
-        return round_outputs(engine.means(n, m), n, engine.program.writers, engine.examples, "sign")[1]
-
-    def _counts(self) -> tuple[IntArray, IntArray]:
-        return self._engine.counts(self._engine.match(self._before), self._count)
+        if engine.rounding == "calibrated":  # zhat is a whole number, so it is never closer than this to 1/2
+            matched = np.bitwise_or.reduce(self._matches, axis=0)[np.newaxis]
+            return np.where(unpack(matched, self._count)[:, 0], 0.5, np.inf)
+        n, m = engine.counts(self._matches, self._count)
+        return np.where(n > 1, np.abs(engine.means(n, m)).min(axis=1), np.inf)

@@ -47,14 +47,19 @@ def load_certificate(path: Path) -> Certificate:
     return certificate
 
 
-def check_certificate(certificate: Certificate, program: Program, progress: Progress | None = None) -> None:
-    """Proves everything anew for this program; raises InputError at the first claim that does not come out the same."""
+def check_certificate(
+    certificate: Certificate, program: Program, within: Range, progress: Progress | None = None
+) -> None:
+    """Proves everything anew for this program; raises InputError at the first claim that does not come out the same.
+
+    `within` is the range of n as it follows from the program (or its algorithm) today, for the source that the
+    certificate names: the file's own word for it does not count.
+    """
     if certificate.program_id != program.id:
         raise InputError(
             f"the certificate is for another program: its id is {str(certificate.program_id)[:12]}..., "
             f"this one's {program.id[:12]}..."
         )
-    within = Range(certificate.n_max, certificate.n_source, certificate.n_scope)
     again = certify(program, certificate.rounding, within, certificate.examples, progress)
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)

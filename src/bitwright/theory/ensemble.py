@@ -76,7 +76,7 @@ def sign_size(
         return EnsembleSize(None, reason, at)
     gap = np.minimum(set_gap, -least * w.unmatched)
     ratio = spread / gap**2
-    union = log(2 * K if printed else program.bits) - log(delta) + _union(program, delta, scope)
+    union = _union(program, delta, scope, events=2 * K if printed else program.bits)
     if scope == "runs" and printed:
         union += log(max(1, steps or 1))  # the paper's factor m; once all inputs are covered it is not needed
     mask = f"; {len(constant):,} never written, masked to 0" if constant else ""
@@ -95,7 +95,7 @@ def calibrated_size(
     K = program.templates if examples is None else examples
     n, spread = _spread(K, within or blocks_range(program))
     ratio = spread / weights(n, K).gap ** 2
-    union = log(program.bits) - log(delta) + _union(program, delta, scope)
+    union = _union(program, delta, scope, events=program.bits)
     return _size(8, ratio, union, n, "sigma^2/(w1 - w0)^2 = {:.4g} at n = {}")
 
 
@@ -106,10 +106,11 @@ def _spread(examples: int, within: Range, kind: Kind = "ntk") -> tuple[np.ndarra
     return n, variance(n, examples, kind)
 
 
-def _union(program: Program, delta: float, scope: Scope) -> float:
+def _union(program: Program, delta: float, scope: Scope, events: int) -> float:
+    """ln(events/delta) for one input; with every input, ln(events prod (t + 1)/delta)."""
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
-    return 0.0 if scope == "input" else log_inputs(program)
+    return log(events) - log(delta) + (0.0 if scope == "input" else log_inputs(program))
 
 
 def _size(factor: int, ratio: np.ndarray, union: float, n: np.ndarray, reason: str) -> EnsembleSize:

@@ -6,13 +6,12 @@ rho(n) = n - (2 pi - 1)/beta(n). With m = 1 this is Assumption 5.1; with m = 0 i
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import pi
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.bits import BoolArray
+from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, beta
 
 _CLOSE = 1e-9  # closer ties than this, relative, are left to interval arithmetic; doubles are good to 1e-13 here
@@ -24,29 +23,21 @@ def rho(n: ArrayLike) -> FloatArray:
     return np.where(n <= 1, 0.0, n - (2 * pi - 1) / beta(np.maximum(n, 1)))
 
 
-class SignRule:
-    """The sign rule for training sets of K examples."""
+def matches_needed(n_max: int, writers: IntArray, examples: int) -> IntArray:  # (n_max + 1, len(writers))
+    """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
 
-    def __init__(self, examples: int) -> None:
-        self.examples = examples
-
-    def above_zero(self, n: ArrayLike, writers: ArrayLike, matches: ArrayLike) -> BoolArray:
-        """Whether the mean is above 0, for each n, c and m; never decided by a rounding error."""
-        n, c, m = np.broadcast_arrays(np.asarray(n), np.asarray(writers), np.asarray(matches))
-        left, right = m * (self.examples + 2 * pi - 1), c * rho(n)
-        above = (left > right) & (n > 0)
-        close = np.abs(left - right) <= _CLOSE * np.maximum(left, right)
-        for at in zip(*np.nonzero(close & (m > 0) & (n > 0)), strict=True):
-            above[at] = _certainly_above(self.examples, int(n[at]), int(c[at]), int(m[at]))
-        return np.asarray(above, dtype=bool)
-
-    def safe(self, writers: int, n_max: int) -> bool:
-        """Whether the rule is right for all n up to n_max and all bits with at most so many writers."""
-        every = np.arange(1, n_max + 1)
-        return bool(self.above_zero(every, writers, np.ones_like(every)).all())
+    Where a double cannot tell on which side of a whole number the quotient lies, interval arithmetic does.
+    """
+    quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)
+    needed = np.floor(quotient).astype(np.int64) + 1
+    nearest = np.rint(quotient)
+    close = (np.abs(quotient - nearest) <= _CLOSE * np.maximum(nearest, 1)) & (nearest >= 1)
+    for n, at in np.argwhere(close).tolist():
+        below = int(nearest[n, at])  # is the mean above 0 already with this many matches?
+        needed[n, at] = below if _certainly_above(examples, n, int(writers[at]), below) else below + 1
+    return needed
 
 
-@lru_cache(maxsize=4096)
 def _certainly_above(examples: int, n: int, writers: int, matches: int) -> bool:
     from bitwright.theory.intervals import enclose, precision
 

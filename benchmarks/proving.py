@@ -1,0 +1,66 @@
+"""The limit: how fast it runs, and how long proofs take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.measure import Row, readable, seconds
+from benchmarks.stepping import random_states
+from bitwright import multiplication, run, run_batch
+from bitwright.execution import Settings
+from bitwright.theory import Predictor, certify, declared_range, smallest_examples, weights
+
+
+def rows() -> Iterator[Row]:
+    algorithm = multiplication(10)
+    states = random_states(algorithm, 1 << 15)
+    for rounding in ("calibrated", "sign"):
+        examples = smallest_examples(algorithm.program) if rounding == "sign" else None
+        settings = Settings(rounding, examples)  # type: ignore[arg-type]
+        ours = seconds(lambda s=settings: run_batch(algorithm, states, engine="limit", settings=s))
+        templates = seconds(lambda: run_batch(algorithm, states))
+        yield Row(
+            f"limit engine, {rounding}, multiplication of 10 bits, batch of {len(states):,}",
+            f"{len(states) * 430 / ours / 1e6:,.0f} M state-steps/s",
+            f"{templates / ours:.0%} of the speed of the templates engine",
+        )
+    product = multiplication(64)
+    templates = seconds(lambda: run(product, multiplicand=2**64 - 1, multiplier=3), repeat=2)
+    for rounding in ("calibrated", "sign"):
+        settings = Settings(rounding, product.examples)  # type: ignore[arg-type]
+        ours = seconds(
+            lambda s=settings: run(product, multiplicand=2**64 - 1, multiplier=3, engine="limit", settings=s), repeat=2
+        )
+        yield Row(
+            f"limit engine, {rounding}, one 64-bit product with the margin of every step",
+            readable(ours),
+            f"{templates / ours:.0%} of the speed of the templates engine",
+        )
+    proof = seconds(lambda: certify(product.program, "sign", declared_range(product), product.examples))
+    yield Row("certify 64-bit multiplication, sign", readable(proof), "target 5 s")
+    yield Row("certify a program of a million templates, sign", *_million())
+
+    K = 500
+    tests = (np.arange(K)[None, :] < np.arange(1, K + 1)[:, None]).astype(float)
+    tests /= np.linalg.norm(tests, axis=1)[:, None]
+    closed = seconds(lambda: weights(np.arange(1, K + 1), K))
+    dense = seconds(lambda: Predictor(np.eye(K), np.eye(K)).mean(tests), repeat=2)
+    yield Row(
+        "weights of the limit for K = 500 and every n",
+        readable(closed),
+        f"{dense / closed:,.0f} x as fast as the dense solve ({readable(dense)})",
+    )
+
+
+def _million() -> tuple[str, str]:
+    script = (
+        "import resource, time; from bitwright import addition; from bitwright.theory import certify; "
+        "begin = time.perf_counter(); c = certify(addition(250_000).program, 'sign'); assert c.certified; "
+        "print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    return f"{float(out[0]):.1f} s", f"peak memory {int(out[1]) / 1e6:.2f} GB; building it included"

@@ -1,0 +1,110 @@
+"""The limit engine where it must differ from the templates, and its means and margins against the dense solve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import crowded
+
+from bitwright import Program, addition, multiplication
+from bitwright.execution.counting import count_rows, largest
+from bitwright.execution.kernel import KernelEngine
+from bitwright.execution.limit import LimitEngine
+from bitwright.execution.reachable import all_states, reachable_range
+from bitwright.execution.templates import TemplatesEngine, pack, unpack
+from bitwright.theory import Rounding, smallest_examples
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 40), st.integers(0, 30), st.integers(0, 40), st.integers(1, 80), st.integers(0, 2**32 - 1))
+def test_failures_of_the_sign_rule_are_those_of_the_dense_solve(
+    writers: int, bystanders: int, padding: int, batch: int, seed: int
+) -> None:
+    """Where interference turns signs round, `limit` goes wrong exactly as the network's mean does."""
+    program = crowded(writers, bystanders)
+    K = program.templates + padding
+    rng = np.random.default_rng(seed)
+    states = rng.random((batch, program.bits)) < np.where(np.arange(program.bits) <= writers, 2 / writers, 0.8)
+    limit, kernel = (make(program, K, "sign").begin(states) for make in (LimitEngine, KernelEngine))
+    limit.step()
+    kernel.step()
+    assert (limit.states() == kernel.states()).all()
+    np.testing.assert_allclose(limit.margin(), kernel.margin(), rtol=1e-8, atol=1e-12)
+
+
+def test_a_crowded_bit_is_lost_under_sign_and_kept_under_calibrated() -> None:
+    """One of 51 writers matches, and 20 bystanders: the other 50 writers outweigh it."""
+    program = crowded(50, bystanders=20)
+    state = np.zeros((1, program.bits), dtype=bool)
+    state[0, 0] = state[0, 51:] = True
+    for rounding, kept in (("calibrated", True), ("sign", False)):
+        batch = LimitEngine(program, program.templates, rounding).begin(state)  # type: ignore[arg-type]
+        batch.step()
+        assert batch.bit(50)[0] == kept
+        assert batch.states()[0, 51:].all()
+    padded = LimitEngine(program, smallest_examples(program), "sign").begin(state)
+    padded.step()
+    assert padded.bit(50)[0]
+
+
+@pytest.mark.parametrize("rounding", ["sign", "calibrated"])
+@pytest.mark.parametrize("program", [addition(5).program, multiplication(2).program, crowded(6)])
+def test_means_are_those_of_the_dense_solve(program: Program, rounding: Rounding) -> None:
+    states = np.random.default_rng(0).random((100, program.bits)) < 0.4
+    K = program.templates + 7
+    limit = LimitEngine(program, K, rounding).begin(states)
+    limit.step()
+    expected, _ = KernelEngine(program, K, rounding).outputs(states)
+    np.testing.assert_allclose(limit.outputs(), expected, atol=1e-12)
+
+
+def test_a_certified_sign_rule_takes_the_fast_way_and_an_uncertified_one_does_not() -> None:
+    program = multiplication(4).program
+    enough = smallest_examples(program)
+    assert LimitEngine(program, enough, "sign").fails_from is None
+    assert LimitEngine(program, enough - 1, "sign").fails_from == 43  # of the 43 blocks with templates
+    assert LimitEngine(program, program.templates, "calibrated").fails_from is None
+
+
+def test_calibrated_margin_is_a_half() -> None:
+    algorithm = addition(4)
+    batch = LimitEngine(algorithm.program, 16, "calibrated").begin(np.array([algorithm.state({"p": 5, "q": 7})]))
+    batch.step()
+    assert batch.margin().tolist() == [0.5]
+
+
+def test_a_state_that_matches_nothing_goes_to_zero_without_a_margin() -> None:
+    program = addition(4).program
+    for rounding in ("sign", "calibrated"):
+        batch = LimitEngine(program, 16, rounding).begin(np.zeros((1, 12), dtype=bool))  # type: ignore[arg-type]
+        batch.step()
+        assert not batch.states().any()
+        assert batch.margin()[0] == np.inf
+
+
+@given(st.integers(0, 70), st.integers(1, 130), st.integers(0, 2**32 - 1))
+def test_counting_in_planes(rows: int, batch: int, seed: int) -> None:
+    states = np.random.default_rng(seed).random((batch, rows)) < 0.5
+    planes = count_rows(pack(states)) if rows else []
+    counts = sum((unpack(plane[None], batch)[:, 0].astype(int) << j for j, plane in enumerate(planes)), np.zeros(batch))
+    assert (counts == states.sum(axis=1)).all()
+    assert largest(planes) == states.sum(axis=1).max(initial=0)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3])
+def test_reachable_matches(bits: int) -> None:
+    """Against a plain walk through every run, state by state."""
+    algorithm = multiplication(bits)
+    most = 0
+    engine = TemplatesEngine(algorithm.program)
+    for states in all_states(algorithm, 1000):
+        batch = engine.begin(states)
+        for _ in range((algorithm.steps or 0) + 1):
+            most = max(most, *(len(algorithm.program.match(state)) for state in batch.states()))
+            batch.step()
+    found = reachable_range(algorithm)
+    assert found.n_max == most
+    assert most <= (algorithm.matches or 0)
+    assert f"{4**bits:,} inputs" in found.scope

@@ -1,0 +1,148 @@
+"""Sampled ensembles have the limit's mean, variance and covariance along a run, and are reproducible.
+
+Statistical comparisons allow 6 standard errors; with fewer than 2,000 of them the chance of a false alarm is below
+1e-5, and the seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, addition, parse, run, run_batch
+from bitwright.execution import Settings
+from bitwright.execution.sampled import RandomFunction, SampledEngine
+from bitwright.theory import Predictor, calibrated_size, covariance, variance, weights
+from bitwright.training_set import TrainingSet
+
+DRAWS = 2_000
+
+
+@pytest.mark.parametrize("networks", [1, 10])
+def test_joint_law_along_a_run(networks: int) -> None:
+    algorithm = addition(3)
+    program = algorithm.program
+    rng = np.random.default_rng(0)
+    states = np.unique(rng.random((6, program.bits)) < 0.5, axis=0)
+    draws = np.empty((DRAWS, len(states), program.bits))
+    for seed in range(DRAWS):
+        function = RandomFunction(SampledEngine(program, 20, "calibrated", networks, seed), states[0])
+        draws[seed] = [function(state)[0] for state in states]
+    examples = TrainingSet(program, 20 - program.templates)
+    predictor = Predictor(examples.inputs().toarray(), examples.labels().toarray())
+    encoded = examples.encode(states)
+    mean, cov = predictor.mean(encoded), predictor.covariance(encoded) / networks
+    spread = np.sqrt(np.maximum(np.diag(cov), 0))
+
+    error = np.abs(draws.mean(axis=0) - mean)
+    assert (error <= 6 * spread[:, None] / np.sqrt(DRAWS) + 1e-12).all()
+    centred = draws - mean
+    for bit in range(program.bits):
+        measured = centred[:, :, bit].T @ centred[:, :, bit] / DRAWS
+        standard_error = np.sqrt((cov**2 + np.outer(spread**2, spread**2)) / DRAWS)
+        assert (np.abs(measured - cov) <= 6 * standard_error + 1e-15).all()
+    across = (centred[:, :, 0] * centred[:, :, 1]).mean(axis=0)  # different bits are independent
+    assert (np.abs(across) <= 6 * spread**2 / np.sqrt(DRAWS) + 1e-15).all()
+
+
+def test_a_state_met_again_gives_the_same_outputs() -> None:
+    program = addition(3).program
+    function = RandomFunction(SampledEngine(program, 12, "calibrated", 1, 5), np.ones(9, dtype=bool))
+    rng = np.random.default_rng(1)
+    states = rng.random((30, 9)) < 0.5
+    first = [function(state)[0].copy() for state in states]
+    again = [function(state)[0] for state in states]
+    assert (np.array(first) == np.array(again)).all()
+
+
+def test_states_with_one_match_or_none_are_not_random() -> None:
+    program = addition(3).program
+    function = RandomFunction(SampledEngine(program, 12, "calibrated", 1, 5), np.zeros(9, dtype=bool))
+    outputs, n = function(np.zeros(9, dtype=bool))
+    assert (n, outputs.any()) == (0, False)
+    single = np.zeros(9, dtype=bool)
+    single[0] = True
+    outputs, n = function(single)
+    assert (n, outputs.tolist()) == (1, [1.0] + [0.0] * 8)
+
+
+def test_runs_do_not_depend_on_batches_or_workers() -> None:
+    algorithm = addition(4)
+    states = np.array([algorithm.state({"p": p, "q": 9}) for p in range(16)])
+    settings = Settings(networks=2, seed=11)
+    whole = run_batch(algorithm, states, engine="sampled", settings=settings, margins=True, workers=1)
+    for at in (0, 7, 15):
+        part = run_batch(algorithm, states[at : at + 1], engine="sampled", settings=settings, margins=True, workers=3)
+        assert (part.states == whole.states[at]).all()
+        assert whole.margin is not None
+        assert part.margin is not None
+        assert part.margin[0] == whole.margin[at]
+
+
+def test_other_seeds_give_other_networks() -> None:
+    margins = {
+        run(addition(6), p=37, q=22, engine="sampled", settings=Settings(networks=5, seed=seed)).margin
+        for seed in range(5)
+    }
+    assert len(margins) == 5
+
+
+def test_uneven_runs_keep_their_functions_when_the_batch_shrinks() -> None:
+    """Rows that go on after others are done must keep the networks they started with."""
+    walk = parse(
+        "bits x[8] stop\nblock x[i] for i in 1..8\nblock stop\nwhen x[i]=1 write x[i-1] for i in 2..8\n"
+        "when x[1]=1 write stop\nwhen stop=1 write stop\ninput x\noutput x\nhalt when stop"
+    )
+    states = np.array([walk.state({"x": 3 if i else 0b11000000}) for i in range(80)])
+    settings = Settings(networks=40, seed=2)
+    together = run_batch(walk, states, engine="sampled", settings=settings, margins=True)
+    alone = run_batch(walk, states[:1], engine="sampled", settings=settings, margins=True)
+    assert together.margin is not None
+    assert alone.margin is not None
+    assert together.margin[0] == alone.margin[0]
+
+
+def test_too_few_networks_fail_as_often_as_the_gaussian_says() -> None:
+    """One network, one step at n = 6 of K = 12: the chance of a wrong bit is that of the Gaussian tail."""
+    from scipy.stats import norm
+
+    program = addition(3).program
+    state = np.array([1, 1, 1, 0, 0, 0, 1, 1, 1], dtype=bool)
+    n, K = 6, 12
+    assert len(program.match(state)) == n
+    tail = norm.sf(float(weights(n, K).gap) / 2 / float(np.sqrt(variance(n, K))))
+    trials, wrong = 3_000, 0
+    truth = np.zeros(9, dtype=bool)
+    for template in program.match(state):
+        truth[program.writes(template)] = True
+    for seed in range(trials):
+        batch = SampledEngine(program, K, "calibrated", 1, seed).begin(state[None])
+        batch.step()
+        wrong += int((batch.states()[0] != truth).sum())
+    expected = trials * 9 * tail
+    assert abs(wrong - expected) < 6 * np.sqrt(expected)
+
+
+def test_covariance_is_what_couples_the_steps() -> None:
+    assert covariance(6, 6, 5, 12) > 0.1 * variance(6, 12)
+
+
+def test_the_proven_size_is_enough_for_whole_runs() -> None:
+    """delta 1e-6 over all inputs: 50 runs of 8-bit addition without a wrong bit."""
+    algorithm = addition(8)
+    networks = calibrated_size(algorithm.program, 1e-6).networks or 1
+    rng = np.random.default_rng(4)
+    for seed, (p, q) in enumerate(rng.integers(0, 256, size=(50, 2)).tolist()):
+        done = run(algorithm, p=p, q=q, engine="sampled", settings=Settings(networks=networks, seed=seed))
+        assert done.value == p + q
+
+
+def test_an_empty_ensemble_is_refused() -> None:
+    with pytest.raises(InputError, match="at least 1 network, got 0"):
+        run(addition(3), p=1, q=2, engine="sampled", settings=Settings(networks=0))
+
+
+def test_runs_too_long_to_sample_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.execution.sampled.MAX_STATES", 3)
+    with pytest.raises(InputError, match="at most 3 different states"):
+        run(addition(8), p=255, q=255, engine="sampled", settings=Settings(networks=1000))

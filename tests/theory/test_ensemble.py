@@ -1,0 +1,114 @@
+"""How many networks: the formulas' values, their growth, and that an ensemble of that size keeps its promise."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+from programs import crowded
+
+from bitwright import InputError, addition, multiplication, permutation
+from bitwright.theory import calibrated_size, check_scope, declared_range, orders, sign_size, variance, weights
+from bitwright.theory.ensemble import log_inputs
+
+ADDER = addition(10).program
+
+
+def test_ten_bit_addition() -> None:
+    assert calibrated_size(ADDER, 0.01).networks == 50
+    assert sign_size(ADDER, 0.01).networks == 34_512
+    assert sign_size(ADDER, 0.01, printed=False).networks == 8_344
+
+
+def test_as_printed_by_hand() -> None:
+    """Eq. (8), term by term: the worst pair of n and bit found by trying them all."""
+    K, delta = 40, 0.05
+    worst = 0.0
+    for n in range(2, 21):
+        w = weights(n, K)
+        for c in (1, 2):
+            for mean in (c * w.unmatched, w.matched + (c - 1) * w.unmatched):
+                worst = max(worst, float(variance(n, K) / mean**2))
+    assert sign_size(ADDER, delta, "input").networks == int(np.ceil(8 * worst * log(2 * K / delta)))
+
+
+def test_inputs_are_counted_by_their_blocks() -> None:
+    assert log_inputs(ADDER) == pytest.approx(10 * log(4) + 10 * log(2))
+    assert log_inputs(permutation(range(1, 8)).program) == pytest.approx(7 * log(2))
+
+
+def test_scopes_cost_more_the_more_they_cover() -> None:
+    sizes = [sign_size(ADDER, 0.01, scope, steps=20).networks or 0 for scope in ("input", "inputs", "runs")]
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) == 3
+    ours = [calibrated_size(ADDER, 0.01, scope).networks or 0 for scope in ("input", "inputs", "runs")]
+    assert ours[0] < ours[1] == ours[2]  # all inputs cover all steps of all runs
+
+
+def test_unmasked_constant_bits_need_infinitely_many() -> None:
+    size = sign_size(ADDER, 0.01, masked=False)
+    assert size.networks is None
+    assert "q[1] is never written" in size.reason
+    assert sign_size(permutation([2, 1]).program, 0.01, masked=False).networks is not None
+
+
+def test_a_mean_of_the_wrong_sign_cannot_be_averaged_away() -> None:
+    size = sign_size(crowded(50), 0.01)
+    assert size.networks is None
+    assert "wrong sign" in size.reason
+    assert calibrated_size(crowded(50), 0.01).networks is not None
+
+
+def test_growth_with_the_bit_length() -> None:
+    """Eq. (8) over all inputs grows like l^2, the calibrated size like l (theory.md; Remark 6.1)."""
+    lengths = [256, 512, 1024, 2048, 4096]
+    for make in (addition, lambda l: permutation(range(1, l + 1))):
+        sign = [sign_size(make(l).program, 0.01).networks or 0 for l in lengths]
+        ours = [calibrated_size(make(l).program, 0.01).networks or 0 for l in lengths]
+        assert np.polyfit(np.log(lengths), np.log(sign), 1)[0] == pytest.approx(2, abs=0.05)
+        assert np.polyfit(np.log(lengths), np.log(ours), 1)[0] == pytest.approx(1, abs=0.05)
+
+
+def test_multiplication_within_its_declared_range() -> None:
+    task = multiplication(10)
+    size = sign_size(task.program, 0.01, examples=task.examples, within=declared_range(task))
+    assert size.networks is not None
+    assert size.networks > 100_000
+    assert (calibrated_size(task.program, 0.01, within=declared_range(task)).networks or 0) < 200
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, 2, float("nan")])
+def test_delta_outside_its_interval(delta: float) -> None:
+    for size in (sign_size, calibrated_size):
+        with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+            size(ADDER, delta)
+
+
+def test_unknown_scope() -> None:
+    with pytest.raises(InputError, match="did you mean 'inputs'"):
+        check_scope("input_s")
+
+
+def test_an_ensemble_of_the_tight_size_keeps_its_promise() -> None:
+    """One input of the adder, delta 0.2: 4,000 ensembles fail no oftener than promised.
+
+    If the true failure rate were delta itself, the count would exceed the bound (6 standard errors) with probability
+    below 1e-8; the union bound makes the true rate much smaller.
+    """
+    rng = np.random.default_rng(3)
+    K, n, delta, trials = 40, 2, 0.2, 4_000
+    networks = calibrated_size(ADDER, delta, "input").networks or 0
+    w, sigma = weights(n, K), np.sqrt(variance(n, K))
+    m = np.zeros(30)
+    m[[0, 4]] = 1
+    outputs = w.mean(ADDER.writers, m) + sigma * rng.standard_normal((trials, 30)) / np.sqrt(networks)
+    bits = (outputs - w.unmatched * ADDER.writers) / w.gap > 0.5
+    failures = np.count_nonzero((bits != (m > 0)).any(axis=1))
+    assert failures <= trials * delta + 6 * np.sqrt(trials * delta * (1 - delta))
+
+
+def test_orders_of_the_lemma() -> None:
+    """Lemma 6.1: fitted exponents of K between 10^4 and 10^6; a finite range leaves them a few hundredths off."""
+    for order in orders():
+        assert order.fitted == pytest.approx(order.stated, abs=0.03), (order.quantity, order.regime)
