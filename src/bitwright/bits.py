@@ -104,8 +104,13 @@ def shorten(value: int | str, most: int = 40) -> str:
         if value.bit_length() > 130:
             return f"a number of {value.bit_length():,} bits"
         value = str(value)
-    value = "".join(ch if ch.isprintable() else "?" for ch in value)
+    value = printable(value)
     return value if len(value) <= most else f"{value[: most - 3]}..."
+
+
+def printable(text: str) -> str:
+    """Text without line breaks, escape codes and the like, so that a message stays one line."""
+    return "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 @contextmanager

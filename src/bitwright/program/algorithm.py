@@ -10,6 +10,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.errors import InputError, listing, suggestion
+from bitwright.program.layout import KEYWORDS, NAME
 from bitwright.program.program import Program
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
@@ -30,7 +31,8 @@ class Algorithm:
 
     With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then
     the most it may take. Without `halt` the run is done after exactly `steps` steps. `matches` and `examples` are what
-    the author says for the theory: certificates use them, and call them declared.
+    the author says for the theory: certificates use them, and call them declared. Without outputs, every number and
+    flag of the program is one.
     """
 
     name: str
@@ -47,6 +49,23 @@ class Algorithm:
     def __post_init__(self) -> None:
         if self.halt is None and self.steps is None:
             object.__setattr__(self, "halt", FIXED_POINT)
+        object.__setattr__(self, "start", tuple(sorted(set(self.start))))
+        if not self.outputs:
+            fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
+            object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
+        for what, words in (("input", self.inputs), ("output", self.outputs)):
+            names = [word.name for word in words]
+            if len(set(names)) < len(names):
+                raise InputError(f"two {what}s of {self.name} have one name: {listing(names)}")
+            for word in words:
+                if not NAME.fullmatch(word.name) or word.name in KEYWORDS or not word.bits:
+                    raise InputError(
+                        f"{what} '{word.name}' needs a name of letters, digits and _, and at least one bit"
+                    )
+        if {bit for word in self.inputs for bit in word.bits} & set(self.start):
+            raise InputError(f"{self.name} sets a bit by both an input and its start")
+        if self.steps is not None and not 0 <= self.steps < 2**31:
+            raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts."""

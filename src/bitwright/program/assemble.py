@@ -70,6 +70,7 @@ def assemble(
     rules: Sequence[RuleFamily],
     declared: Mapping[str, Origin] | None = None,
     excused: Container[str] = (),
+    incomplete: bool = False,
 ) -> Program:
     """The Program made of these families; raises ProgramError with every problem there is.
 
@@ -79,7 +80,7 @@ def assemble(
     problems: list[Problem] = []
     if not layout.size:
         problems.append(Problem(0, 0, "a program needs at least one bit"))
-    if not rules:
+    if not any(rule.count for rule in rules) and not incomplete:
         problems.append(Problem(0, 0, "a program needs at least one template"))
     arranged = _arrange_blocks(layout, blocks, declared or {}, excused, problems)
     template_block, template_config, template_rule, write_start, write_bits = _arrange_templates(
@@ -130,10 +131,12 @@ def _arrange_blocks(
     for number, which in _per_family(rows[again], first_row):
         at = again[which[0]]
         other = _family(rows[at - 1], first_row)
-        names = listing([layout.name_of(int(bits[again[i]])) for i in which[:100]])
+        doubled = np.unique(bits[again[which]])
+        one = len(doubled) == 1
+        names = _some([layout.name_of(int(bit)) for bit in doubled[:5]], len(doubled))
         how = "twice in one block" if rows[at] == rows[at - 1] else "in two blocks"
-        also = "" if other == number else f"; {families[other].origin} has {'it' if len(which) == 1 else 'them'} too"
-        message = f"{names} {'is' if len(which) == 1 else 'are'} {how}{also}"
+        also = "" if other == number else f"; {families[other].origin} has {'it' if one else 'them'} too"
+        message = f"{names} {'is' if one else 'are'} {how}{also}"
         problems.append(families[number].origin.problem(message, int(rows[at] - first_row[number])))
     once = np.ones(len(bits), dtype=bool)
     once[again] = False
@@ -144,9 +147,8 @@ def _arrange_blocks(
         bounds = np.searchsorted(homeless, [declaration.offset, declaration.offset + declaration.size])
         absent = homeless[bounds[0] : bounds[1]]
         if len(absent) and declaration.name not in excused:
-            lost = ", ".join(layout.name_of(int(bit)) for bit in absent[:5])
-            more = f" and {len(absent) - 5:,} more" if len(absent) > 5 else ""
-            message = f"{lost}{more} {'is' if len(absent) == 1 else 'are'} in no block; add a 'block' for it"
+            lost = _some([layout.name_of(int(bit)) for bit in absent[:5]], len(absent))
+            message = f"{lost} {'is' if len(absent) == 1 else 'are'} in no block; add a 'block' for it"
             problems.append(declared.get(declaration.name, Origin("")).problem(message))
 
     sizes = np.bincount(rows, minlength=len(doubtful))
@@ -198,7 +200,7 @@ def _arrange_templates(
 
     home = np.full(count, -1, dtype=np.int64)
     home[rows[::-1]] = blocks.block_of[bits[::-1]]  # the block of the first bit that each row names
-    sound = np.ones(count, dtype=bool)
+    sound = home >= 0
     sound[rows[~blocks.sound[blocks.block_of[bits]]]] = False
     astray = np.unique(rows[blocks.block_of[bits] != home[rows]])
     complain(astray[sound[astray]], lambda row: f"'when' spans blocks: {listing(named(row))} must share one block")
@@ -232,6 +234,11 @@ def _arrange_templates(
     write_start = np.searchsorted(pairs, np.arange(count + 1) * stride)
     rule_of = np.repeat(np.arange(len(families)), [family.count for family in families])
     return home[order], config[order], rule_of[order], write_start, pairs % stride
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    """The first names of `count`, and how many more there are."""
+    return ", ".join(names) + (f" and {count - len(names):,} more" if count > len(names) else "")
 
 
 def _joined(parts: Sequence[IntArray]) -> IntArray:

@@ -84,7 +84,7 @@ class Bits:
                     raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
                 axes.append(span(1, extent))
             else:
-                axes.append(np.atleast_1d(np.asarray(part, dtype=np.int64)))
+                axes.append(_whole(part, f"an index of {self.field}"))
         slot, shaped = 1, []
         for part, axis in zip(given, axes, strict=True):
             shape = [1] * (1 + columns)
@@ -94,6 +94,9 @@ class Bits:
             else:
                 shape[0] = -1
             shaped.append(axis.reshape(shape))
+        lengths = {len(axis) for part, axis in zip(given, axes, strict=True) if not isinstance(part, slice)} - {1}
+        if len(lengths) > 1:
+            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths)}")
         full = np.broadcast_arrays(*shaped)
         asked = tuple(axis.reshape(axis.shape[0], prod(axis.shape[1:])) for axis in full)
         return Ref(self.field, self.field.locate(asked), asked)
@@ -102,6 +105,8 @@ class Bits:
 def word(*pieces: Ref, name: str = "") -> Word:
     """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit."""
     bits = [int(bit) for piece in reversed(pieces) for bit in piece.bits.ravel()]
+    if not bits:
+        raise InputError(f"the number {name or 'without a name'} has no bits")
     if min(bits) < 0:
         raise InputError(f"the number {name or pieces[0].field.name} uses an index that is out of range")
     return Word(name or pieces[0].field.name, tuple(bits))
@@ -115,6 +120,8 @@ class Rule:
 
     def write(self, *targets: Ref) -> None:
         """The bits that the templates of this rule set in the next state."""
+        if self not in self._builder._pending:
+            raise InputError("a rule writes once; give all its bits to one 'write'")
         self._builder._pending.remove(self)
         self._builder._add_rule(self._conditions, targets, self._origin)
 
@@ -185,7 +192,8 @@ class Builder:
             if count is None:
                 return
             when = self._picks(named, count, origin)
-            values = np.concatenate([np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals])
+            spread = [np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals]
+            values = np.concatenate([np.zeros(0, dtype=np.int64), *spread])
             write = self._picks(targets, count, origin)
             if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
                 self._rules.append(RuleFamily(count, when, values, write, origin))
@@ -201,6 +209,8 @@ class Builder:
     def _picks(self, refs: Sequence[Ref], count: int, origin: Origin) -> Picks:
         rows, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for ref in refs:
+            if (ref.field.name, ref.field.shape) not in self._shapes:
+                self._problems.append(origin.problem(f"{ref.field} belongs to another builder"))
             outside = np.argwhere(ref.bits < 0)
             if len(outside):
                 at = tuple(outside[0])
@@ -217,13 +227,22 @@ class Builder:
 
 def _condition(ref: Ref, other: object, same: bool) -> Condition:
     if isinstance(other, Ref):
+        if ref.bits.shape[1] != 1 or other.bits.shape[1] != 1:
+            raise InputError("only single bits can be compared with each other; use an index instead of [:]")
         zero, one = np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.int64)
         first, second = (zero, one) if same else (one, zero)
         return Condition((((ref, zero), (other, first)), ((ref, one), (other, second))))
-    values = np.atleast_1d(np.asarray(other, dtype=np.int64)).reshape(-1, 1)
+    values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
     if not np.isin(values, (0, 1)).all():
         raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
     return Condition((((ref, values if same else 1 - values),),))
+
+
+def _whole(given: object, what: str) -> IntArray:
+    array = np.atleast_1d(np.asarray(given))
+    if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
+        raise InputError(f"{what} must be a whole number or a row of them, got {given!r}")
+    return array.astype(np.int64)
 
 
 def _caller(what: str) -> Origin:

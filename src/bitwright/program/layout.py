@@ -103,8 +103,11 @@ class Layout:
         field = self.field_of(bit)
         if not field.shape:
             return field.name
-        at = np.unravel_index(bit - field.offset, field.shape)
-        return f"{field.name}[{','.join(str(int(i) + 1) for i in at)}]"
+        rest, at = bit - field.offset, []
+        for extent in reversed(field.shape):
+            rest, place = divmod(rest, extent)
+            at.append(str(place + 1))
+        return f"{field.name}[{','.join(reversed(at))}]"
 
     def bit(self, name: str) -> int:
         """The bit number of a name such as `p[3]`; the inverse of `name_of`."""
@@ -116,10 +119,9 @@ class Layout:
             raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
         if len(index) != len(field.shape):
             raise InputError(f"'{name}' needs {len(field.shape)} index(es): {field}")
-        bit = int(field.locate([np.int64(i) for i in index]))  # type: ignore[misc]
-        if bit < 0:
+        if not all(1 <= i <= extent for i, extent in zip(index, field.shape, strict=True)):
             raise InputError(f"'{name}' is out of range: {field}")
-        return bit
+        return int(field.locate([np.int64(i) for i in index]))  # type: ignore[misc]
 
     @cached_property
     def names(self) -> list[str]:

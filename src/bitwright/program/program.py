@@ -17,6 +17,11 @@ MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
 _DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
 
 
+def _frozen(array: IntArray) -> IntArray:
+    array.flags.writeable = False
+    return array
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
@@ -67,21 +72,21 @@ class Program:
     @cached_property
     def writers(self) -> IntArray:  # (k,)
         """c_i: how many templates write bit i (the column sums of Y)."""
-        return np.bincount(self.write_bits, minlength=self.bits)
+        return _frozen(np.bincount(self.write_bits, minlength=self.bits))
 
     @cached_property
     def block_of(self) -> IntArray:  # (k,)
         """The block that each bit belongs to."""
         owner = np.empty(self.bits, dtype=np.int64)
         owner[self.block_bits] = np.repeat(np.arange(self.blocks), np.diff(self.block_start))
-        return owner
+        return _frozen(owner)
 
     @cached_property
     def position(self) -> IntArray:  # (k,)
         """The place of each bit inside its block."""
         place = np.empty(self.bits, dtype=np.int64)
         place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
-        return place
+        return _frozen(place)
 
     # Matching, Eq. (5).
 

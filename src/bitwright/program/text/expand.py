@@ -64,7 +64,7 @@ class _Expansion:
             name=name,
             program=program,
             inputs=tuple(inputs),
-            outputs=tuple(outputs) or self.every_word(),
+            outputs=tuple(outputs),
             start=tuple(sorted(set(start))),
             steps=counts["steps"],
             halt=halts[0] if halts else None,
@@ -120,19 +120,22 @@ class _Expansion:
             return None
         blocks = [found for item in self.each(syntax.Block) if (found := self.attempt(self.block, item))]
         rules = [rule for item in self.each(syntax.When) for rule in self.attempt(self.rule, item) or ()]
-        if not any(True for _ in self.each(syntax.When)) and not self.problems:
-            self.problems.append(Problem(1, 1, "there is no rule; add a line such as: when p[1]=1 write q[1]"))
-        if not rules or not self.layout.size:
+        if not any(rule.count for rule in rules) and not self.problems:
+            first = next(iter(self.each(syntax.When)), None)
+            line, column = (first.token.line, first.token.column) if first else (1, 1)
+            what = "the rules stand for no template" if first else "there is no rule"
+            self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
+        if not self.layout.size:
             return None
         try:
-            return assemble(self.layout, blocks, rules, self.declared, self.excused)
+            return assemble(self.layout, blocks, rules, self.declared, self.excused, incomplete=bool(self.problems))
         except ProgramError as error:
             self.problems.extend(error.problems)
             return None
 
     def block(self, item: syntax.Block) -> BlockFamily:
-        rows, origin = self.rows_of(item)
         try:
+            rows, origin = self.rows_of(item)
             return BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)
         except Refused:
             self.excused.update(member.token.text for member in item.members)
@@ -203,10 +206,6 @@ class _Expansion:
         if len(set(bits)) < len(bits):
             raise Refused(port.token.problem(f"'{name}' names a bit twice"))
         return Word(name, tuple(bits))
-
-    def every_word(self) -> tuple[Word, ...]:
-        """Without an output statement, every number and flag is one."""
-        return tuple(Word(f.name, tuple(f.bits().tolist())) for f in self.layout.fields if len(f.shape) <= 1)
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)

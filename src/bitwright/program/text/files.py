@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bitwright.bits import printable
 from bitwright.errors import InputError, ProgramError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
@@ -17,29 +18,30 @@ def load(path: str | Path) -> Algorithm:
     try:
         algorithm = parse(read_text(path), path.stem)
     except ProgramError as error:
-        raise ProgramError(error.problems, str(path)) from None
+        raise ProgramError(error.problems, printable(str(path))) from None
     return algorithm
 
 
 def read_text(path: Path) -> str:
     """The text of a file, or an InputError that says why it is not one."""
+    shown = printable(str(path))
     try:
         if path.is_dir():
-            raise InputError(f"{path} is a folder; give a .bw file")
+            raise InputError(f"{shown} is a folder; give a .bw file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
+        raise InputError(f"there is no file {shown}") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {path}: {reason}") from None
+        reason = getattr(error, "strerror", None) or printable(str(error))
+        raise InputError(f"cannot read {shown}: {reason}") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"{path} is larger than {MAX_BYTES >> 20} MiB, the most a rule file may have")
+        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a rule file may have")
     if not data.strip():
-        raise InputError(f"{path} is empty; a rule file starts with a line such as: bits p[4] q[4]")
+        raise InputError(f"{shown} is empty; a rule file starts with a line such as: bits p[4] q[4]")
     if b"\0" in data:
-        raise InputError(f"{path} is a binary file, not rule text")
+        raise InputError(f"{shown} is a binary file, not rule text")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None
+        raise InputError(f"{shown} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None

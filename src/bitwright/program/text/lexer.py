@@ -40,33 +40,34 @@ _TOKEN = re.compile(
 )
 
 
-def tokenize(text: str, problems: list[Problem]) -> list[list[Token]]:
+def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
     """The statements of a text: one list of tokens a line, each closed by an END token.
 
     A line goes on after a backslash or inside brackets. What no token starts with is a problem, and skipped.
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
-    line, line_start, depth, at = 1, 0, 0, 0
+    line, line_start, depth, at, spoilt = 1, 0, 0, 0, False
     while at < len(text):
         found = _TOKEN.match(text, at)
         column = at - line_start + 1
-        if found is None:
-            problems.append(Problem(line, column, f"unexpected character {shorten(text[at])!r}"))
-            at += 1
+        if found is None:  # one problem a line is enough, and the line says nothing more
+            if not spoilt:
+                problems.append(Problem(line, column, f"unexpected character {shorten(text[at])!r}"))
+            spoilt, at = True, at + 1
             continue
         at = found.end()
         kind, piece = found.lastgroup, found.group()
         if kind == "newline":
             if depth == 0 or _STATEMENT.match(text, at):
-                _close(statements, current, line, column)
-                current, depth = [], 0
+                _close(broken if spoilt else statements, current, line, column)
+                current, depth, spoilt = [], 0, False
         elif kind in ("NAME", "NUMBER", "SIGN"):
             depth = max(0, depth + (piece in "([") - (piece in ")]"))
             current.append(Token(Kind[kind], piece, line, column))
         if "\n" in piece:
             line, line_start = line + 1, at
-    _close(statements, current, line, len(text) - line_start + 1)
+    _close(broken if spoilt else statements, current, line, len(text) - line_start + 1)
     return statements
 
 

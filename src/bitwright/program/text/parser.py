@@ -26,7 +26,7 @@ class SyntaxTree:
 def parse_statements(text: str) -> SyntaxTree:
     """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
     tree = SyntaxTree()
-    for tokens in tokenize(text, tree.problems):
+    for tokens in tokenize(text, tree.problems, tree.broken):
         try:
             tree.statements.append(_Line(tokens).statement())
         except _Refused as refusal:
@@ -44,7 +44,7 @@ class _Line:
     """Reads one statement from its tokens, looking at most two tokens ahead."""
 
     def __init__(self, tokens: list[Token]) -> None:
-        self.tokens, self.at, self.depth = tokens, 0, 0
+        self.tokens, self.at, self.depth, self.operators = tokens, 0, 0, 0
 
     # Token level.
 
@@ -75,7 +75,8 @@ class _Line:
 
     def refuse(self, expected: str, form: str) -> Token:
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
-        hint = suggestion(self.next.text, known) if self.next.kind is Kind.NAME else ""
+        typo = self.next.kind is Kind.NAME and self.next.text not in KEYWORDS
+        hint = suggestion(self.next.text, known) if typo else ""
         raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
 
     def text(self) -> str:
@@ -238,7 +239,8 @@ class _Line:
         left, length = read(form), 0
         while self.next.text in signs:
             left, length = syntax.Operation(self.take(), left, read(form)), length + 1
-            if length > MAX_DEPTH:
+            self.operators += self.depth > 0
+            if length > MAX_DEPTH or self.operators > 4 * MAX_DEPTH:
                 raise _Refused(self.next, f"an expression may chain at most {MAX_DEPTH} of {' '.join(signs)}")
         return left
 

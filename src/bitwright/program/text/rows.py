@@ -27,10 +27,14 @@ class Budget:
     """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
 
     left: int
+    spent: bool = False
 
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
+        if self.spent:
+            raise Refused(None)
         if self.left < 0:
+            self.spent = True
             raise Refused(token.problem("this rule file stands for too many blocks and templates"))
 
 
@@ -65,7 +69,7 @@ class Rows:
     def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
         """Every value of first..last for every entry: which entry it came from, and the value."""
         lengths = np.maximum(0, last - first + 1)
-        self.budget.spend(int(lengths.sum()), token)
+        self.budget.spend(int(lengths.sum()) * (1 + len(self.indices)), token)
         entries = np.repeat(np.arange(len(first)), lengths)
         before = np.cumsum(lengths) - lengths
         return entries, first[entries] + np.arange(len(entries)) - before[entries]
@@ -98,6 +102,7 @@ class Rows:
         if name not in self.layout:
             if name in self.excused:
                 raise Refused(None)
+            self.excused.add(name)
             hint = suggestion(name, [known.name for known in self.layout.fields])
             raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
         declared = self.layout[name]
@@ -152,6 +157,7 @@ class Rows:
             raise Refused(None)
         if name in self.layout:
             raise Refused(token.problem(f"'{name}' names bits, but a number is needed here"))
+        self.excused.add(name)  # once is enough
         hint = suggestion(name, [*self.indices, *self.lets])
         raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
 

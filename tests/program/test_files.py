@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bitwright.errors import InputError, ProgramError
+from bitwright.program import load, parse
+from bitwright.program.text import files
+
+TEXT = "# keep a bit\nbits x\nblock x\nwhen x=1 write x\nsteps 1\n"
+
+
+def refusal(path: Path | str) -> str:
+    with pytest.raises(InputError) as refused:
+        load(path)
+    message = str(refused.value)
+    assert message.splitlines() == [message]
+    return message
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "keep.bw"
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT.encode(),
+        TEXT.encode("utf-8-sig"),
+        TEXT.replace("\n", "\r\n").encode("utf-8-sig"),
+        TEXT.rstrip().encode(),
+        ("\n \n" + TEXT + "# \N{GREEK SMALL LETTER ALPHA}").encode(),
+    ],
+    ids=["plain", "byte order mark", "Windows", "no newline at the end", "not only ASCII"],
+)
+def test_a_file_is_read_as_its_text(data: bytes, tmp_path: Path) -> None:
+    algorithm = load(written(tmp_path, data))
+    assert algorithm.same_as(parse(TEXT))
+    assert algorithm.name == "keep"
+    assert load(str(tmp_path / "keep.bw")).same_as(algorithm)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_description(tmp_path: Path) -> None:
+    assert load(written(tmp_path, TEXT.encode("utf-8-sig"))).description == "keep a bit"
+
+
+def test_problems_name_the_file_the_line_and_the_column(tmp_path: Path) -> None:
+    path = written(tmp_path, b"\xef\xbb\xbfbits x\nblock x y\n\nwhen x=1 write z\nsteps")
+    with pytest.raises(ProgramError) as refused:
+        load(path)
+    assert str(refused.value) == f"{path}:2:9: unknown bit 'y'; declare it with bits (and 2 more problems)"
+    assert [(problem.line, problem.column) for problem in refused.value.problems] == [(2, 9), (4, 16), (5, 6)]
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "none.bw") == f"there is no file {tmp_path / 'none.bw'}"
+    assert "there is no file" in refusal(tmp_path / "no folder" / "none.bw")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == f"{tmp_path} is a folder; give a .bw file"
+    assert "is a folder" in refusal("")
+
+
+@pytest.mark.parametrize("data", [b"", b" ", b"\n\n\r\n\t"])
+def test_an_empty_file(data: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, data)
+    assert refusal(path) == f"{path} is empty; a rule file starts with a line such as: bits p[4] q[4]"
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x01\x00\x00", b"bits x\x00", TEXT.encode("utf-16"), bytes(100)])
+def test_a_binary_file(data: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, data)
+    assert refusal(path) == f"{path} is a binary file, not rule text"
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        (b"\xff\xfe bits", "byte 0 is 0xff"),
+        (b"# caf\xe9\n" + TEXT.encode(), "byte 5 is 0xe9"),
+        (b"#" * 1999 + b"\xc3", "byte 1,999 is 0xc3"),
+        (b"\xef\xbb\xbf# caf\xe9\n", "byte 8 is 0xe9"),
+        (b"# \xed\xa0\x80", "byte 2 is 0xed"),
+    ],
+)
+def test_a_file_that_is_not_utf8(data: bytes, where: str, tmp_path: Path) -> None:
+    path = written(tmp_path, data)
+    assert refusal(path) == f"{path} is not UTF-8 text ({where})"
+
+
+def test_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
+    path = written(tmp_path, TEXT.encode() + b"#" * ((1 << 20) - len(TEXT)))
+    assert load(path).same_as(parse(TEXT))
+    path.write_bytes(path.read_bytes() + b"#")
+    assert refusal(path) == f"{path} is larger than 1 MiB, the most a rule file may have"
+
+
+def test_only_as_much_as_may_be_read_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
+    assert "is larger than 1 MiB" in refusal("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (PermissionError(13, "Permission denied"), "Permission denied"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+        (OSError("no reason given"), "no reason given"),
+    ],
+)
+def test_a_file_that_cannot_be_read(
+    error: OSError, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    path = written(tmp_path, TEXT.encode())
+    monkeypatch.setattr(Path, "open", refuse)
+    assert refusal(path) == f"cannot read {path}: {reason}"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT.encode())
+    path.chmod(0)
+    assert refusal(path) == f"cannot read {path}: Permission denied"
+
+
+@pytest.mark.parametrize("name", ["a\nb.bw", "a\x00b.bw", "a" * 300, "\udcff.bw", "a\rb", "\x1b[31m.bw"], ids=ascii)
+def test_a_strange_name_is_still_refused_in_one_printable_line(name: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path / name).isprintable()
+    assert refusal(name).isprintable()
+
+
+@pytest.mark.parametrize("data", [b"\xef\xbb\xbf", b"#", b"\x0c", b"bits", "\N{SNOWMAN}".encode(), b"\\\n\\", b"\r"])
+def test_a_file_that_says_nothing_useful_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises((ProgramError, InputError)) as refused:
+        load(written(tmp_path, data))
+    assert str(refused.value).isprintable()

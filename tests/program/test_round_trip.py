@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bitwright.errors import InputError, ProgramError
+from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
+from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+
+NAMES = ["p", "q", "flag", "a1", "_x", "Carry", "in_", "fort", "x" * 64]
+Template = tuple[int, tuple[int, ...], tuple[int, ...]]  # block, the values of its bits, the bits it writes
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A program as plain Python: shapes by name, blocks as lists of bits, templates."""
+
+    shapes: list[tuple[str, tuple[int, ...]]]
+    blocks: list[list[int]]
+    templates: list[Template]
+    spelled: list[list[int]]  # for each template, the places of its block that the rule names
+
+    @property
+    def size(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    def families(self) -> tuple[list[BlockFamily], list[RuleFamily]]:
+        blocks = [BlockFamily(1, _picks(block), Origin("block")) for block in self.blocks]
+        rules = [
+            RuleFamily(
+                1,
+                _picks([self.blocks[block][place] for place in places]),
+                np.array([values[place] for place in places]),
+                _picks(writes),
+                Origin("when"),
+            )
+            for (block, values, writes), places in zip(self.templates, self.spelled, strict=True)
+        ]
+        return blocks, rules
+
+    def assembled(self) -> Program:
+        return assemble(Layout.of(self.shapes), *self.families())
+
+    def built(self) -> Program:
+        builder, refs = Builder(), []
+        for name, shape in self.shapes:
+            if shape:
+                bits = builder.bits(name, *shape)
+                refs += [bits[tuple(int(i) + 1 for i in at)] for at in np.ndindex(*shape)]
+            else:
+                refs.append(builder.bit(name))
+        for block in self.blocks:
+            builder.block(*(refs[bit] for bit in block))
+        for (block, values, writes), places in zip(self.templates, self.spelled, strict=True):
+            conditions = [refs[self.blocks[block][place]] == values[place] for place in places]
+            builder.when(*conditions).write(*(refs[bit] for bit in writes))
+        return builder.build()
+
+    def matched(self, state: np.ndarray) -> set[tuple[frozenset[tuple[int, bool]], frozenset[int]]]:
+        """Eq. (5) word for word: each template whose block holds exactly its configuration."""
+        return {
+            (frozenset((bit, bool(state[bit])) for bit in self.blocks[block]), frozenset(writes))
+            for block, values, writes in self.templates
+            if all(state[bit] == value for bit, value in zip(self.blocks[block], values, strict=True))
+        }
+
+
+def _picks(bits: list[int] | tuple[int, ...]) -> Picks:
+    return Picks(np.zeros(len(bits), dtype=np.int64), np.array(bits, dtype=np.int64))
+
+
+@st.composite
+def sketches(draw: st.DrawFn) -> Sketch:
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1, max_size=4))
+    shapes = [(name, tuple(draw(st.lists(st.integers(1, 5), max_size=2)))) for name in names]
+    size = sum(int(np.prod(shape)) for _, shape in shapes)
+    order = draw(st.permutations(range(size)))
+    blocks: list[list[int]] = []
+    while order:
+        length = min(len(order), draw(st.sampled_from([1, 1, 2, 2, 3, 5, 8, 16])))
+        blocks.append(order[:length])
+        order = order[length:]
+    templates: list[Template] = []
+    spelled: list[list[int]] = []
+    for number, block in enumerate(blocks):
+        fewest = 1 if number == len(blocks) - 1 and not templates else 0
+        configs = draw(st.sets(st.just(0) | st.integers(0, 2 ** len(block) - 1), min_size=fewest, max_size=5))
+        for config in configs:
+            values = tuple(config >> place & 1 for place in range(len(block)))
+            writes = tuple(draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=4)))
+            templates.append((number, values, writes))
+            ones = {place for place, value in enumerate(values) if value}
+            named = ones | draw(st.sets(st.integers(0, len(block) - 1), min_size=not ones, max_size=3))
+            spelled.append(sorted(named))
+    return Sketch(shapes, blocks, templates, spelled)
+
+
+@st.composite
+def states(draw: st.DrawFn, sketch: Sketch) -> np.ndarray:
+    """A state in which about half the blocks hold the configuration of some template."""
+    state = np.array(draw(st.lists(st.booleans(), min_size=sketch.size, max_size=sketch.size)))
+    for block, values, _ in draw(st.lists(st.sampled_from(sketch.templates), max_size=6)):
+        state[sketch.blocks[block]] = values
+    return state
+
+
+@st.composite
+def algorithms(draw: st.DrawFn) -> Algorithm:
+    program = draw(sketches()).assembled()
+    names = st.sampled_from(["a", "b", "p", "value", "sum_1"])
+    used: set[int] = set()
+    inputs = []
+    for name in draw(st.lists(names, unique=True, max_size=2)):
+        free = sorted(set(range(program.bits)) - used)
+        if free:
+            inputs.append(Word(name, tuple(draw(st.lists(st.sampled_from(free), unique=True, min_size=1, max_size=5)))))
+            used |= set(inputs[-1].bits)
+    bits = st.integers(0, program.bits - 1)
+    outputs = [
+        Word(name, tuple(draw(st.lists(bits, unique=True, min_size=1, max_size=5))))
+        for name in draw(st.lists(names, unique=True, min_size=1, max_size=3))
+    ]
+    return Algorithm(
+        name="random",
+        program=program,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        start=tuple(sorted(draw(st.sets(bits, max_size=4)) - used)),
+        steps=draw(st.none() | st.integers(0, 2**31 - 1)),
+        halt=draw(st.none() | st.just(FIXED_POINT) | bits),
+        matches=draw(st.none() | st.integers(0, 2**31 - 1)),
+        examples=draw(st.none() | st.integers(0, 2**31 - 1)),
+    )
+
+
+@settings(deadline=None, max_examples=100)
+@given(algorithms())
+def test_the_text_of_an_algorithm_gives_it_back(algorithm: Algorithm) -> None:
+    again = parse(algorithm.text())
+    assert again.same_as(algorithm)
+    assert again.program.id == algorithm.program.id
+    assert again.text() == algorithm.text()
+
+
+@settings(deadline=None, max_examples=60)
+@given(sketches(), st.randoms(use_true_random=False))
+def test_the_same_program_comes_from_the_builder_from_assemble_and_from_its_lines_in_any_order(
+    sketch: Sketch, random: Random
+) -> None:
+    program = sketch.assembled()
+    assert sketch.built() == program
+    lines = [line.split() for line in program.text_lines()]
+    declared = [line for line in lines if line[0] == "bits"]
+    blocks = [["block", *random.sample(line[1:], len(line) - 1)] for line in lines if line[0] == "block"]
+    others = blocks + [line for line in lines if line[0] == "when"]
+    random.shuffle(others)
+    assert parse("\n".join(map(" ".join, declared + others))).program == program
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_matching_is_its_definition(data: st.DataObject) -> None:
+    sketch = data.draw(sketches())
+    program = sketch.assembled()
+    for state in data.draw(st.lists(states(sketch), min_size=1, max_size=4)):
+        found = program.match(state).tolist()
+        assert found == sorted(set(found))
+        described = {
+            (
+                frozenset((bit, bool(state[bit])) for bit in program.block_members(program.template_block[t]).tolist()),
+                frozenset(program.writes(t).tolist()),
+            )
+            for t in found
+        }
+        assert described == sketch.matched(state)
+        assert len(found) == len(described)
+
+
+@pytest.mark.parametrize("counts", [[1], [2047], [2048], [1, 2048], [2048, 0, 1], [0, 2047], [0, 0, 3]], ids=str)
+def test_lookup_is_right_for_every_configuration_of_blocks_of_16_bits(counts: list[int]) -> None:
+    random = np.random.default_rng(5)
+    layout = Layout.of([("x", (len(counts), 16)), ("f", ())])
+    blocks = [BlockFamily(1, _picks(range(16 * b, 16 * b + 16)), Origin("")) for b in range(len(counts))]
+    blocks.append(BlockFamily(1, _picks([16 * len(counts)]), Origin("")))
+    rules, expected = [], np.full((len(counts), 2**16), -1)
+    for block, count in enumerate(counts):
+        configs = random.choice(2**16, count, replace=False)
+        for config in configs:
+            values = config >> np.arange(16) & 1
+            rules.append(RuleFamily(1, _picks(range(16 * block, 16 * block + 16)), values, _picks([0]), Origin("")))
+        expected[block, np.sort(configs)] = sum(counts[:block]) + np.arange(count)
+    program = assemble(layout, blocks, rules)
+    everything = np.arange(2**16)
+    for block in range(len(counts)):
+        assert np.array_equal(program.lookup(np.full(2**16, block), everything), expected[block])
+    mixed = random.integers(0, len(counts), 2**16)
+    assert np.array_equal(program.lookup(mixed, everything), expected[mixed, everything])
+
+
+def test_algorithms_differ_in_every_part() -> None:
+    text = "bits x[3] f\nblock x[*]\nblock f\nwhen x[1]=1 write f\ninput x\noutput f\nstart f\nsteps 3\nhalt when f\n"
+    text += "matches 5\nexamples 6\n"
+    changes = {
+        "write f": "write x[2]",
+        "input x": "input x = x[1..2]",
+        "output f": "output g = f",
+        "start f": "",
+        "steps 3": "steps 4",
+        "matches 5": "matches 4",
+        "examples 6": "",
+        "halt when f": "halt at fixed point",
+    }
+    algorithm = parse(text)
+    assert algorithm.same_as(parse("# described\n" + text, "another name"))
+    for part, other in changes.items():
+        assert not algorithm.same_as(parse(text.replace(part, other)))
+
+
+PARTS = {
+    "no outputs": lambda _: {"outputs": ()},
+    "an output of no bits": lambda _: {"outputs": (Word("empty", ()),)},
+    "two outputs of one name": lambda x: {"outputs": (x, x)},
+    "an output called like a keyword": lambda x: {"outputs": (Word("in", x.bits),)},
+    "an output with a space in its name": lambda x: {"outputs": (Word("a b", x.bits),)},
+    "start bits out of order": lambda x: {"outputs": (x,), "start": (1, 0)},
+    "a start bit twice": lambda x: {"outputs": (x,), "start": (0, 0)},
+    "a start bit that is an input": lambda x: {"outputs": (x,), "inputs": (x,), "start": (0,)},
+    "steps beyond the numbers of the text": lambda x: {"outputs": (x,), "steps": 2**31},
+    "negative steps": lambda x: {"outputs": (x,), "steps": -1},
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_python_refuses_an_algorithm_or_its_text_gives_it_back(parts: Callable[[Word], dict[str, object]]) -> None:
+    b = Builder()
+    x = b.bits("x", 2)
+    b.block(x[span(1, 2)])
+    b.when(x[span(1, 2)] == 1).write(x[:])
+    try:
+        algorithm = Algorithm("python", b.build(), **parts(word(x[:])))
+    except InputError:
+        return
+    again = parse(algorithm.text())
+    assert again.same_as(algorithm)
+    assert again.text() == algorithm.text()
+
+
+# Whatever the text, the answer is an algorithm or a list of problems.
+
+VALID = [
+    "# add\nlet l = 3\nbits p[l] q[l] c[l] n\nblock p[i] q[i] for i in 1..l\nblock c[i] for i in 1..l\nblock n\n"
+    "when p[i]!=q[i] write p[i] for i in 1..l\nwhen p[i]=1 q[i]=1 write c[i] for i in 1..l\n"
+    "when c[i]=1 write q[i+1] for i in 1..l-1\nwhen n=1 write c[l]\n"
+    "input p q\noutput sum = c[l] p\nstart n\nsteps 2*l\nhalt when n\n",
+    "let w = 4\nbits m[2,w] f g\nblock m[k,*] for k in 1..2\nblock f g\n"
+    "when m[k,(j-2)%w+1]=1 write m[3-k,j..w] for k in 1..2, j in 1..w if j<=2^k and k!=0\n"
+    "when f=g write m[*,*] \\\n  g\nwhen f!=g write f\ninput a = m[1,*]\noutput m[2,*]\nhalt at fixed point\n",
+]
+PIECES = [
+    *("let", "bits", "block", "when", "write", "for", "in", "if", "and", "input", "output", "start", "steps", "halt"),
+    *("matches", "examples"),
+    *("at", "fixed", "point", "p", "q", "m", "f", "i", "j", "l", "x", "z", "p[i]", "m[k,*]", "x[1..2]", "[", "]", "("),
+    *(")", ",", "..", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "//", "%", "^", "*]", "[*", "\n", "\r\n", "\\\n"),
+    *("\\", "#", "\t", "\x00", "é", "²", "@", "0", "1", "2", "17", "999", "2147483647", "2147483648", "-1", "9" * 50),
+]
+
+
+@st.composite
+def mutations(draw: st.DrawFn) -> str:
+    text = draw(st.sampled_from(VALID))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        end = min(len(text), at + draw(st.sampled_from([0, 0, 1, 1, 2, 5, 20])))
+        text = text[:at] + draw(st.sampled_from(["", *PIECES, text[at:end] * 2])) + text[end:]
+    return text
+
+
+TEXTS = (
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
+    | st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+)
+
+
+def check(text: str) -> None:
+    try:
+        algorithm = parse(text)
+    except ProgramError as error:
+        refusal = error
+    else:
+        assert parse(algorithm.text()).same_as(algorithm)
+        return
+    lines = text.split("\n")
+    assert refusal.problems
+    assert list(refusal.problems) == sorted(set(refusal.problems))
+    for problem in refusal.problems:
+        assert 1 <= problem.line <= len(lines)
+        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
+        assert problem.message.isprintable()
+
+
+@settings(deadline=None, max_examples=300)
+@given(TEXTS)
+@example("")
+@example("\ufeffbits x")
+@example("bits x\rblock x\rwhen x=1 write x")
+@example("bits x\u2028block x")
+def test_any_text_is_an_algorithm_or_a_program_error(text: str) -> None:
+    check(text)
+
+
+@settings(deadline=None, max_examples=500)
+@given(mutations())
+def test_a_valid_text_with_changes_is_an_algorithm_or_a_program_error(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_the_texts_that_are_changed_are_valid(text: str) -> None:
+    assert parse(parse(text).text()).same_as(parse(text))
