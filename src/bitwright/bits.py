@@ -30,12 +30,17 @@ def width_of(value: int) -> int:
     return max(1, value.bit_length())
 
 
-def to_bits(value: int, width: int, name: str = "the number") -> BoolArray:  # (width,)
-    """The bits of `value`, least significant first.
+def to_bits(value: int, width: int, name: str = "the number", signed: bool = False) -> BoolArray:  # (width,)
+    """The bits of `value`, least significant first; signed numbers in two's complement.
 
     >>> to_bits(6, 4).astype(int).tolist()
     [0, 1, 1, 0]
     """
+    if signed:
+        low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
+        if not low <= value <= high:
+            raise InputError(f"{name} must lie between {low} and {high}, got {shorten(value)}")
+        value %= 2**width
     if value < 0:
         raise InputError(f"{name} must be 0 or more, got {shorten(value)}")
     if value.bit_length() > width:
@@ -47,13 +52,14 @@ def to_bits(value: int, width: int, name: str = "the number") -> BoolArray:  # (
     return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
 
 
-def from_bits(bits: BoolArray) -> int:
-    """The number whose bits, least significant first, are `bits`.
+def from_bits(bits: BoolArray, signed: bool = False) -> int:
+    """The number whose bits, least significant first, are `bits`; signed numbers in two's complement.
 
     >>> from_bits(to_bits(483, 10))
     483
     """
-    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+    value = int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+    return value - 2 ** len(bits) if signed and bits[-1] else value
 
 
 def bit_string(value: int, width: int) -> str:

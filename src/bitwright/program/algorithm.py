@@ -23,6 +23,7 @@ class Word:
 
     name: str
     bits: tuple[int, ...]
+    signed: bool = False  # two's complement: its top bit counts negative
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,12 @@ class Algorithm:
         state = np.zeros(self.program.bits, dtype=bool)
         state[list(self.start)] = True
         for word in self.inputs:
-            state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}")
+            state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
         return state
 
     def read(self, state: BoolArray) -> dict[str, int]:
         """The output values, by name, that a state of k bits holds."""
-        return {word.name: from_bits(state[list(word.bits)]) for word in self.outputs}
+        return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def text_lines(self) -> Iterator[str]:
         """Its canonical rule text; parsing it gives an equal algorithm."""
@@ -94,7 +95,8 @@ class Algorithm:
         name_of = self.program.layout.name_of
         for kind, words in (("input", self.inputs), ("output", self.outputs)):
             for word in words:
-                yield f"{kind} {word.name} = {' '.join(name_of(bit) for bit in reversed(word.bits))}"
+                bits = " ".join(name_of(bit) for bit in reversed(word.bits))
+                yield f"{kind} {'signed ' * word.signed}{word.name} = {bits}"
         if self.start:
             yield f"start {' '.join(name_of(bit) for bit in self.start)}"
         if self.steps is not None:

@@ -188,7 +188,7 @@ class _Expansion:
             if member.parts:
                 form = f"name it, as in: input a = {member.token.text}[...]"
                 raise Refused(member.token.problem(f"an input without a name must be a whole array; {form}"))
-            words.append(self.word(member.token.text, syntax.Port(port.token, None, (member,))))
+            words.append(self.word(member.token.text, syntax.Port(port.token, None, (member,), port.signed)))
         return words
 
     def output(self, port: syntax.Port) -> list[Word]:
@@ -205,7 +205,7 @@ class _Expansion:
             bits.extend(rows.pick(member, Origin(""), whole=True).bits.tolist())
         if len(set(bits)) < len(bits):
             raise Refused(port.token.problem(f"'{name}' names a bit twice"))
-        return Word(name, tuple(bits))
+        return Word(name, tuple(bits), port.signed)
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)

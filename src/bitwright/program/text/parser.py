@@ -165,11 +165,12 @@ class _Line:
 
     def port(self, token: Token) -> syntax.Port:
         form = _FORMS[token.text]
+        signed = self.accept("signed") is not None
         name = None
         if self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == "=":
             name = self.name("a name", form)
             self.take()
-        return syntax.Port(token, name, self.references(form))
+        return syntax.Port(token, name, self.references(form), signed)
 
     def count(self, token: Token) -> syntax.Count:
         return syntax.Count(token, self.expression(_FORMS[token.text]))

@@ -126,6 +126,7 @@ class Port:
     token: Token
     name: Token | None
     members: tuple[BitRef, ...]
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,19 @@
+"""Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and plain SBN to check them against."""
+
+from bitwright.machines.machine import Machine
+from bitwright.machines.machine_a import machine_a, steps_of_instruction
+from bitwright.machines.machine_b import machine_b, steps_per_instruction
+from bitwright.machines.sbn import Code, Instruction, Sizes, interpret, run_interpreter
+
+__all__ = [
+    "Code",
+    "Instruction",
+    "Machine",
+    "Sizes",
+    "interpret",
+    "machine_a",
+    "machine_b",
+    "run_interpreter",
+    "steps_of_instruction",
+    "steps_per_instruction",
+]
