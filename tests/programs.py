@@ -111,3 +111,23 @@ def crowded(writers: int, bystanders: int = 0) -> Program:
         b.block(z[j])
         b.when(z[j] == 1).write(z[j])
     return b.build()
+
+
+def random_program(rng: np.random.Generator, bits: int, largest: int, fan: int) -> Program:
+    """Blocks of 1..largest bits in random places, random configurations, each writing up to `fan` random bits."""
+    b = Builder()
+    x = b.bits("x", bits)
+    order, at = rng.permutation(bits) + 1, 0
+    while at < bits:
+        members = order[at : at + rng.integers(1, largest + 1)]
+        at += len(members)
+        b.block(*(x[int(i)] for i in members))
+        count = int(rng.integers(0, min(2 ** len(members), 12) + 1))
+        configs = rng.choice(2 ** len(members), size=count, replace=False) if len(members) < 16 else [0, 65535]
+        for config in configs:
+            targets = rng.integers(1, bits + 1, size=rng.integers(1, fan + 1))
+            b.when(*(x[int(i)] == int(config) >> j & 1 for j, i in enumerate(members))).write(
+                *(x[int(i)] for i in targets)
+            )
+    b.when(x[int(order[0])] == 1).write(x[1]) if not b._rules else None
+    return b.build()

@@ -3,7 +3,7 @@
 from bitwright.execution.engine import Batch, Engine
 from bitwright.execution.engines import ENGINES, Settings, make_engine
 from bitwright.execution.reachable import reachable_range
-from bitwright.execution.run import BatchRun, Run, run, run_batch
+from bitwright.execution.run import BatchRun, Run, Watch, run, run_batch
 from bitwright.execution.trace import Trace
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Run",
     "Settings",
     "Trace",
+    "Watch",
     "make_engine",
     "reachable_range",
     "run",

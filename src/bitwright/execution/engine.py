@@ -21,6 +21,12 @@ class Batch(Protocol):
     def step(self) -> None:
         """Replaces every state by its successor."""
 
+    def leap(self, most: int, stops: tuple[int, ...]) -> int:
+        """Makes between 1 and `most` steps and says how many.
+
+        It stops after a step that leaves one of the bits `stops` on in some state, or changes nothing.
+        """
+
     def states(self) -> BoolArray:  # (batch, k)
         """The states as they are now."""
 

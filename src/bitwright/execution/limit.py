@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.execution import events
 from bitwright.execution.counting import count_rows, largest
+from bitwright.execution.engine import Batch
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, Words, pack, unpack
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -35,7 +37,10 @@ class LimitEngine(TemplatesEngine):
         danger = np.flatnonzero((self._needed > 1).any(axis=1))
         self.fails_from = int(danger[0]) if rounding == "sign" and len(danger) else None  # the first n to look after
 
-    def begin(self, states: BoolArray) -> LimitBatch:
+    def begin(self, states: BoolArray) -> Batch:
+        worthwhile = self.rounding == "calibrated" and self.program.templates >= events.WORTHWHILE
+        if len(states) == 1 and worthwhile and events.AVAILABLE:
+            return events.EventBatch(self.program, states, rounded=True)
         return LimitBatch(self, states)
 
     def write(self, matches: Words, bits: Words) -> None:

@@ -10,7 +10,7 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.run import DEFAULT_LIMIT
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
 from bitwright.program import Algorithm
 from bitwright.theory import Range
 
@@ -42,7 +42,7 @@ def reachable_range(algorithm: Algorithm) -> Range:
 
 def _most_matches(algorithm: Algorithm, engine: TemplatesEngine, states: BoolArray) -> int:
     """The most matches on the way of any of these states; those that are done earlier than others simply go on."""
-    batch = engine.begin(states)
+    batch = TemplatesBatch(engine, states)
     most = 0
     for step in range((algorithm.steps or DEFAULT_LIMIT) + 1):
         most = max(most, largest(count_rows(batch.match())))

@@ -19,6 +19,7 @@ from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
+_LEAP = 50_000  # steps between two looks at a run that can be left alone
 Progress = Callable[[int, int], None]  # steps made, steps at most
 
 
@@ -46,6 +47,14 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """Something to look at on the way: `see` is called with the step and the state whenever `bit` is on."""
+
+    bit: int
+    see: Callable[[int, BoolArray], None]
+
+
+@dataclass(frozen=True)
 class BatchRun:
     """What came of many runs, one row each."""
 
@@ -64,6 +73,7 @@ def run(
     limit: int | None = None,
     record: bool = False,
     progress: Progress | None = None,
+    watch: Watch | None = None,
     **values: int,
 ) -> Run:
     """Runs an algorithm on input values, given by name.
@@ -76,7 +86,7 @@ def run(
     chosen = make_engine(engine, algorithm.program, settings) if isinstance(engine, str) else engine
     start = algorithm.state(given)
     recorder = Recorder(algorithm.program) if record else None
-    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), True, progress, recorder)
+    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), True, progress, recorder, watch)
     margin = None if done.margin is None or not np.isfinite(done.margin[0]) else float(done.margin[0])
     return Run(
         algorithm=algorithm,
@@ -139,6 +149,7 @@ def _run_chunk(
     margins: bool,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
+    watch: Watch | None = None,
 ) -> BatchRun:
     """Steps all rows until each is done; once most are, the others go on in a batch of their own."""
     count = len(start)
@@ -155,24 +166,30 @@ def _run_chunk(
 
     if recorder:
         recorder.add(start[0])
+    if watch and start[0, watch.bit]:
+        watch.see(0, start[0])
     if isinstance(algorithm.halt, int):
         finish(batch.bit(algorithm.halt) & running, 0, True)
-    for step in range(1, limit + 1):
-        if not running.any():
-            break
+    halt = algorithm.halt if isinstance(algorithm.halt, int) else None
+    stops = tuple(bit for bit in (halt, watch.bit if watch else None) if bit is not None)
+    every_step = recorder is not None or (margins and engine.rounding == "sign")  # is there something to see in each?
+    step = 0
+    while step < limit and running.any():
         if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
             batch.keep(running)
             active, running = active[running], np.ones(np.count_nonzero(running), dtype=bool)
-        batch.step()
+        step += batch.leap(1 if every_step else min(limit - step, _LEAP), stops)
         if recorder:
             recorder.add(batch.states()[0])
+        if watch and batch.bit(watch.bit)[0]:
+            watch.see(step, batch.states()[0])
         if progress:
             progress(step, limit)
         if margins and (now := batch.margin()) is not None:
             margin = np.full(count, np.inf) if margin is None else margin
             margin[active[running]] = np.minimum(margin[active[running]], now[running])
-        if isinstance(algorithm.halt, int):
-            finish(batch.bit(algorithm.halt) & running, step, True)
+        if halt is not None:
+            finish(batch.bit(halt) & running, step, True)
         elif algorithm.halt == FIXED_POINT:
             finish(batch.unchanged() & running, step - 1, True)
         if recorder is None and _worth_a_look(step) and batch.unchanged()[running].all():

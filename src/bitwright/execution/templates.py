@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
+from bitwright.execution import events
+from bitwright.execution.engine import Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -59,7 +61,9 @@ class TemplatesEngine:
         rows = 4 * self.program.bits + 2 * self.program.templates
         return max(1024, 64 * (_CACHE // (8 * rows)))
 
-    def begin(self, states: BoolArray) -> TemplatesBatch:
+    def begin(self, states: BoolArray) -> Batch:
+        if len(states) == 1 and self.program.templates >= events.WORTHWHILE and events.AVAILABLE:
+            return events.EventBatch(self.program, states)
         return TemplatesBatch(self, states)
 
     def match(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
@@ -97,6 +101,10 @@ class TemplatesBatch:
         matches = self.match()
         self._now, self._before = self._before, self._now
         self._engine.write(matches, self._now[: self._engine.program.bits])
+
+    def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002
+        self.step()
+        return 1
 
     def match(self) -> Words:  # (K, words)
         """Which templates the states match as they are now."""

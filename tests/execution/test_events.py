@@ -1,0 +1,117 @@
+"""Following changes gives the same states as looking at everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import random_program
+
+from bitwright import Builder, addition, multiplication, run
+from bitwright.execution import events
+from bitwright.execution.events import EventBatch
+from bitwright.execution.limit import LimitEngine
+from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.machines import Sizes, machine_b, steps_per_instruction
+from bitwright.program import Program
+
+pytestmark = pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
+
+
+def lockstep(program: Program, state: np.ndarray, steps: int) -> None:
+    event, packed = EventBatch(program, state[None]), TemplatesBatch(TemplatesEngine(program), state[None])
+    for _ in range(steps):
+        event.step()
+        packed.step()
+        assert (event.states() == packed.states()).all()
+        assert event.unchanged()[0] == packed.unchanged()[0]
+        assert event.bit(program.bits - 1)[0] == packed.bit(program.bits - 1)[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 7), st.integers(1, 6))
+def test_random_programs(seed: int, bits: int, largest: int, fan: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, largest, fan)
+    lockstep(program, rng.random(bits) < rng.random(), 12)
+
+
+def test_sparse_blocks_of_sixteen_bits() -> None:
+    b = Builder()
+    x, y = b.bits("x", 16), b.bits("y", 16)
+    b.block(x[:])
+    b.block(y[:])
+    b.when(x[:] == 1).write(y[:])
+    b.when(y[:] == 1).write(x[:], y[3])
+    b.when(x[:] == 0).write(y[1])
+    lockstep(b.build(), np.arange(32) < 16, 6)
+
+
+def test_machine_b() -> None:
+    sizes = Sizes(3, 4, 5)
+    machine = machine_b(sizes)
+    rng = np.random.default_rng(3)
+    state = rng.random(machine.program.bits) < 0.3
+    lockstep(machine.program, state, 5 * steps_per_instruction(sizes))
+
+
+@pytest.mark.parametrize("most", [1, 7, 1000])
+def test_leaps_make_the_same_steps(most: int) -> None:
+    algorithm = multiplication(5)
+    state = algorithm.state({"multiplicand": 21, "multiplier": 27})
+    event = EventBatch(algorithm.program, state[None])
+    packed = TemplatesBatch(TemplatesEngine(algorithm.program), state[None])
+    made = 0
+    while made < 115:
+        now = event.leap(min(most, 115 - made), ())
+        for _ in range(now):
+            packed.step()
+        made += now
+        assert (event.states() == packed.states()).all()
+    assert algorithm.read(event.states()[0]) == {"product": 21 * 27}
+
+
+def test_a_leap_stops_at_a_bit_and_at_a_fixed_point() -> None:
+    algorithm = addition(6, counter=True)
+    state = algorithm.state({"p": 33, "q": 31})
+    assert isinstance(algorithm.halt, int)
+    event = EventBatch(algorithm.program, state[None])
+    assert event.leap(1000, (algorithm.halt,)) == 11
+    assert event.bit(algorithm.halt)[0]
+    again = EventBatch(algorithm.program, state[None])
+    steps = again.leap(1000, ())
+    assert again.unchanged()[0]
+    assert steps == 12  # the last one changes nothing
+
+
+def test_large_programs_take_this_way_and_small_ones_do_not() -> None:
+    large, small = addition(1_000), addition(10)
+    for make, rounded in ((TemplatesEngine, False), (lambda p: LimitEngine(p, p.templates, "calibrated"), True)):
+        state = np.zeros((1, large.program.bits), dtype=bool)
+        batch = make(large.program).begin(state)
+        assert isinstance(batch, EventBatch)
+        batch.step()
+        assert (batch.margin() is None) == (not rounded)
+        assert isinstance(make(small.program).begin(np.zeros((1, 30), dtype=bool)), TemplatesBatch)
+    assert isinstance(LimitEngine(large.program, 4_000, "sign").begin(state), TemplatesBatch)
+
+
+def test_without_numba_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = 2**1500 - 1, 1
+    with_events = run(addition(1500), p=p, q=q)
+    monkeypatch.setattr(events, "AVAILABLE", False)
+    without = run(addition(1500), p=p, q=q)
+    assert with_events.value == without.value == 2**1500
+    assert (with_events.state == without.state).all()
+    assert with_events.steps == without.steps
+
+
+def test_margin_of_the_limit() -> None:
+    done = run(addition(1_000), p=5, q=7, engine="limit")
+    assert (done.value, done.margin) == (12, 0.5)
+
+
+def test_runs_that_halt_are_counted_to_the_step() -> None:
+    done = run(addition(1_000, counter=True), p=2**999, q=2**999 - 1)
+    assert (done.steps, done.halted) == (1_999, True)
