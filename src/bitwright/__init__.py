@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bitwright.lazy import lazy_names
 from bitwright.version import __version__
 
 if TYPE_CHECKING:
@@ -48,28 +48,17 @@ if TYPE_CHECKING:
     from bitwright.theory import weights as weights
     from bitwright.training_set import TrainingSet as TrainingSet
 
-# The public names, and the room each comes from. They are imported when first used, so that `import bitwright` and
-# `bitwright --help` load nothing heavy.
-_ROOMS = {
-    "bitwright.algorithms": "addition multiplication permutation",
-    "bitwright.errors": "BitwrightError InputError Problem ProgramError",
-    "bitwright.execution": "BatchRun Engine Run Settings Trace make_engine run run_batch",
-    "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid load parse span word",
-    "bitwright.theory": "Certificate Predictor calibrated_size certify sign_size smallest_examples variance weights",
-    "bitwright.training_set": "TrainingSet",
-}
-_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-
-__all__ = ["__version__", *_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'bitwright' has no attribute '{name}'")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+# The public names, and the room each comes from.
+_names, __getattr__ = lazy_names(
+    __name__,
+    {
+        "bitwright.algorithms": "addition multiplication permutation",
+        "bitwright.errors": "BitwrightError InputError Problem ProgramError",
+        "bitwright.execution": "BatchRun Engine Run Settings Trace make_engine run run_batch",
+        "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid load parse span word",
+        "bitwright.theory": "Certificate Predictor calibrated_size certify sign_size "
+        "smallest_examples variance weights",
+        "bitwright.training_set": "TrainingSet",
+    },
+)
+__all__ = ["__version__", *_names]

@@ -316,7 +316,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 def test_ctrl_c_stops_cleanly() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "bitwright", "multiply", str(2**600 - 1), str(2**600 - 1)],
+        [sys.executable, "-m", "bitwright", "multiply", str(2**4000 - 1), str(2**4000 - 1)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

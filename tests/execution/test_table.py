@@ -45,8 +45,9 @@ WAYS = [
     Way("kernel-sign", "kernel", lambda p: Settings("sign", smallest_examples(p)), 12),
     Way("sampled-calibrated", "sampled", _enough_networks, 3),
     Way("sampled-sign", "sampled", _enough_networks_for_sign, 3),
+    Way("network-calibrated", "network", lambda p: Settings(width=4_096 if p.templates < 100 else 16_384), 6),
 ]
-TOO_LONG = {"sampled": 200, "kernel": 10_000}  # steps that these engines follow in a test's time
+TOO_LONG = {"sampled": 200, "kernel": 10_000, "network": 100}  # steps that these engines follow in a test's time
 
 
 def test_every_engine_is_in_the_table() -> None:

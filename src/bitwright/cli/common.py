@@ -41,8 +41,12 @@ run_options = _together(
     click.option("--engine", default="templates", show_default=True, help="What decides the next state."),
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
-    click.option("--networks", type=int, default=1, show_default=True, help="For sampled: networks to average."),
-    click.option("--seed", type=int, default=0, show_default=True, help="For sampled: which networks."),
+    click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
+    click.option("--width", type=int, help="For network without a file: the width to train on the spot."),
+    click.option(
+        "--networks", type=int, default=1, show_default=True, help="For sampled, network: how many to average."
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="For sampled, network: which networks."),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
     json_option,
     quiet_option,
@@ -106,8 +110,10 @@ def execute(
     engine: str,
     rounding: str,
     padding: int | None,
-    networks: int,
-    seed: int,
+    networks: int = 1,
+    seed: int = 0,
+    files: tuple[Path, ...] = (),
+    width: int | None = None,
     max_steps: int | None,
     quiet: bool,
     record: bool = False,
@@ -117,7 +123,9 @@ def execute(
     from bitwright.theory import check_rounding
 
     chosen = check_rounding(rounding)
-    settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed)
+    if files and engine != "network":
+        raise InputError("--network goes with --engine network")
+    settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed, files, width)
     with StepProgress(not quiet) as progress:
         return run(
             algorithm, values, engine=engine, settings=settings, limit=max_steps, record=record, progress=progress

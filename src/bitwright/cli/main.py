@@ -16,7 +16,10 @@ import click
 from bitwright.errors import BitwrightError, suggestion
 from bitwright.version import __version__
 
-VERBS = ("add", "multiply", "permute", "run", "check", "show", "trace", "certify", "size", "dataset", "completion")
+VERBS = (
+    *("add", "multiply", "permute", "run", "check", "show", "trace"),
+    *("certify", "size", "dataset", "train", "figure", "completion"),
+)
 
 
 class _Verbs(click.Group):

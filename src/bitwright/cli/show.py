@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import bits_option, find_algorithm, json_option, order_option, print_json
+from bitwright.cli.common import bits_option, find_algorithm, json_option, note, order_option, print_json
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm
@@ -16,18 +18,31 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
+@click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
 @json_option
-def command(target: str, bits: int | None, order: str | None, text: bool, as_json: bool) -> None:
+def command(target: str, bits: int | None, order: str | None, diagram: Path | None, text: bool, as_json: bool) -> None:
     """Show what a program consists of. Its id is the sha256 of its canonical text."""
     algorithm = find_algorithm(target, bits, order)
-    if text:
+    if diagram is not None:
+        _draw(algorithm, diagram)
+    elif text:
         for line in algorithm.text_lines():
             click.echo(line)
     elif as_json:
         print_json(_document(algorithm))
     else:
         _tables(algorithm)
+
+
+def _draw(algorithm: Algorithm, path: Path) -> None:
+    from bitwright.storage import write_atomically
+    from bitwright.viewer import diagram_svg
+
+    if path.suffix != ".svg":
+        raise InputError(f"--diagram takes a .svg file, got {path}")
+    write_atomically(path, diagram_svg(algorithm.program, f"{algorithm.name}: {algorithm.description}").encode())
+    note(f"wrote {path}")
 
 
 def _document(algorithm: Algorithm) -> dict[str, object]:

@@ -59,8 +59,6 @@ def command(
         engine=engine,
         rounding=rounding,
         padding=None,
-        networks=1,
-        seed=0,
         max_steps=max_steps,
         quiet=quiet,
         record=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
@@ -13,7 +14,7 @@ from bitwright.execution.templates import TemplatesEngine
 from bitwright.program import Program
 from bitwright.theory.rounding import Rounding
 
-ENGINES = ("templates", "limit", "kernel", "sampled")
+ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Settings:
     examples: int | None = None  # K with padding; by default one for each template
     networks: int = 1
     seed: int = 0
+    files: tuple[Path, ...] = ()  # for `network`: trained networks to average
+    width: int | None = None  # for `network` without files: the width to train on the spot
 
 
 def make_engine(name: str, program: Program, settings: Settings | None = None) -> Engine:
@@ -44,4 +47,24 @@ def make_engine(name: str, program: Program, settings: Settings | None = None) -
         return KernelEngine(program, examples, chosen.rounding)
     if name == "sampled":
         return SampledEngine(program, examples, chosen.rounding, chosen.networks, chosen.seed)
+    if name == "network":
+        return _network_engine(program, examples, chosen)
     raise InputError(f"there is no engine '{shorten(name)}'; choose {', '.join(ENGINES)}{suggestion(name, ENGINES)}")
+
+
+def _network_engine(program: Program, examples: int, settings: Settings) -> Engine:
+    """Trained networks from files, or one that is trained now (and kept for the next time)."""
+    from bitwright.execution.network import NetworkEngine
+    from bitwright.learning import Plan, Recipe, load_network
+    from bitwright.learning.cache import cached_network, suggested_width
+
+    if settings.files:
+        networks = [load_network(path, program) for path in settings.files]
+    else:
+        width = settings.width if settings.width is not None else suggested_width(examples)
+        recipes = [
+            Recipe(width, settings.seed, member, plan=Plan(momentum=True), padding=examples - program.templates)
+            for member in range(settings.networks)
+        ]
+        networks = [cached_network(program, recipe)[0] for recipe in recipes]
+    return NetworkEngine(program, networks, settings.rounding)

@@ -9,7 +9,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.closed_form import FloatArray, Kind
 from bitwright.theory.rounding import Rounding, round_outputs
 
 
@@ -18,6 +18,7 @@ class RealEngine(ABC):
 
     name: str
     tolerance = 0.0
+    kind: Kind = "ntk"  # the limit whose weights calibrated rounding uses
 
     def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
         self.program, self.examples, self.rounding = program, examples, rounding
@@ -47,7 +48,7 @@ class RealBatch:
         outputs, n = self.outputs()
         self._before = self._now
         self._now, self._margin = round_outputs(
-            outputs, n, engine.program.writers, engine.examples, engine.rounding, tolerance=engine.tolerance
+            outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
         )
 
     def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002

@@ -42,8 +42,8 @@ class TemplatesEngine:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._groups, row_of = _literals(program)
-        writer = np.repeat(row_of, np.diff(program.write_start)[np.arange(program.templates)])
+        self._groups, self._row_of = _literals(program)
+        writer = np.repeat(self._row_of, np.diff(program.write_start))
         order = np.argsort(program.write_bits, kind="stable")
         written, self._writer = program.write_bits[order], writer[order]
         self._targets, self._firsts = np.unique(written, return_index=True)
@@ -75,6 +75,10 @@ class TemplatesEngine:
             for literal in group.literals[1:]:
                 rows &= literals.take(literal, axis=0, mode="clip")
         return matches
+
+    def match_in_order(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
+        """The same, with rows in the program's order of templates."""
+        return self.match(literals).take(self._row_of, axis=0)
 
     def write(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
         """What the matches set: for every bit the OR over its writers (Eq. 6)."""

@@ -1,46 +1,49 @@
 """The infinitely wide network: kernels, mean and variance of the limit, certificates, ensemble sizes."""
 
-from bitwright.theory.certificate import (
-    Certificate,
-    Range,
-    blocks_range,
-    certify,
-    declared_range,
-    smallest_examples,
-)
-from bitwright.theory.certificate_file import check_certificate, load_certificate, save_certificate
-from bitwright.theory.closed_form import covariance, spectrum, variance, weights, weights_at
-from bitwright.theory.ensemble import EnsembleSize, calibrated_size, check_scope, sign_size
-from bitwright.theory.kernels import nngp, ntk
-from bitwright.theory.orders import orders
-from bitwright.theory.predictor import Predictor
-from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding, round_outputs
+from __future__ import annotations
 
-__all__ = [
-    "ROUNDINGS",
-    "Certificate",
-    "EnsembleSize",
-    "Predictor",
-    "Range",
-    "Rounding",
-    "blocks_range",
-    "calibrated_size",
-    "certify",
-    "check_certificate",
-    "check_rounding",
-    "check_scope",
-    "covariance",
-    "declared_range",
-    "load_certificate",
-    "nngp",
-    "ntk",
-    "orders",
-    "round_outputs",
-    "save_certificate",
-    "sign_size",
-    "smallest_examples",
-    "spectrum",
-    "variance",
-    "weights",
-    "weights_at",
-]
+from typing import TYPE_CHECKING
+
+from bitwright.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from bitwright.theory.certificate import Certificate as Certificate
+    from bitwright.theory.certificate import Range as Range
+    from bitwright.theory.certificate import blocks_range as blocks_range
+    from bitwright.theory.certificate import certify as certify
+    from bitwright.theory.certificate import declared_range as declared_range
+    from bitwright.theory.certificate import smallest_examples as smallest_examples
+    from bitwright.theory.certificate_file import check_certificate as check_certificate
+    from bitwright.theory.certificate_file import load_certificate as load_certificate
+    from bitwright.theory.certificate_file import save_certificate as save_certificate
+    from bitwright.theory.closed_form import covariance as covariance
+    from bitwright.theory.closed_form import spectrum as spectrum
+    from bitwright.theory.closed_form import variance as variance
+    from bitwright.theory.closed_form import weights as weights
+    from bitwright.theory.closed_form import weights_at as weights_at
+    from bitwright.theory.ensemble import EnsembleSize as EnsembleSize
+    from bitwright.theory.ensemble import calibrated_size as calibrated_size
+    from bitwright.theory.ensemble import check_scope as check_scope
+    from bitwright.theory.ensemble import sign_size as sign_size
+    from bitwright.theory.kernels import nngp as nngp
+    from bitwright.theory.kernels import ntk as ntk
+    from bitwright.theory.lemma import orders as orders
+    from bitwright.theory.predictor import Predictor as Predictor
+    from bitwright.theory.rounding import ROUNDINGS as ROUNDINGS
+    from bitwright.theory.rounding import Rounding as Rounding
+    from bitwright.theory.rounding import check_rounding as check_rounding
+    from bitwright.theory.rounding import round_outputs as round_outputs
+
+__all__, __getattr__ = lazy_names(
+    __name__,
+    {
+        "bitwright.theory.certificate": "Certificate Range blocks_range certify declared_range smallest_examples",
+        "bitwright.theory.certificate_file": "check_certificate load_certificate save_certificate",
+        "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
+        "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size",
+        "bitwright.theory.kernels": "nngp ntk",
+        "bitwright.theory.lemma": "orders",
+        "bitwright.theory.predictor": "Predictor",
+        "bitwright.theory.rounding": "ROUNDINGS Rounding check_rounding round_outputs",
+    },
+)

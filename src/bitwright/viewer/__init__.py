@@ -1,7 +1,8 @@
 """A trace as something to look at: text for terminals, SVG for pages and print."""
 
 from bitwright.viewer.columns import choose_columns
+from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.svg import trace_svg
 from bitwright.viewer.text import trace_text
 
-__all__ = ["choose_columns", "trace_svg", "trace_text"]
+__all__ = ["choose_columns", "diagram_svg", "trace_svg", "trace_text"]

@@ -1,0 +1,54 @@
+"""The `network` engine: trained networks of finite width decide the next state, one or the average of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.execution.real import RealEngine
+from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
+from bitwright.learning import Network
+from bitwright.learning.threads import linear_algebra_threads
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Rounding
+
+
+class NetworkEngine(RealEngine):
+    """Steps states by the outputs of trained networks. Calibrated rounding uses the limit of their parametrization."""
+
+    name = "network"
+
+    def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
+        if not networks:
+            raise InputError("the network engine needs at least one network")
+        paddings = {network.origin.padding for network in networks}
+        if len(paddings) > 1 or any(network.origin.program_id != program.id for network in networks):
+            raise InputError("all networks of an ensemble must be trained on the same training set of this program")
+        super().__init__(program, program.templates + paddings.pop(), rounding)
+        self.kind = "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
+        self._networks = list(networks)
+        self._matcher = TemplatesEngine(program)
+
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
+        encoded, n = self.encode(states)
+        with linear_algebra_threads():
+            total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
+        return np.asarray(total / len(self._networks)), n
+
+    def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
+        """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""
+        bits = pack(states)
+        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
+        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
+        matched = unpack(self._matcher.match_in_order(literals), len(states))
+        n = np.count_nonzero(matched, axis=1)
+        encoded = np.zeros((len(states), self.examples), dtype=np.float32)
+        encoded[:, : self.program.templates] = matched
+        encoded /= np.sqrt(np.maximum(n, 1))[:, None]
+        return encoded, n

@@ -1,0 +1,147 @@
+"""The `network` engine in PyTorch: states stay on the device from the first step to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.learning import Network
+from bitwright.learning.torch_trainer import check_device, torch_module
+from bitwright.program import Program
+from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.rounding import Rounding
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+
+
+class TorchNetworkEngine:
+    """Steps batches of states by one trained network, or the average of several, with calibrated rounding."""
+
+    name = "network"
+
+    def __init__(
+        self,
+        program: Program,
+        networks: Sequence[Network],
+        rounding: Rounding = "calibrated",
+        device: str = "cpu",
+        dtype: str = "float32",
+        chunk: int = 1 << 15,
+    ) -> None:
+        torch = torch_module()
+        if rounding != "calibrated":
+            raise InputError("on a device networks are run with calibrated rounding; use the NumPy engine for sign")
+        if dtype not in DTYPES:
+            raise InputError(f"there is no precision '{dtype}'; choose {', '.join(DTYPES)}")
+        self.program, self.rounding, self.chunk = program, rounding, chunk
+        self.device, self.dtype = check_device(device), getattr(torch, dtype)
+        examples = networks[0].shape.inputs
+        self.networks = [
+            (
+                torch.from_numpy(network.first.T.copy()).to(self.device, self.dtype),  # (K, width)
+                torch.from_numpy(network.last.T.copy()).to(self.device, self.dtype),  # (width, k)
+                1 / np.sqrt(network.shape.inputs * network.shape.width),
+            )
+            for network in networks
+        ]
+        most = len(np.unique(program.template_block))
+        kind = "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
+        w = weights(np.arange(most + 1), examples, kind)  # type: ignore[arg-type]
+        safe_gap = np.where(w.gap > 0, w.gap, 1)
+        root = np.sqrt(np.maximum(np.arange(most + 1), 1))
+
+        def tensor(values: Any, kind: Any) -> Any:
+            return torch.tensor(values, dtype=kind, device=self.device)
+
+        # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.
+        self.factor = tensor(1 / (safe_gap * root), torch.float32)
+        self.shift = tensor(w.unmatched / safe_gap, torch.float32)
+        self.writers = tensor(program.writers, torch.float32)
+        self.literals = [
+            (tensor(templates, torch.int64), tensor(literals, torch.int64))
+            for templates, literals in _literals(program)
+        ]
+        self.examples = examples
+
+    def begin(self, states: BoolArray) -> TorchBatch:
+        return TorchBatch(self, states)
+
+    def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, k) bool -> (batch, K), (batch,)
+        """Which templates match, without the division by sqrt(n), and n."""
+        torch = torch_module()
+        both = torch.cat((states, ~states), dim=1)
+        matched = torch.zeros((len(states), self.examples), dtype=torch.bool, device=self.device)
+        for templates, literals in self.literals:
+            rows = both[:, literals[0]]
+            for literal in literals[1:]:
+                rows = rows & both[:, literal]
+            matched[:, templates] = rows
+        return matched.to(self.dtype), matched.sum(dim=1)
+
+    def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, k) -> (batch, k), (batch,)
+        """zhat for every bit, and n."""
+        matched, n = self.encode(states)
+        total: Any = 0
+        for first, last, scale in self.networks:
+            hidden = (matched @ first).relu_()
+            total = total + (hidden @ last).float() * scale
+        outputs = total / len(self.networks)
+        return outputs * self.factor[n][:, None] - self.shift[n][:, None] * self.writers, n
+
+
+class TorchBatch:
+    """States on a device."""
+
+    def __init__(self, engine: TorchNetworkEngine, states: BoolArray) -> None:
+        torch = torch_module()
+        self._engine = engine
+        self._now = self._before = torch.from_numpy(np.ascontiguousarray(states)).to(engine.device)
+        self._margin = torch.full((len(states),), float("inf"), device=engine.device)
+
+    def step(self) -> None:
+        torch = torch_module()
+        with torch.inference_mode():
+            estimate, n = self._engine.estimate(self._now)
+            matched = n > 0
+            self._before = self._now
+            self._now = (estimate > 0.5) & matched[:, None]
+            margin = (estimate - 0.5).abs().amin(dim=1)
+            self._margin = torch.where(matched, margin, torch.full_like(margin, float("inf")))
+
+    def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002
+        self.step()
+        return 1
+
+    def keep(self, rows: BoolArray) -> None:
+        torch = torch_module()
+        kept = torch.from_numpy(rows).to(self._engine.device)
+        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
+
+    def states(self) -> BoolArray:
+        return np.asarray(self._now.cpu().numpy())
+
+    def bit(self, bit: int) -> BoolArray:
+        return np.asarray(self._now[:, bit].cpu().numpy())
+
+    def unchanged(self) -> BoolArray:
+        return np.asarray((self._now == self._before).all(dim=1).cpu().numpy())
+
+    def margin(self) -> FloatArray:
+        return np.asarray(self._margin.double().cpu().numpy())
+
+
+def _literals(program: Program) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Templates by block size, and the columns of (states, complements) that each ANDs: (count,), (size, count)."""
+    sizes = np.diff(program.block_start)[program.template_block]
+    found = []
+    for size in np.unique(sizes).tolist():
+        members = np.flatnonzero(sizes == size)
+        places = np.arange(size)[:, np.newaxis]
+        bits = program.block_bits[program.block_start[program.template_block[members]] + places]
+        off = 1 - (program.template_config[members] >> places & 1)
+        found.append((members, bits + off * program.bits))
+    return found

@@ -1,0 +1,21 @@
+"""Names that are imported when first used, so that nothing heavy is loaded before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], object]]:
+    """`__all__` and `__getattr__` of a package whose public names live in other modules.
+
+    `homes` maps a module to the names it provides, separated by spaces.
+    """
+    home = {name: module for module, names in homes.items() for name in names.split()}
+
+    def load(name: str) -> object:
+        if name not in home:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        return getattr(import_module(home[name]), name)
+
+    return list(home), load

@@ -1,0 +1,66 @@
+"""From a program to a trained network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, suggestion
+from bitwright.learning.descent import History, Plan
+from bitwright.learning.network import Network, Origin
+from bitwright.learning.numpy_trainer import descend
+from bitwright.learning.start import Shape, Start, initial_weights
+from bitwright.learning.threads import linear_algebra_threads
+from bitwright.program import Program
+from bitwright.training_set import TrainingSet
+
+TRAINERS = ("numpy", "torch")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a network: the same recipe gives the same weights on the same machine."""
+
+    width: int
+    seed: int = 0
+    member: int = 0
+    start: Start = "zero"
+    plan: Plan = field(default_factory=Plan)
+    padding: int = 0
+    trainer: str = "numpy"
+    device: str = "cpu"
+    threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
+
+
+def train(program: Program, recipe: Recipe) -> tuple[Network, History]:
+    """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
+    examples = TrainingSet(program, recipe.padding)
+    shape = Shape(examples.examples, recipe.width, program.bits)
+    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member)
+    labels = examples.labels().toarray().T.astype(np.float32)
+    if recipe.trainer == "numpy":
+        with linear_algebra_threads(recipe.threads):
+            first, last, history = descend(first, last, labels, recipe.plan)
+    elif recipe.trainer == "torch":
+        from bitwright.learning.torch_trainer import descend_one
+
+        first, last, history = descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads)
+    else:
+        hint = suggestion(recipe.trainer, TRAINERS)
+        raise InputError(f"there is no trainer '{shorten(recipe.trainer)}'; choose numpy or torch{hint}")
+    origin = Origin(
+        program_id=program.id,
+        seed=recipe.seed,
+        member=recipe.member,
+        start=recipe.start,
+        parametrization=recipe.plan.parametrization,
+        momentum=recipe.plan.momentum,
+        tolerance=recipe.plan.tolerance,
+        error=history.error[-1],
+        steps=history.steps,
+        trainer=f"{recipe.trainer} on {recipe.device}",
+        padding=recipe.padding,
+    )
+    return Network(first, last, origin), history
