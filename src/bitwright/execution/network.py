@@ -36,10 +36,14 @@ class NetworkEngine(RealEngine):
         self._matcher = TemplatesEngine(program)
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
-        encoded, n = self.encode(states)
+        """Equal states have equal outputs, so each different one is evaluated once."""
+        packed = np.packbits(states, axis=1)
+        rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, first, again = np.unique(rows, return_index=True, return_inverse=True)
+        encoded, n = self.encode(states[first])
         with linear_algebra_threads():
             total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
-        return np.asarray(total / len(self._networks)), n
+        return np.asarray(total / len(self._networks))[again], n[again]
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
         """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""

@@ -12,7 +12,7 @@ from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.run import DEFAULT_LIMIT
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
 from bitwright.program import Algorithm
-from bitwright.theory import Range
+from bitwright.theory.ranges import Range
 
 MAX_INPUT_BITS = 22
 

@@ -59,38 +59,39 @@ class TorchNetworkEngine:
 
         # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.
         self.factor = tensor(1 / (safe_gap * root), torch.float32)
-        self.shift = tensor(w.unmatched / safe_gap, torch.float32)
+        self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
         self.writers = tensor(program.writers, torch.float32)
-        self.literals = [
-            (tensor(templates, torch.int64), tensor(literals, torch.int64))
-            for templates, literals in _literals(program)
-        ]
+        literals, wanted = _literals(program, examples)
+        self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
         self.examples = examples
 
     def begin(self, states: BoolArray) -> TorchBatch:
         return TorchBatch(self, states)
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, k) bool -> (batch, K), (batch,)
-        """Which templates match, without the division by sqrt(n), and n."""
-        torch = torch_module()
-        both = torch.cat((states, ~states), dim=1)
-        matched = torch.zeros((len(states), self.examples), dtype=torch.bool, device=self.device)
-        for templates, literals in self.literals:
-            rows = both[:, literals[0]]
-            for literal in literals[1:]:
-                rows = rows & both[:, literal]
-            matched[:, templates] = rows
+        """Which templates match, without the division by sqrt(n), and n.
+
+        A template matches if the bits that it wants on, less those on that it wants off, are as many as it wants on;
+        these are whole numbers up to 16, exact in every precision.
+        """
+        matched = states.to(self.dtype) @ self.literals == self.wanted
         return matched.to(self.dtype), matched.sum(dim=1)
 
     def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, k) -> (batch, k), (batch,)
         """zhat for every bit, and n."""
         matched, n = self.encode(states)
-        total: Any = 0
+        outputs: Any = 0
         for first, last, scale in self.networks:
-            hidden = (matched @ first).relu_()
-            total = total + (hidden @ last).float() * scale
-        outputs = total / len(self.networks)
-        return outputs * self.factor[n][:, None] - self.shift[n][:, None] * self.writers, n
+            outputs = outputs + (self._hidden(matched, first) @ last).float() * (scale / len(self.networks))
+        return outputs.mul_(self.factor[n][:, None]).addcmul_(self.shift[n][:, None], self.writers), n
+
+    def _hidden(self, matched: Any, first: Any) -> Any:
+        """relu(x w1'); on a CUDA device the product and the relu are one pass over memory."""
+        torch = torch_module()
+        if self.device.type == "cuda":
+            zero = torch.zeros(first.shape[1], dtype=self.dtype, device=self.device)
+            return torch._addmm_activation(zero, matched, first)
+        return (matched @ first).relu_()
 
 
 class TorchBatch:
@@ -134,14 +135,14 @@ class TorchBatch:
         return np.asarray(self._margin.double().cpu().numpy())
 
 
-def _literals(program: Program) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Templates by block size, and the columns of (states, complements) that each ANDs: (count,), (size, count)."""
+def _literals(program: Program, examples: int) -> tuple[FloatArray, FloatArray]:  # (k, K), (K,)
+    """+1 where a template wants a bit on, -1 where it wants it off; and how many it wants on (padding: too many)."""
+    literals, wanted = np.zeros((program.bits, examples)), np.full(examples, 100.0)
     sizes = np.diff(program.block_start)[program.template_block]
-    found = []
-    for size in np.unique(sizes).tolist():
-        members = np.flatnonzero(sizes == size)
-        places = np.arange(size)[:, np.newaxis]
-        bits = program.block_bits[program.block_start[program.template_block[members]] + places]
-        off = 1 - (program.template_config[members] >> places & 1)
-        found.append((members, bits + off * program.bits))
-    return found
+    template = np.repeat(np.arange(program.templates), sizes)
+    place = np.arange(len(template)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    bits = program.block_bits[program.block_start[program.template_block[template]] + place]
+    on = program.template_config[template] >> place & 1
+    literals[bits, template] = 2 * on - 1
+    wanted[: program.templates] = np.bincount(template, weights=on, minlength=program.templates)
+    return literals, wanted

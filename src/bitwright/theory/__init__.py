@@ -8,10 +8,7 @@ from bitwright.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bitwright.theory.certificate import Certificate as Certificate
-    from bitwright.theory.certificate import Range as Range
-    from bitwright.theory.certificate import blocks_range as blocks_range
     from bitwright.theory.certificate import certify as certify
-    from bitwright.theory.certificate import declared_range as declared_range
     from bitwright.theory.certificate import smallest_examples as smallest_examples
     from bitwright.theory.certificate_file import check_certificate as check_certificate
     from bitwright.theory.certificate_file import load_certificate as load_certificate
@@ -29,6 +26,9 @@ if TYPE_CHECKING:
     from bitwright.theory.kernels import ntk as ntk
     from bitwright.theory.lemma import orders as orders
     from bitwright.theory.predictor import Predictor as Predictor
+    from bitwright.theory.ranges import Range as Range
+    from bitwright.theory.ranges import blocks_range as blocks_range
+    from bitwright.theory.ranges import declared_range as declared_range
     from bitwright.theory.rounding import ROUNDINGS as ROUNDINGS
     from bitwright.theory.rounding import Rounding as Rounding
     from bitwright.theory.rounding import check_rounding as check_rounding
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 __all__, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.theory.certificate": "Certificate Range blocks_range certify declared_range smallest_examples",
+        "bitwright.theory.certificate": "Certificate certify smallest_examples",
         "bitwright.theory.certificate_file": "check_certificate load_certificate save_certificate",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size",
         "bitwright.theory.kernels": "nngp ntk",
         "bitwright.theory.lemma": "orders",
         "bitwright.theory.predictor": "Predictor",
+        "bitwright.theory.ranges": "Range blocks_range declared_range",
         "bitwright.theory.rounding": "ROUNDINGS Rounding check_rounding round_outputs",
     },
 )

@@ -13,27 +13,14 @@ import flint
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.program import Algorithm, Program
+from bitwright.program import Program
 from bitwright.theory.intervals import Ball, Enclosure, decimal, enclose, lower_bound, precision
+from bitwright.theory.ranges import Range, blocks_range
 from bitwright.theory.rounding import Rounding
 from bitwright.version import __version__
 
 FORMAT = "bitwright certificate 1"
-SOURCES = ("blocks", "declared", "reachable")
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Range:
-    """How large n can get, and how that is known.
-
-    blocks: one match a block, proved. declared: the algorithm says so, an assumption. reachable: the largest n met in
-    running the inputs named in `scope`.
-    """
-
-    n_max: int
-    source: str
-    scope: str
 
 
 @dataclass(frozen=True)
@@ -62,20 +49,6 @@ class Certificate:
     version: str = __version__
     arithmetic: str = f"python-flint {flint.__version__}, 128-bit balls"
     format: str = FORMAT
-
-
-def blocks_range(program: Program) -> Range:
-    """n <= the number of blocks that have templates: true of every state whatever."""
-    count = len(np.unique(program.template_block))
-    return Range(count, "blocks", "every state: at most one match in each block that has templates")
-
-
-def declared_range(algorithm: Algorithm) -> Range:
-    """The algorithm's own word."""
-    if algorithm.matches is None:
-        raise InputError(f"{algorithm.name} declares no bound on its matches; use --n blocks, or add a 'matches' line")
-    blocks = blocks_range(algorithm.program).n_max
-    return Range(min(algorithm.matches, blocks), "declared", "assumed: declared by the algorithm, not proved")
 
 
 def certify(

@@ -10,7 +10,8 @@ from typing import Any
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.storage import write_atomically
-from bitwright.theory.certificate import FORMAT, Certificate, Progress, Range, certify
+from bitwright.theory.certificate import FORMAT, Certificate, Progress, certify
+from bitwright.theory.ranges import Range
 from bitwright.theory.rounding import check_rounding
 
 _INFORMATION = {"version", "arithmetic"}  # says who made it; everything else must come out the same again

@@ -16,8 +16,8 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.program import Program
 from bitwright.program.summary import never_written
-from bitwright.theory.certificate import Range, blocks_range
 from bitwright.theory.closed_form import Kind, variance, weights
+from bitwright.theory.ranges import Range, blocks_range
 
 Scope = Literal["input", "inputs", "runs"]
 SCOPES: tuple[Scope, ...] = ("input", "inputs", "runs")
