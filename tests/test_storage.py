@@ -46,3 +46,18 @@ def test_an_interruption_leaves_no_part(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_folder_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write"):
         write_atomically(tmp_path / "no" / "x", b"")
+
+
+def test_links_modes_and_things_that_are_no_files(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert real.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(InputError, match="not a file"):
+            write_atomically(odd, b"x")

@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import index
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from bitwright.errors import InputError
 BoolArray = NDArray[np.bool_]
 
 MAX_DIGITS = 1_000_000  # CPython's conversion is quadratic; past this it would look like a hang
+_LOCK = RLock()
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9][0-9_]*")
 
 
@@ -36,6 +39,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
     >>> to_bits(6, 4).astype(int).tolist()
     [0, 1, 1, 0]
     """
+    value = _whole(value, name)
     if signed:
         low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
         if not low <= value <= high:
@@ -50,6 +54,14 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
         )
     octets = np.frombuffer(value.to_bytes((width + 7) // 8, "little"), dtype=np.uint8)
     return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
+
+
+def _whole(value: int, name: str) -> int:
+    """`value` as Python's own int, whatever kind of whole number it is (NumPy's, say)."""
+    try:
+        return index(value)
+    except TypeError:
+        raise InputError(f"{name} must be a whole number, got {shorten(repr(value))}") from None
 
 
 def from_bits(bits: BoolArray, signed: bool = False) -> int:
@@ -121,10 +133,11 @@ def printable(text: str) -> str:
 
 @contextmanager
 def any_digits() -> Iterator[None]:
-    """Lifts CPython's limit of 4,300 decimal digits for the conversions made inside."""
-    limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        yield
-    finally:
-        sys.set_int_max_str_digits(limit)
+    """Lifts CPython's limit of 4,300 decimal digits inside; the limit is the process's, so one thread at a time."""
+    with _LOCK:
+        limit = sys.get_int_max_str_digits()
+        sys.set_int_max_str_digits(0)
+        try:
+            yield
+        finally:
+            sys.set_int_max_str_digits(limit)

@@ -13,15 +13,26 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Puts `data` at `path`; a reader sees the old file or the new one, never a part, whatever interrupts us."""
     temporary = ""
     try:
+        path = Path(os.path.realpath(path))  # behind a link, the file it leads to is replaced and not the link
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is there already and is not a file; choose another name")
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def _umask() -> int:
+    """The process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

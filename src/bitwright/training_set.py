@@ -93,9 +93,7 @@ class TrainingSet:
 
     def save(self, path: Path) -> None:
         """Writes X, Y, the names of rows and columns and the program's id to an .npz file."""
-        entries = self.examples * max(self.examples, self.program.bits)
-        if entries > _MAX_DENSE:
-            raise InputError(f"a training set of {self.examples:,} examples is too large to be written out in full")
+        check_dense(self.program, self.padding)
         buffer = io.BytesIO()
         np.savez_compressed(
             buffer,
@@ -107,6 +105,13 @@ class TrainingSet:
             program_id=np.array(self.program.id),
         )
         write_atomically(path, buffer.getvalue())
+
+
+def check_dense(program: Program, padding: int) -> None:
+    """Raises InputError where the matrices of a training set would be too large to be written out in full."""
+    examples = program.templates + padding
+    if examples * max(examples, program.bits) > _MAX_DENSE:
+        raise InputError(f"a training set of {examples:,} examples is too large to be written out in full")
 
 
 def random_bases(program: Program, seed: int) -> dict[int, FloatArray]:

@@ -243,6 +243,22 @@ def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
         (["trace", "add", 1, 2, "--only", "z"], "there are no bits called 'z'"),
         (["trace", "permute", "101"], "--order"),
         (["completion", "tcsh"], "tcsh"),
+        (["show", "addition", "--bits", 0], "bits must be between 1 and"),
+        (["run", "addition", "p=1", "q=1", "--bits", 0], "bits must be between 1 and"),
+        (["run", "permutation", "p=1", "--order", "3,1,2", "--bits", 7], "leave out --bits"),
+        (["show", "permutation", "--order", ""], "each position of --order"),
+        (["multiply", 1, 2, "--bits", 30_000], "bits must be between 1 and 20,000"),
+        (["add", 1, 2, "--engine", "sampled", "--seed", 10**47], "0<=x<=9223372036854775808"),
+        (["add", 1, 2, "--engine", "sampled", "--networks", 10**30], "1<=x<=1000000000"),
+        (["add", 1, 2, "--engine", "kernel", "--padding", 10**8], "use the limit engine"),
+        (["add", 1, 2, "--network", "x.safetensors"], "--network goes with --engine network"),
+        (["add", 1, 2, "--engine", "network", "--network", "none.safetensors"], "there is no network file"),
+        (["dataset", "addition", "-o", "x.npz", "--basis-seed", -1], "x>=0"),
+        (["certify", "addition", "-o", "x.bw"], ".json"),
+        (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
+        (["train", "addition", "-o", "x.pt"], ".safetensors"),
+        (["train", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
+        (["figure", "nothing"], "there is no figure 'nothing'"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
@@ -325,3 +341,37 @@ def test_ctrl_c_stops_cleanly() -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
+
+
+def test_markup_and_escape_codes_in_a_file_are_only_text(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "odd.bw"
+    path.write_text("# [/bold] [red] \x1b[31mhello\nbits a\nblock a\nwhen a=1 write a\n")
+    out = answer(capsys, "show", path)
+    assert "[/bold] [red]" in out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("redirect", ["2>&-", ">&-", ">/dev/full", "2>/dev/full"])
+def test_streams_that_are_closed_or_full(redirect: str) -> None:
+    command = f"{sys.executable} -m bitwright add 719 483 {redirect}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 2)
+
+
+def test_a_wrong_answer_of_a_random_network_says_so(capsys: Capture) -> None:
+    code, out, err = call(capsys, "add", 719, 483, "--engine", "sampled", "--seed", 0)
+    assert (code == 0) == ("= 1202" in out)
+    assert ("not what the rules give" in err) == (code == 1)
+    document = json.loads(call(capsys, "add", 719, 483, "--engine", "sampled", "--json")[1])
+    assert document["exact"] == (document["value"] == 1202)
+
+
+def test_a_network_from_a_file(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "net.safetensors"
+    document = json.loads(answer(capsys, "train", "addition", "--bits", 6, "--width", 2048, "-o", path, "--json"))
+    assert (document["examples"], document["width"]) == (24, 2048)
+    assert document["error"] <= 1e-3
+    run = json.loads(answer(capsys, "add", 33, 58, "--engine", "network", "--network", path, "--bits", 6, "--json"))
+    assert (run["value"], run["exact"], run["engine"]) == (91, True, "network")
+    assert 0.1 < run["margin"] < 0.5

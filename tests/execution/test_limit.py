@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import crowded
 
-from bitwright import Program, addition, multiplication
+from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.kernel import KernelEngine
 from bitwright.execution.limit import LimitEngine
@@ -108,3 +108,22 @@ def test_reachable_matches(bits: int) -> None:
     assert found.n_max == most
     assert most <= (algorithm.matches or 0)
     assert f"{4**bits:,} inputs" in found.scope
+
+
+def test_reachable_counts_only_states_that_runs_step_from() -> None:
+    """An all-zero state would match 40 templates, but no run meets one; a halted run's state is not stepped from."""
+    zeros = parse(
+        "bits a x[40] z[2]\nblock a\nblock x[i] for i in 1..40\nblock z[i] for i in 1..2\n"
+        "when a=1 write a x[*]\nwhen x[i]=0 write z[1] for i in 1..40\nstart a x[*]\nsteps 3"
+    )
+    assert reachable_range(zeros).n_max == 1
+    halting = parse(
+        "bits a h x[9]\nblock a\nblock h\nblock x[i] for i in 1..9\nwhen a=1 write h x[*]\n"
+        "when x[i]=1 write x[i] for i in 1..9\nwhen h=1 write h\nstart a\nhalt when h"
+    )
+    assert reachable_range(halting).n_max == 1
+    unfinished = parse(
+        "bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\nhalt at fixed point\nsteps 9"
+    )
+    with pytest.raises(InputError, match="does not halt within 9 steps"):
+        reachable_range(unfinished)

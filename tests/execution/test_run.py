@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitwright import InputError, addition, multiplication, parse, permutation, run, run_batch
+from bitwright import InputError, Settings, addition, make_engine, multiplication, parse, permutation, run, run_batch
 from bitwright.execution.templates import TemplatesEngine
 from bitwright.program import Algorithm
 
@@ -187,3 +187,35 @@ def test_value_needs_a_single_output() -> None:
 
 def test_a_permutation_of_one_bit() -> None:
     assert run(permutation([1]), p=1).value == 1
+
+
+def test_an_engine_of_another_program_is_refused() -> None:
+    other = make_engine("templates", permutation([3, 2, 1]).program)
+    with pytest.raises(InputError, match="made for another program"):
+        run(permutation([2, 1, 3]), p=1, engine=other)
+    same = make_engine("templates", permutation([2, 1, 3]).program)
+    assert run(permutation([2, 1, 3]), p=1, engine=same).value == 2
+
+
+def test_a_fixed_point_reached_in_the_last_step_allowed_is_one() -> None:
+    done = run(walk("halt at fixed point\nsteps 3"), x=4)
+    assert (done.steps, done.halted) == (3, True)
+    cut = run(walk("halt at fixed point\nsteps 2"), x=4)
+    assert (cut.steps, cut.halted, cut.value) == (2, False, 1)
+    unending = run(parse(BLINK + "halt at fixed point\nsteps 5"))
+    assert (unending.steps, unending.halted, unending.value) == (5, False, 0)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert run(addition(np.int64(4)), p=np.int64(3), q=np.uint8(4)).value == 7  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be a whole number, got 2\.5"):
+        run(addition(4), p=2.5, q=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"rounding": "sgin"}, {"networks": 0}, {"networks": 10**30}, {"seed": -1}, {"seed": 10**40}, {"examples": 10**30}],
+)
+def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        Settings(**settings)  # type: ignore[arg-type]

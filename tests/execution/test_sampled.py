@@ -138,7 +138,7 @@ def test_the_proven_size_is_enough_for_whole_runs() -> None:
 
 
 def test_an_empty_ensemble_is_refused() -> None:
-    with pytest.raises(InputError, match="at least 1 network, got 0"):
+    with pytest.raises(InputError, match=r"between 1 and 10\^9 networks, got 0"):
         run(addition(3), p=1, q=2, engine="sampled", settings=Settings(networks=0))
 
 

@@ -57,7 +57,7 @@ def test_a_file_of_another_program(path: Path) -> None:
 @pytest.mark.parametrize("keep", [0, 4, 100, 1000, -1])
 def test_truncated_files(path: Path, program: Program, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(InputError, match="truncated or damaged|is not a network"):
+    with pytest.raises(InputError, match=r"truncated or damaged|is not a network"):
         load_network(path, program)
 
 

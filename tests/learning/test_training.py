@@ -50,7 +50,7 @@ def test_gradients_are_autograds(basis: bool) -> None:
     inputs = x if basis else None
     before, hidden, error = forward(first, last, labels(), inputs)
     back_first, back_last = backward(last, before, hidden, error, inputs)
-    assert 0.5 * float((error**2).sum()) == pytest.approx(float(loss))
+    assert 0.5 * float((error**2).sum()) == pytest.approx(loss.item())
     np.testing.assert_allclose(back_first, w1.grad.numpy(), atol=1e-12)
     np.testing.assert_allclose(back_last, w2.grad.numpy(), atol=1e-12)
 
@@ -117,7 +117,7 @@ def test_momentum_takes_fewer_steps() -> None:
 def test_divergence_and_stalling_are_errors() -> None:
     with pytest.raises(TrainingError, match="diverged after"):
         train(addition(3).program, Recipe(512, plan=Plan(rate=1e4)))
-    with pytest.raises(TrainingError, match="stalled at an error of .* after 2 steps"):
+    with pytest.raises(TrainingError, match=r"stalled at an error of .* after 2 steps"):
         train(addition(3).program, Recipe(512, plan=Plan(most_steps=2)))
     with pytest.raises(TrainingError, match="diverged after"):
         train(addition(3).program, Recipe(512, plan=Plan(rate=1e4), trainer="torch"))

@@ -86,6 +86,8 @@ def test_the_verdict_is_the_worst_mean(writers: int, padding: int, n_max: int) -
     if np.abs(means).min() > 1e-9:
         assert certificate.certified == (means > 0).all()
         assert certificate.margin == pytest.approx(means.min(), rel=1e-9)
+        if within.n_max > 1:
+            assert certificate.margin_unset == pytest.approx(np.abs((writers + 1) * w.unmatched[1:]).min(), rel=1e-9)
         assert certificate.margin < means.min() * (1 + 1e-9 * np.sign(means.min()))
         failing = np.flatnonzero(means <= 0)
         assert certificate.fails_from == (int(failing[0]) + 1 if len(failing) else None)
@@ -153,6 +155,7 @@ CHANGES = {
     "n_scope": "trust me",
     "margin": 0.5,
     "margin_enclosure": "[0.5 +/- 1e-20]",
+    "margin_unset": 0.5,
     "worst_bit": "sum_p[1]",
     "worst_n": 2,
     "fails_from": 5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from math import log
 
 import numpy as np
@@ -9,7 +10,17 @@ import pytest
 from programs import crowded
 
 from bitwright import InputError, addition, multiplication, permutation
-from bitwright.theory import calibrated_size, check_scope, declared_range, orders, sign_size, variance, weights
+from bitwright.theory import (
+    calibrated_size,
+    certify,
+    check_scope,
+    covariance,
+    declared_range,
+    orders,
+    sign_size,
+    variance,
+    weights,
+)
 from bitwright.theory.ensemble import log_inputs
 
 ADDER = addition(10).program
@@ -85,27 +96,45 @@ def test_delta_outside_its_interval(delta: float) -> None:
             size(ADDER, delta)
 
 
+def test_words_that_mean_nothing_are_refused_by_the_library_too() -> None:
+    with pytest.raises(InputError, match="no scope"):
+        calibrated_size(ADDER, 0.1, "foo")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no rounding"):
+        certify(ADDER, "calibrate")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no limit 'foo'"):
+        weights(2, 4, "foo")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least the program's 40 templates"):
+        sign_size(ADDER, 0.1, examples=3)
+    with pytest.raises(InputError, match="at most those of each"):
+        covariance(3, 3, 5, 10)
+
+
+def test_proofs_in_threads_keep_their_precision() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: certify(addition(20).program, "sign").margin_enclosure, range(24)))
+    assert len(set(found)) == 1
+
+
 def test_unknown_scope() -> None:
     with pytest.raises(InputError, match="did you mean 'inputs'"):
         check_scope("input_s")
 
 
-def test_an_ensemble_of_the_tight_size_keeps_its_promise() -> None:
-    """One input of the adder, delta 0.2: 4,000 ensembles fail no oftener than promised.
-
-    If the true failure rate were delta itself, the count would exceed the bound (6 standard errors) with probability
-    below 1e-8; the union bound makes the true rate much smaller.
-    """
+@pytest.mark.parametrize(("share", "kept"), [(1.0, True), (0.1, False)])
+def test_an_ensemble_of_the_size_for_one_input_keeps_its_promise(share: float, kept: bool) -> None:
+    """The adder at its worst n = 20, delta 0.2: of 4,000 ensembles no more fail than promised; of a tenth of the size,
+    many more do. If the true rate were delta itself, a false alarm (6 standard errors) would come below 1e-8."""
     rng = np.random.default_rng(3)
-    K, n, delta, trials = 40, 2, 0.2, 4_000
-    networks = calibrated_size(ADDER, delta, "input").networks or 0
+    size = calibrated_size(ADDER, 0.2, "input")
+    n, K, delta, trials = size.worst_n or 0, 40, 0.2, 4_000
+    assert n == 20
+    networks = max(1, int(share * (size.networks or 0)))
     w, sigma = weights(n, K), np.sqrt(variance(n, K))
-    m = np.zeros(30)
-    m[[0, 4]] = 1
+    m = (np.arange(30) % 3 == 0).astype(float)
     outputs = w.mean(ADDER.writers, m) + sigma * rng.standard_normal((trials, 30)) / np.sqrt(networks)
     bits = (outputs - w.unmatched * ADDER.writers) / w.gap > 0.5
     failures = np.count_nonzero((bits != (m > 0)).any(axis=1))
-    assert failures <= trials * delta + 6 * np.sqrt(trials * delta * (1 - delta))
+    assert (failures <= trials * delta + 6 * np.sqrt(trials * delta * (1 - delta))) == kept
 
 
 def test_orders_of_the_lemma() -> None:

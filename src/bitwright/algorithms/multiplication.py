@@ -6,6 +6,8 @@ from bitwright.algorithms.addition import ripple_carry
 from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Builder, span, word
 
+MAX_BITS = 20_000  # 4l^2 + 3l steps then stay below 2^31
+
 
 def multiplication(bits: int) -> Algorithm:
     """Multiplies two numbers of `bits` bits by shift and add, in 4l^2 + 3l steps.
@@ -13,7 +15,7 @@ def multiplication(bits: int) -> Algorithm:
     The state has no fixed point at the end: an empty multiplier is checked and shifted for ever, which leaves the
     product alone. Where the paper's boxes differ, docs/errata.md says why.
     """
-    l = check_bits(bits)
+    l = check_bits(bits, MAX_BITS)
     b = Builder()
     multiplier, to_shift_right = b.bits("multiplier", l), b.bits("to_shift_right", l)
     to_check_lsb = b.bit("to_check_lsb")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
-@click.option("--rounding", default="calibrated", show_default=True, help="sign (the paper's) or calibrated (ours).")
+@click.option("--rounding", help="sign (the paper's) or calibrated (ours, the default).")
 @click.option("--n", "source", help="How n is bounded: blocks (proved), declared (assumed) or reachable (by running).")
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
@@ -42,7 +42,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    rounding: str,
+    rounding: str | None,
     source: str | None,
     padding: int | None,
     output: Path | None,
@@ -50,20 +50,29 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Prove that a wide network trained on a program's templates runs it exactly. Exit 1 if it cannot be proved."""
+    """Prove that the mean of infinitely wide networks, trained on a program's templates, runs it exactly.
+
+    Exit 1 if it cannot be proved.
+    """
     from bitwright.theory import certify, check_certificate, check_rounding, load_certificate, save_certificate
 
     algorithm = find_algorithm(target, bits, order)
-    with StepProgress(not quiet) as progress:
+    with StepProgress(not quiet, "checking") as progress:
         if check is not None:
+            if rounding is not None or source is not None or padding is not None:
+                raise InputError("--check takes rounding, n and padding from the file; leave these options out")
             certificate = load_certificate(check)
-            check_certificate(certificate, algorithm.program, _range(algorithm, certificate.n_source), progress)
+            check_certificate(
+                certificate, algorithm.program, _range(algorithm, progress, certificate.n_source), progress
+            )
         else:
-            chosen = check_rounding(rounding)
-            within = _range(algorithm, source or _usual_source(algorithm, chosen))
+            chosen = check_rounding(rounding or "calibrated")
+            within = _range(algorithm, progress, _usual_source(algorithm, chosen) if source is None else source)
             certificate = certify(
                 algorithm.program, chosen, within, training_size(algorithm, chosen, padding), progress
             )
+    if output is not None and output.suffix != ".json":
+        raise InputError(f"-o takes a .json file, got {output}")
     if output is not None:
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)
@@ -80,7 +89,7 @@ def _usual_source(algorithm: Algorithm, rounding: str) -> str:
     return "declared" if rounding == "sign" and algorithm.matches is not None else "blocks"
 
 
-def _range(algorithm: Algorithm, source: str) -> Range:
+def _range(algorithm: Algorithm, progress: StepProgress, source: str) -> Range:
     from bitwright.bits import shorten
     from bitwright.execution import reachable_range
     from bitwright.theory import blocks_range, declared_range
@@ -90,7 +99,7 @@ def _range(algorithm: Algorithm, source: str) -> Range:
     if source == "declared":
         return declared_range(algorithm)
     if source == "reachable":
-        return reachable_range(algorithm)
+        return reachable_range(algorithm, progress)
     raise InputError(f"--n takes blocks, declared or reachable, got '{shorten(source)}'")
 
 
@@ -101,7 +110,7 @@ def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> str:
         f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding"),
         f"  matches   n = 1 to {c.n_max:,}, from {c.n_source} ({c.n_scope})",
         f"  writers   at most {c.writers_max:,}, at {c.worst_bit}",
-        f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}",
+        f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of a set bit, in units of the output",
     ]
     if c.masked_bits:
         lines.append(f"  masked    {c.masked_bits:,} bits that nothing writes are fixed to 0")

@@ -34,19 +34,36 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
-bits_option = click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
+bits_option = click.option(
+    "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
+)
 order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
-padding_option = click.option("--padding", type=int, help="Examples to add that are never matched (App. C).")
+padding_option = click.option(
+    "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
+)
+engine_option = click.option(
+    "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
+)
 run_options = _together(
-    click.option("--engine", default="templates", show_default=True, help="What decides the next state."),
+    engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
     click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
     click.option("--width", type=int, help="For network without a file: the width to train on the spot."),
     click.option(
-        "--networks", type=int, default=1, show_default=True, help="For sampled, network: how many to average."
+        "--networks",
+        type=click.IntRange(1, 10**9),
+        default=1,
+        show_default=True,
+        help="For sampled, network: how many to average.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="For sampled, network: which networks."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63),
+        default=0,
+        show_default=True,
+        help="For sampled, network: which networks.",
+    ),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
     json_option,
     quiet_option,
@@ -76,16 +93,20 @@ def parse_order(text: str) -> list[int]:
 def find_algorithm(target: str, bits: int | None = None, order: str | None = None, default_bits: int = 4) -> Algorithm:
     """The algorithm that a shipped name or a rule file stands for."""
     from bitwright.algorithms import addition, multiplication, permutation
+    from bitwright.algorithms.sizes import check_bits
     from bitwright.program import load
 
+    length = default_bits if bits is None else bits
     if target == "permutation":
-        return permutation(parse_order(order) if order else range(bits or default_bits, 0, -1))
-    if order:
+        if order is not None and bits is not None:
+            raise InputError("--order says how many bits there are; leave out --bits")
+        return permutation(range(check_bits(length), 0, -1) if order is None else parse_order(order))
+    if order is not None:
         raise InputError("--order goes with permutation only")
     if target == "addition":
-        return addition(bits or default_bits)
+        return addition(length)
     if target == "multiplication":
-        return multiplication(bits or default_bits)
+        return multiplication(length)
     if bits is not None:
         raise InputError(f"--bits goes with {', '.join(NAMES)}; in a rule file, change its 'let' line")
     if not Path(target).suffix and not Path(target).exists():
@@ -97,8 +118,6 @@ def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> i
     """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
     templates = algorithm.program.templates
     if padding is not None:
-        if padding < 0:
-            raise InputError(f"--padding must be 0 or more, got {padding}")
         return templates + padding
     return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
 
@@ -165,9 +184,13 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
 
 
 def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, **more: object) -> int:
-    """Prints a run and gives the exit code: 1 if the step limit came before the end."""
+    """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
+
+    Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
+    """
+    exact = _exact(run)
     if as_json:
-        print_json(run_json(run, bits, **more))
+        print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
     elif run.halted:
         click.echo(bare if quiet else line)
         program = run.algorithm.program
@@ -178,10 +201,22 @@ def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
-            "raise --max-steps, or check its rules",
+            + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
+            + ", or check its rules",
             err=True,
         )
-    return 0 if run.halted else 1
+    if exact is False:
+        click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
+    return 0 if run.halted and exact is not False else 1
+
+
+def _exact(run: Run) -> bool | None:
+    """Whether the outputs are those of the rules; None where that needs no asking."""
+    if run.engine not in ("sampled", "network"):
+        return None
+    from bitwright.execution import run as execute_rules
+
+    return execute_rules(run.algorithm, run.inputs, limit=run.steps).outputs == run.outputs
 
 
 def widest(algorithm: Algorithm) -> int:
@@ -192,9 +227,11 @@ def widest(algorithm: Algorithm) -> int:
 class StepProgress:
     """A progress bar on stderr, for runs that take longer than a moment and terminals that can show it."""
 
-    def __init__(self, show: bool) -> None:
-        self._show = show and sys.stderr.isatty()
+    def __init__(self, show: bool, what: str = "steps") -> None:
+        self._show = show and sys.stderr is not None and sys.stderr.isatty()
+        self._what = what
         self._begin = time.monotonic()
+        self._seen = self._begin
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -208,8 +245,9 @@ class StepProgress:
             self._bar.stop()
 
     def __call__(self, step: int, limit: int) -> None:
-        if not self._show or step % 64:
+        if not self._show or time.monotonic() - self._seen < 0.05:
             return
+        self._seen = time.monotonic()
         if self._bar is None:
             if time.monotonic() - self._begin < 0.5:
                 return
@@ -218,6 +256,6 @@ class StepProgress:
 
             self._bar = Progress(console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("steps", total=limit)
+            self._task = self._bar.add_task(self._what, total=limit)
         if self._task is not None:
             self._bar.update(self._task, completed=step)

@@ -16,7 +16,11 @@ from bitwright.errors import InputError
 @order_option
 @padding_option
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .npz file to write.")
-@click.option("--basis-seed", type=int, help="Encode each block in a random orthonormal basis instead of unit vectors.")
+@click.option(
+    "--basis-seed",
+    type=click.IntRange(0),
+    help="Encode each block in a random orthonormal basis instead of unit vectors.",
+)
 @quiet_option
 def command(
     target: str,
@@ -28,11 +32,12 @@ def command(
     quiet: bool,
 ) -> None:
     """Write the training set: inputs X, labels Y, the names of rows and columns, and the program's id."""
-    from bitwright.training_set import TrainingSet, random_bases
+    from bitwright.training_set import TrainingSet, check_dense, random_bases
 
     if output.suffix != ".npz":
         raise InputError(f"-o takes a .npz file, got {output}")
     program = find_algorithm(target, bits, order).program
+    check_dense(program, padding or 0)
     bases = {} if basis_seed is None else random_bases(program, basis_seed)
     examples = TrainingSet(program, padding or 0, bases)
     examples.save(output)

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = cli.main(arguments, prog_name="bitwright", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
@@ -79,11 +81,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # our reader has gone; say nothing more
         return 1
+    except OSError as error:
+        return _refuse(f"cannot write the output: {error.strerror or error}")
     return code if isinstance(code, int) else 0
 
 
 def _refuse(message: str) -> int:
-    click.echo(f"bitwright: {' '.join(message.split())}", err=True)
+    with suppress(OSError):
+        click.echo(f"bitwright: {' '.join(message.split())}", err=True)
     return 2
 
 

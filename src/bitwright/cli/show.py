@@ -11,7 +11,7 @@ from bitwright.cli.common import bits_option, find_algorithm, json_option, note,
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.program import Algorithm
+    from bitwright.program import Algorithm, Program
 
 
 @click.command("show")
@@ -70,13 +70,14 @@ def _document(algorithm: Algorithm) -> dict[str, object]:
 def _tables(algorithm: Algorithm) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from bitwright.errors import listing
     from bitwright.program import summary
 
     program = algorithm.program
     console = Console(highlight=False)
-    console.print(f"[bold]{algorithm.name}[/bold]  {algorithm.description}", soft_wrap=True)
+    console.print(Text.assemble((algorithm.name, "bold"), f"  {algorithm.description}"), soft_wrap=True)
 
     sizes = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for what, value in (
@@ -84,7 +85,7 @@ def _tables(algorithm: Algorithm) -> None:
         ("blocks (b)", f"{program.blocks:,}"),
         ("templates (K)", f"{program.templates:,}"),
         ("writers of a bit", f"at most {int(program.writers.max()):,}"),
-        ("never written", listing(summary.never_written(program, 1000)) or "none"),
+        ("never written", _never_written(program)),
         ("inputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.inputs], 12) or "none"),
         ("outputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.outputs], 12)),
         ("done", _ending(algorithm)),
@@ -109,7 +110,7 @@ def _tables(algorithm: Algorithm) -> None:
     _table(
         console,
         ("rule", "templates"),
-        [(item.text, f"{item.count:,}") for item in summary.rules(program)],
+        [(_shortened(item.text), f"{item.count:,}") for item in summary.rules(program)],
     )
 
 
@@ -126,6 +127,18 @@ def _table(console: Console, headings: tuple[str, ...], rows: list[tuple[str, ..
     console.print(table)
     if len(rows) > most:
         console.print(f"... and {len(rows) - most:,} more (--text prints everything)")
+
+
+def _shortened(text: str, most: int = 300) -> str:
+    return text if len(text) <= most else f"{text[:most]} ... ({text.count(' '):,} words; --text prints all)"
+
+
+def _never_written(program: Program) -> str:
+    from bitwright.program import summary
+
+    count = int((program.writers == 0).sum())
+    shown = summary.never_written(program, 5)
+    return (", ".join(shown) + (f" and {count - 5:,} more" if count > 5 else "")) or "none"
 
 
 def _span(least: int, most: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import execute, find_algorithm, note, order_option, parse_values
+from bitwright.cli.common import engine_option, execute, find_algorithm, note, order_option, parse_values
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--only", help="Names to show, such as p,q; by default all.")
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
 @order_option
-@click.option("--engine", default="templates", show_default=True, help="What decides the next state.")
+@engine_option
 @click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
 @click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done.")
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")

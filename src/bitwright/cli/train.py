@@ -26,7 +26,7 @@ from bitwright.errors import InputError
 @bits_option
 @order_option
 @click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True)
 @click.option(
     "--start", type=click.Choice(["zero", "random"]), default="zero", show_default=True, help="Initial output."
 )
@@ -63,8 +63,6 @@ def command(
 
     if output.suffix != ".safetensors":
         raise InputError(f"-o takes a .safetensors file, got {output}")
-    if padding is not None and padding < 0:
-        raise InputError(f"--padding must be 0 or more, got {padding}")
     program = find_algorithm(target, bits, order).program
     examples = program.templates + (padding or 0)
     plan = Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization)  # type: ignore[arg-type]

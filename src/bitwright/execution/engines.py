@@ -9,10 +9,9 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.execution.engine import Engine
 from bitwright.execution.limit import LimitEngine
-from bitwright.execution.sampled import SampledEngine
 from bitwright.execution.templates import TemplatesEngine
 from bitwright.program import Program
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.rounding import Rounding, check_rounding
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
@@ -27,6 +26,15 @@ class Settings:
     seed: int = 0
     files: tuple[Path, ...] = ()  # for `network`: trained networks to average
     width: int | None = None  # for `network` without files: the width to train on the spot
+
+    def __post_init__(self) -> None:
+        check_rounding(self.rounding)
+        if not 1 <= self.networks <= 10**9:
+            raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
+        if not 0 <= self.seed <= 2**63:
+            raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
+        if self.examples is not None and self.examples > 10**10:
+            raise InputError(f"a training set has at most 10^10 examples, got {shorten(self.examples)}")
 
 
 def make_engine(name: str, program: Program, settings: Settings | None = None) -> Engine:
@@ -46,6 +54,8 @@ def make_engine(name: str, program: Program, settings: Settings | None = None) -
 
         return KernelEngine(program, examples, chosen.rounding)
     if name == "sampled":
+        from bitwright.execution.sampled import SampledEngine
+
         return SampledEngine(program, examples, chosen.rounding, chosen.networks, chosen.seed)
     if name == "network":
         return _network_engine(program, examples, chosen)

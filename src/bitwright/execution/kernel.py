@@ -7,7 +7,7 @@ from bitwright.execution.real import RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.predictor import Predictor
+from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding
 from bitwright.training_set import TrainingSet
 
@@ -22,6 +22,7 @@ class KernelEngine(RealEngine):
         self, program: Program, examples: int, rounding: Rounding, training_set: TrainingSet | None = None
     ) -> None:
         super().__init__(program, examples, rounding)
+        check_size(examples)
         self._set = training_set or TrainingSet(program, examples - program.templates)
         self._predictor = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
 

@@ -9,9 +9,9 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.execution.counting import count_rows, largest
-from bitwright.execution.run import DEFAULT_LIMIT
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
-from bitwright.program import Algorithm
+from bitwright.execution.run import DEFAULT_LIMIT, Progress
+from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, pack
+from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.theory.ranges import Range
 
 MAX_INPUT_BITS = 22
@@ -32,22 +32,37 @@ def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
         yield states
 
 
-def reachable_range(algorithm: Algorithm) -> Range:
-    """Runs every input by its templates and notes the most matches of any state on the way."""
+def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
+    """Runs every input by its templates and notes the most matches of any state that a run steps from."""
     engine = TemplatesEngine(algorithm.program)
-    most = max(_most_matches(algorithm, engine, states) for states in all_states(algorithm, 4 * engine.chunk))
-    inputs = 2 ** sum(len(word.bits) for word in algorithm.inputs)
+    inputs, done, most = 2 ** sum(len(word.bits) for word in algorithm.inputs), 0, 0
+    for states in all_states(algorithm, 4 * engine.chunk):
+        most = max(most, _most_matches(algorithm, engine, states))
+        done += len(states)
+        if progress:
+            progress(done, inputs)
     return Range(max(1, most), "reachable", f"the largest n met in running all {inputs:,} inputs by the templates")
 
 
 def _most_matches(algorithm: Algorithm, engine: TemplatesEngine, states: BoolArray) -> int:
-    """The most matches on the way of any of these states; those that are done earlier than others simply go on."""
-    batch = TemplatesBatch(engine, states)
-    most = 0
-    for step in range((algorithm.steps or DEFAULT_LIMIT) + 1):
-        most = max(most, largest(count_rows(batch.match())))
+    """The most matches on the way of any of these states to its end."""
+    batch, most = TemplatesBatch(engine, states), 0
+    running = np.ones(len(states), dtype=bool)
+    limit = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps
+    for step in range(limit + (algorithm.halt == FIXED_POINT)):
+        if isinstance(algorithm.halt, int):
+            running &= ~batch.bit(algorithm.halt)
+        if not running.any():
+            return most
+        here = pack(running[:, np.newaxis])[0]  # states that are done, and lanes that hold none, do not count
+        most = max(most, largest([plane & here for plane in count_rows(batch.match())]))
         batch.step()
-        halted = isinstance(algorithm.halt, int) and bool(batch.bit(algorithm.halt).all())
-        if halted or (step % 8 == 0 and batch.unchanged().all()):
-            break
+        if algorithm.halt == FIXED_POINT:
+            running &= ~batch.unchanged()
+        elif algorithm.halt is None and step % 8 == 0 and batch.unchanged().all():
+            return most
+    if isinstance(algorithm.halt, int):
+        running &= ~batch.bit(algorithm.halt)
+    if algorithm.halt is not None and running.any():
+        raise InputError(f"{algorithm.name} does not halt within {limit:,} steps for every input; use --n blocks")
     return most

@@ -83,7 +83,7 @@ def run(
     1202
     """
     given = {**(inputs or {}), **values}
-    chosen = make_engine(engine, algorithm.program, settings) if isinstance(engine, str) else engine
+    chosen = _engine(algorithm, engine, settings)
     start = algorithm.state(given)
     recorder = Recorder(algorithm.program) if record else None
     done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), True, progress, recorder, watch)
@@ -116,7 +116,7 @@ def run_batch(
 
     `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
     """
-    chosen = make_engine(engine, algorithm.program, settings) if isinstance(engine, str) else engine
+    chosen = _engine(algorithm, engine, settings)
     most = _limit(algorithm, limit)
     if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
         raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
@@ -130,6 +130,14 @@ def run_batch(
         halted=np.concatenate([part.halted for part in parts]),
         margin=np.concatenate(found) if found else None,
     )
+
+
+def _engine(algorithm: Algorithm, engine: str | Engine, settings: Settings | None) -> Engine:
+    if isinstance(engine, str):
+        return make_engine(engine, algorithm.program, settings)
+    if engine.program is not algorithm.program and engine.program != algorithm.program:
+        raise InputError(f"this engine was made for another program than that of {algorithm.name}")
+    return engine
 
 
 def _limit(algorithm: Algorithm, limit: int | None) -> int:
@@ -174,11 +182,14 @@ def _run_chunk(
     stops = tuple(bit for bit in (halt, watch.bit if watch else None) if bit is not None)
     every_step = recorder is not None or (margins and engine.rounding == "sign")  # is there something to see in each?
     step = 0
-    while step < limit and running.any():
+    last = limit + (algorithm.halt == FIXED_POINT)  # a fixed point reached in the last step takes one more to see
+    while step < last and running.any():
+        if step == limit:
+            final[active[running]] = batch.states()[running]
         if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
             batch.keep(running)
             active, running = active[running], np.ones(np.count_nonzero(running), dtype=bool)
-        step += batch.leap(1 if every_step else min(limit - step, _LEAP), stops)
+        step += batch.leap(1 if every_step else min(last - step, _LEAP), stops)
         if recorder:
             recorder.add(batch.states()[0])
         if watch and batch.bit(watch.bit)[0]:
@@ -194,7 +205,9 @@ def _run_chunk(
             finish(batch.unchanged() & running, step - 1, True)
         if recorder is None and _worth_a_look(step) and batch.unchanged()[running].all():
             break  # nothing will change in the steps that are left, so they need not be made
-    if running.any():
+    if running.any() and step > limit:  # the last look showed that there is no fixed point; `final` has what was asked
+        steps[active[running]] = limit
+    elif running.any():
         finish(running.copy(), limit, algorithm.halt is None and limit == algorithm.steps)
     return BatchRun(final, steps, halted, margin)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
@@ -29,8 +30,6 @@ class SampledEngine(RealEngine):
 
     def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
         super().__init__(program, examples, rounding)
-        if networks < 1:
-            raise InputError(f"an ensemble has at least 1 network, got {networks}")
         self.networks, self.seed = networks, seed
 
     def begin(self, states: BoolArray) -> SampledBatch:
@@ -70,14 +69,14 @@ class RandomFunction:
         self._noise = np.zeros((0, engine.program.bits))  # independent standard normals behind them
 
     def __call__(self, state: BoolArray) -> tuple[FloatArray, int]:  # (k,)
-        key = np.packbits(state).tobytes()
+        templates = self._engine.program.match(state)  # all that the networks see of a state
+        key = templates.tobytes()
         if key not in self._known:
-            self._known[key] = self._draw(state)
+            self._known[key] = self._draw(templates)
         return self._known[key]
 
-    def _draw(self, state: BoolArray) -> tuple[FloatArray, int]:
+    def _draw(self, templates: IntArray) -> tuple[FloatArray, int]:
         program, examples = self._engine.program, self._engine.examples
-        templates = program.match(state)
         n = len(templates)
         written = np.concatenate([np.zeros(0, dtype=np.int64), *(program.writes(t) for t in templates)])
         w = weights(n, examples)
@@ -91,7 +90,7 @@ class RandomFunction:
         past = self._matched
         shared = (past & indicator).sum(axis=1)
         cross = covariance(n, past.sum(axis=1), shared, examples)
-        row = np.linalg.solve(self._factor, cross) if len(cross) else cross
+        row = solve_triangular(self._factor, cross, lower=True) if len(cross) else cross
         own = float(np.sqrt(max(float(variance(n, examples)) - float(row @ row), 0.0)))
         noise = self._rng.standard_normal(program.bits)
         outputs = mean + (row @ self._noise + own * noise) / np.sqrt(self._engine.networks)

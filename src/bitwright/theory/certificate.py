@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import flint
 import numpy as np
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.theory.intervals import Ball, Enclosure, decimal, enclose, lower_bound, precision
 from bitwright.theory.ranges import Range, blocks_range
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.version import __version__
 
 FORMAT = "bitwright certificate 1"
+MAX_EXAMPLES = 10**9
 Progress = Callable[[int, int], None]
 
 
@@ -37,8 +40,9 @@ class Certificate:
     n_max: int
     n_source: str
     n_scope: str
-    margin: float  # a lower bound on the distance of the worst mean from its threshold, in units of the output
+    margin: float  # lower bound on how far the worst set bit's mean lies above its threshold, in units of the output
     margin_enclosure: str  # the same number with its radius
+    margin_unset: float  # the same for unset bits below it, where the outcome is random at all (n >= 2)
     worst_bit: str
     worst_n: int
     fails_from: int | None  # the smallest n at which the rounding can fail
@@ -60,7 +64,10 @@ def certify(
 ) -> Certificate:
     """Proves or refutes that the limit, trained on `examples` examples, rounds right for every n in the range."""
     within = within or blocks_range(program)
+    rounding = check_rounding(rounding)
     K = program.templates if examples is None else examples
+    if K > MAX_EXAMPLES:
+        raise InputError(f"a training set has at most {MAX_EXAMPLES:,} examples, got {shorten(K)}")
     if program.templates > K:
         raise InputError(
             f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
@@ -70,7 +77,9 @@ def certify(
     writers = int(program.writers.max())
     worst_bit = program.layout.name_of(int(program.writers.argmax()))
 
+    least = int(program.writers[program.writers > 0].min())
     worst: Ball | None = None
+    unset = inf
     worst_n, fails_from, needed = 1, None, program.templates
     with precision():
         for n in range(1, within.n_max + 1):
@@ -80,6 +89,8 @@ def certify(
                 fails_from = n
             if worst is None or margin.lower() < worst.lower():
                 worst, worst_n = margin, n
+            below = margin if rounding == "calibrated" else -least * e.unmatched
+            unset = min(unset, lower_bound(below)) if n > 1 else unset
             if rounding == "sign":
                 needed = max(needed, _smallest_examples(e, writers))
             if progress and n % 1024 == 0:
@@ -100,6 +111,7 @@ def certify(
         n_scope=within.scope,
         margin=margin_below,
         margin_enclosure=enclosure,
+        margin_unset=unset if unset < inf else margin_below,
         worst_bit=worst_bit,
         worst_n=worst_n,
         fails_from=fails_from,

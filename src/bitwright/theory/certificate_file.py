@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.storage import write_atomically
@@ -26,7 +27,10 @@ def save_certificate(certificate: Certificate, path: Path) -> None:
 def load_certificate(path: Path) -> Certificate:
     """The certificate in a file, checked for form; what it claims is not yet checked."""
     try:
-        data = path.read_bytes() if path.stat().st_size <= _MAX_BYTES else b""
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise InputError(f"{path} is larger than {_MAX_BYTES >> 20} MiB, the most a certificate may have")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     try:
@@ -41,6 +45,8 @@ def load_certificate(path: Path) -> Certificate:
         certificate = Certificate(**document)
     except (ValueError, TypeError, KeyError, RecursionError):
         raise InputError(f"{path} is not a certificate file; it may be truncated or damaged") from None
+    if not isinstance(certificate.n_source, str) or not isinstance(certificate.program_id, str):
+        raise InputError(f"{path} is not a valid certificate: n_source and program_id must be text")
     for name in ("examples", "n_max"):
         value = getattr(certificate, name)
         if type(value) is not int or not 1 <= value <= 10**9:
@@ -65,4 +71,5 @@ def check_certificate(
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
-            raise InputError(f"the certificate does not hold: it says {field.name} = {claimed}, but it is {proved}")
+            said, found = shorten(str(claimed)), shorten(str(proved))
+            raise InputError(f"the certificate does not hold: it says {field.name} = {said}, but it is {found}")

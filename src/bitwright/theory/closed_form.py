@@ -49,6 +49,8 @@ def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
 
 def diagonal(kind: Kind) -> float:
     """a: the train kernel's diagonal minus its off-diagonal entry, times 2 pi K."""
+    if kind not in KINDS:
+        raise InputError(f"there is no limit '{shorten(str(kind))}'; choose {' or '.join(KINDS)}")
     return 2 * np.pi - 1 if kind == "ntk" else np.pi - 1
 
 
@@ -97,7 +99,7 @@ def weights_at(
     n = check_matches(n, examples)
     a, safe = diagonal(kind), np.maximum(n, 1)
     b = beta(safe, kind)
-    learned = [1 - decay(value, time, rate, discrete) for value in spectrum(examples, kind)]
+    learned = [learnt(value, time, rate, discrete) for value in spectrum(examples, kind)]
     average = 1 + safe * b / examples  # of the test kernel over the examples
     along = learned[1] * average / (a + examples)
     w1 = learned[0] * b * (1 - safe / examples) / a + along
@@ -112,11 +114,13 @@ def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
     return a / (2 * np.pi * examples), (a + examples) / (2 * np.pi * examples)
 
 
-def decay(eigenvalue: float, time: float, rate: float, discrete: bool) -> float:
-    """How much of an error along an eigenvector is left after training for `time`."""
+def learnt(eigenvalue: float, time: float, rate: float, discrete: bool) -> float:
+    """How much of an error along an eigenvector is gone after training for `time`."""
+    if time < 0 or (discrete and time != int(time)):
+        raise InputError(f"training time must be 0 or more, and whole for discrete steps, got {time:g}")
     if discrete:
-        return float((1 - rate * eigenvalue) ** time)
-    return float(np.exp(-rate * eigenvalue * time))
+        return float(1 - (1 - rate * eigenvalue) ** int(time))
+    return float(-np.expm1(-rate * eigenvalue * time))
 
 
 def variance(n: ArrayLike, examples: int, kind: Kind = "ntk", trained: Weights | None = None) -> FloatArray:
@@ -142,6 +146,8 @@ def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int,
     """
     n, other = check_matches(n, examples), check_matches(other, examples)
     shared = np.asarray(shared, dtype=np.float64)
+    if not np.all((shared >= 0) & (shared <= np.minimum(n, other)) & (n + other - shared <= examples)):
+        raise InputError("the matches that two inputs share are at most those of each, and together at most K")
     one, two = weights(n, examples, kind), weights(other, examples, kind)
     a = diagonal(kind)
     total_one, total_two = 1 - a * one.unmatched, 1 - a * two.unmatched

@@ -16,7 +16,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.program import Program
 from bitwright.program.summary import never_written
-from bitwright.theory.closed_form import Kind, variance, weights
+from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.ranges import Range, blocks_range
 
 Scope = Literal["input", "inputs", "runs"]
@@ -61,8 +61,8 @@ def sign_size(
     The tight form asks for an error below |mu| instead of |mu|/2, one-sided, over the k bits: 2 max(...) ln(k/delta).
     """
     K = program.templates if examples is None else examples
-    n, spread = _spread(K, within or blocks_range(program))
-    constant = never_written(program, 1000)
+    n, spread = _spread(program, K, within or blocks_range(program))
+    constant = never_written(program, 5)
     if constant and not masked:
         reason = f"{listing(constant)} is never written: its mean is 0 and every ensemble guesses it; mask it to 0"
         return EnsembleSize(None, reason, None)
@@ -79,7 +79,8 @@ def sign_size(
     union = _union(program, delta, scope, events=2 * K if printed else program.bits)
     if scope == "runs" and printed:
         union += log(max(1, steps or 1))  # the paper's factor m; once all inputs are covered it is not needed
-    mask = f"; {len(constant):,} never written, masked to 0" if constant else ""
+    count = int(np.count_nonzero(program.writers == 0))
+    mask = f"; {count:,} never written, masked to 0" if constant else ""
     return _size(8 if printed else 2, ratio, union, n, f"sigma^2/mu^2 = {{:.4g}} at n = {{}}{mask}")
 
 
@@ -93,23 +94,26 @@ def calibrated_size(
 ) -> EnsembleSize:
     """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta)."""
     K = program.templates if examples is None else examples
-    n, spread = _spread(K, within or blocks_range(program))
+    n, spread = _spread(program, K, within or blocks_range(program))
     ratio = spread / weights(n, K).gap ** 2
     union = _union(program, delta, scope, events=program.bits)
     return _size(8, ratio, union, n, "sigma^2/(w1 - w0)^2 = {:.4g} at n = {}")
 
 
-def _spread(examples: int, within: Range, kind: Kind = "ntk") -> tuple[np.ndarray, np.ndarray]:
+def _spread(program: Program, examples: int, within: Range) -> tuple[np.ndarray, np.ndarray]:
     """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
+    if examples < program.templates:
+        raise InputError(f"a training set has at least the program's {program.templates:,} templates, got {examples:,}")
     n = np.arange(2, max(2, within.n_max) + 1)
     n = n[n <= examples]
-    return n, variance(n, examples, kind)
+    return n, variance(n, examples)
 
 
 def _union(program: Program, delta: float, scope: Scope, events: int) -> float:
     """ln(events/delta) for one input; with every input, ln(events prod (t + 1)/delta)."""
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
+    scope = check_scope(scope)
     return log(events) - log(delta) + (0.0 if scope == "input" else log_inputs(program))
 
 

@@ -6,22 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, nextafter
+from threading import RLock
 
 import flint
 
 Ball = flint.arb
+_LOCK = RLock()
 PRECISION = 128  # bits; far more than any decision needs, and still microseconds a number
 
 
 @contextmanager
 def precision(bits: int = PRECISION) -> Iterator[None]:
-    """Interval arithmetic with this many bits inside."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
+    """Interval arithmetic with this many bits inside; the setting is the whole process's, so one thread at a time."""
+    with _LOCK:
+        before = flint.ctx.prec
+        flint.ctx.prec = bits
+        try:
+            yield
+        finally:
+            flint.ctx.prec = before
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,15 @@ from bitwright.theory.kernels import kernel, nngp
 MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
 
 
+def check_size(examples: int) -> None:
+    """Raises InputError where a dense solve would take too long."""
+    if examples > MAX_EXAMPLES:
+        raise InputError(
+            f"a dense solve takes at most {MAX_EXAMPLES:,} examples, got {examples:,}; "
+            "use the limit engine, which has a closed form"
+        )
+
+
 @dataclass(frozen=True)
 class Predictor:
     """The limit of a wide network trained on inputs X (K, d) with labels Y (K, k).
@@ -35,11 +44,7 @@ class Predictor:
                 raise InputError("a training set must consist of finite numbers; one is NaN or infinite")
         if len(self.inputs) != len(self.labels):
             raise InputError(f"{len(self.inputs)} training inputs do not go with {len(self.labels)} labels")
-        if len(self.inputs) > MAX_EXAMPLES:
-            raise InputError(
-                f"a dense solve takes at most {MAX_EXAMPLES:,} examples, got {len(self.inputs):,}; "
-                "use the limit engine, which has a closed form"
-            )
+        check_size(len(self.inputs))
 
     @cached_property
     def _response(self) -> FloatArray:  # (K, K)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bitwright.bits import printable
 from bitwright.errors import ProgramError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import expand
@@ -28,4 +29,4 @@ def _opening_comment(text: str) -> str:
     """The comment lines at the top of a file, as one paragraph."""
     block = re.match(r"(?:[ \t]*#[^\n]*\n?)*", text)
     lines = block.group().splitlines() if block else []
-    return " ".join(line.strip().lstrip("#").strip() for line in lines).strip()
+    return printable(" ".join(line.strip().lstrip("#").strip() for line in lines).strip())

@@ -203,6 +203,8 @@ class _Expansion:
             if not member.parts and len(declared.shape) > 1:
                 raise Refused(member.token.problem(f"{declared} is not one number; choose a row, such as [1,*]"))
             bits.extend(rows.pick(member, Origin(""), whole=True).bits.tolist())
+        if not bits:
+            raise Refused(port.token.problem(f"'{name}' has no bits"))
         if len(set(bits)) < len(bits):
             raise Refused(port.token.problem(f"'{name}' names a bit twice"))
         return Word(name, tuple(bits), port.signed)

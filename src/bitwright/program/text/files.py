@@ -16,7 +16,7 @@ def load(path: str | Path) -> Algorithm:
     """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says."""
     path = Path(path)
     try:
-        algorithm = parse(read_text(path), path.stem)
+        algorithm = parse(read_text(path), printable(path.stem))
     except ProgramError as error:
         raise ProgramError(error.problems, printable(str(path))) from None
     return algorithm

@@ -10,6 +10,7 @@ from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Kind, Token, tokenize
 
+MAX_PROBLEMS = 1_000
 MAX_DEPTH = 50  # nested parentheses
 STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt", "matches", "examples")
 
@@ -32,6 +33,9 @@ def parse_statements(text: str) -> SyntaxTree:
         except _Refused as refusal:
             tree.problems.append(refusal.problem)
             tree.broken.append(tokens)
+            if len(tree.problems) >= MAX_PROBLEMS:
+                tree.problems.append(tokens[0].problem("too many problems; what follows was not read"))
+                break
     return tree
 
 
