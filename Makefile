@@ -9,10 +9,15 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
-	@echo; echo '$$ bitwright multiply 719 483';         $(BIN)/bitwright multiply 719 483
 	@echo; echo '$$ bitwright permute 10110 --order 3,1,2,5,4'; $(BIN)/bitwright permute 10110 --order 3,1,2,5,4
-	@echo; echo '$$ cat examples/comparison.bw';         cat examples/comparison.bw
+	@echo; echo '$$ bitwright certify multiplication --bits 10'; $(BIN)/bitwright certify multiplication --bits 10
+	@echo; echo '$$ bitwright train multiplication --bits 10 -o multiplier.safetensors'; \
+	  $(BIN)/bitwright train multiplication --bits 10 -o $(VENV)/multiplier.safetensors >/dev/null
+	@echo; echo '$$ bitwright multiply 719 483 --engine network --network multiplier.safetensors'; \
+	  $(BIN)/bitwright multiply 719 483 --engine network --network $(VENV)/multiplier.safetensors
 	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
+	@echo; echo '$$ bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace'; \
+	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 test: $(VENV)/ready-dev lint

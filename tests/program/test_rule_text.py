@@ -304,7 +304,6 @@ UNREADABLE = {
     "when f=1 write g if 1¦": "expected a comparison such as '<', found the end of the line",
     "when f=1 write g if 1 < 2 ¦< 3": "expected the end of the line, found '<'",
     "input¦": "expected a bit, found the end of the line (the form is: input p q, or input a = p)",
-    "input ¦when = x": "'when' is a word of the language",
     "input a =¦": "expected a bit, found the end of the line",
     "output a = x ¦= y": "expected the end of the line, found '='",
     "start¦": "expected a bit, found the end of the line (the form is: start flag x[1])",
@@ -629,3 +628,10 @@ def test_limits_are_not_in_the_way() -> None:
     assert big.program.templates == 100_000
     eight = " ".join(f"x[{2 * i - 1}]=x[{2 * i}]" for i in range(1, 9))
     assert parse(f"bits x[16]\nblock x[*]\nwhen {eight} write x[1]").program.templates == 256
+
+
+def test_a_port_may_be_called_like_a_word_of_the_language() -> None:
+    algorithm = parse("bits x[2]\nblock x[*]\nwhen x[*]=1 write x[*]\ninput when = x\noutput signed steps = x[2] x[1]")
+    assert [word.name for word in (*algorithm.inputs, *algorithm.outputs)] == ["when", "steps"]
+    assert algorithm.outputs[0].signed
+    assert parse(algorithm.text()).same_as(algorithm)

@@ -13,6 +13,7 @@ from bitwright.cli.common import (
     bits_option,
     find_algorithm,
     json_option,
+    machine_option,
     note,
     order_option,
     padding_option,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
+@machine_option
 @click.option("--rounding", help="sign (the paper's) or calibrated (ours, the default).")
 @click.option("--n", "source", help="How n is bounded: blocks (proved), declared (assumed) or reachable (by running).")
 @padding_option
@@ -42,6 +44,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
+    machine: str | None,
     rounding: str | None,
     source: str | None,
     padding: int | None,
@@ -56,7 +59,7 @@ def command(
     """
     from bitwright.theory import certify, check_certificate, check_rounding, load_certificate, save_certificate
 
-    algorithm = find_algorithm(target, bits, order)
+    algorithm = find_algorithm(target, bits, order, machine=machine)
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             if rounding is not None or source is not None or padding is not None:

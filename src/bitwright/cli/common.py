@@ -17,7 +17,8 @@ from bitwright.errors import InputError, suggestion
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from bitwright.execution import Run
+    from bitwright.execution import Run, Watch
+    from bitwright.machines import Code, Machine
     from bitwright.program import Algorithm
 
 NAMES = ("addition", "multiplication", "permutation")
@@ -36,6 +37,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
 bits_option = click.option(
     "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
+)
+machine_option = click.option(
+    "--machine", type=click.Choice(["A", "B"]), help="For .sbn programs: the paper's machine A, or B (the default)."
 )
 order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
 padding_option = click.option(
@@ -90,12 +94,24 @@ def parse_order(text: str) -> list[int]:
     return [parse_number(part, "each position of --order") for part in text.split(",")]
 
 
-def find_algorithm(target: str, bits: int | None = None, order: str | None = None, default_bits: int = 4) -> Algorithm:
-    """The algorithm that a shipped name or a rule file stands for."""
+def find_algorithm(
+    target: str,
+    bits: int | None = None,
+    order: str | None = None,
+    default_bits: int = 4,
+    machine: str | None = None,
+) -> Algorithm:
+    """The algorithm that a shipped name, a rule file or an SBN program stands for."""
     from bitwright.algorithms import addition, multiplication, permutation
     from bitwright.algorithms.sizes import check_bits
     from bitwright.program import load
 
+    if Path(target).suffix == ".sbn":
+        if bits is not None or order is not None:
+            raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
+        return find_machine(target, machine)[2]
+    if machine is not None:
+        raise InputError("--machine goes with .sbn programs only")
     length = default_bits if bits is None else bits
     if target == "permutation":
         if order is not None and bits is not None:
@@ -112,6 +128,21 @@ def find_algorithm(target: str, bits: int | None = None, order: str | None = Non
     if not Path(target).suffix and not Path(target).exists():
         raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
     return load(target)
+
+
+def find_machine(target: str, kind: str | None) -> tuple[Machine, Code, Algorithm]:
+    """An SBN program on a machine of its size, padded so that the sign rule is certified for it."""
+    from dataclasses import replace
+
+    from bitwright.machines import load_sbn, machine_a, machine_b
+    from bitwright.theory import smallest_examples
+
+    code = load_sbn(target)
+    machine = (machine_a if kind == "A" else machine_b)(code.sizes)
+    algorithm = machine.algorithm(code)
+    if machine.program.blocks < 50_000:  # beyond, the search for the padding takes longer than anyone would wait
+        algorithm = replace(algorithm, examples=smallest_examples(machine.program))
+    return machine, code, algorithm
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:
@@ -136,6 +167,7 @@ def execute(
     max_steps: int | None,
     quiet: bool,
     record: bool = False,
+    watch: Watch | None = None,
 ) -> Run:
     """A run with the options that users give, under a progress bar."""
     from bitwright.execution import Settings, run
@@ -147,7 +179,14 @@ def execute(
     settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed, files, width)
     with StepProgress(not quiet) as progress:
         return run(
-            algorithm, values, engine=engine, settings=settings, limit=max_steps, record=record, progress=progress
+            algorithm,
+            values,
+            engine=engine,
+            settings=settings,
+            limit=max_steps,
+            record=record,
+            progress=progress,
+            watch=watch,
         )
 
 
@@ -162,7 +201,9 @@ def parse_values(pairs: Sequence[str]) -> dict[str, int]:
             raise InputError(f"give inputs as NAME=NUMBER, such as a=7, got '{shorten(pair)}'")
         if name in values:
             raise InputError(f"input {name} is given twice")
-        values[name] = parse_number(text, f"input {name}")
+        negative = text.strip().startswith("-")
+        size = parse_number(text.strip()[1:] if negative else text, f"input {name}")
+        values[name] = -size if negative else size
     return values
 
 
@@ -183,7 +224,9 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
     }
 
 
-def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, **more: object) -> int:
+def report(
+    run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
+) -> int:
     """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
 
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
@@ -197,7 +240,7 @@ def report(run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool
         steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
-        note(f"{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+        note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.common import bits_option, find_algorithm, note, order_option, padding_option, quiet_option
+from bitwright.cli.common import (
+    bits_option,
+    find_algorithm,
+    machine_option,
+    note,
+    order_option,
+    padding_option,
+    quiet_option,
+)
 from bitwright.errors import InputError
 
 
@@ -14,6 +22,7 @@ from bitwright.errors import InputError
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
+@machine_option
 @padding_option
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .npz file to write.")
 @click.option(
@@ -26,6 +35,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
+    machine: str | None,
     padding: int | None,
     output: Path,
     basis_seed: int | None,
@@ -36,7 +46,7 @@ def command(
 
     if output.suffix != ".npz":
         raise InputError(f"-o takes a .npz file, got {output}")
-    program = find_algorithm(target, bits, order).program
+    program = find_algorithm(target, bits, order, machine=machine).program
     check_dense(program, padding or 0)
     bases = {} if basis_seed is None else random_bases(program, basis_seed)
     examples = TrainingSet(program, padding or 0, bases)

@@ -19,7 +19,7 @@ from bitwright.version import __version__
 
 VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace"),
-    *("certify", "size", "dataset", "train", "figure", "completion"),
+    *("certify", "size", "dataset", "train", "asm", "disasm", "compile", "figure", "completion"),
 )
 
 

@@ -1,8 +1,10 @@
-"""`bitwright run`: any program, from a rule file or by its name."""
+"""`bitwright run`: any program, from a rule file, an SBN program or by its name."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,12 +12,20 @@ from bitwright.cli.common import (
     bits_option,
     execute,
     find_algorithm,
+    find_machine,
+    machine_option,
     order_option,
     parse_values,
     report,
     run_options,
     widest,
 )
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.bits import BoolArray
+    from bitwright.execution import Run
+    from bitwright.machines import Code
 
 
 @click.command("run")
@@ -23,24 +33,85 @@ from bitwright.cli.common import (
 @click.argument("inputs", nargs=-1, metavar="[NAME=NUMBER]...")
 @bits_option
 @order_option
+@machine_option
+@click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
 @run_options
 def command(
     target: str,
     inputs: tuple[str, ...],
     bits: int | None,
     order: str | None,
+    machine: str | None,
+    trace: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Run the program in a .bw file on the given numbers."""
-    from bitwright.bits import any_digits, width_of
+    """Run the program in a .bw or .sbn file on the given numbers."""
+    from bitwright.bits import width_of
 
     values = parse_values(inputs)
+    if Path(target).suffix == ".sbn" and bits is None and order is None:
+        return _run_sbn(target, values, machine, trace, as_json, quiet, options)
+    if trace:
+        raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in values.values()), default=4)
-    algorithm = find_algorithm(target, bits, order, fitting)
+    algorithm = find_algorithm(target, bits, order, fitting, machine)
     done = execute(algorithm, values, quiet=quiet, **options)
+    return _report(done, widest(algorithm), as_json, quiet)
+
+
+def _run_sbn(
+    target: str,
+    values: dict[str, int],
+    kind: str | None,
+    trace: bool,
+    as_json: bool,
+    quiet: bool,
+    options: dict[str, Any],
+) -> int:
+    from bitwright.execution import Watch
+
+    machine, code, algorithm = find_machine(target, kind)
+    moments: list[tuple[int, int, list[int]]] = []
+    count = 0
+
+    def see(step: int, state: BoolArray) -> None:
+        nonlocal count
+        count += 1
+        if trace:
+            moments.append((step, machine.address(state), machine.memory(state)))
+
+    done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, see), **options)
+    executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
+    for line in _instructions(code, moments):
+        click.echo(line)
+    about = f"machine {machine.kind} with {code.sizes}: {executed:,} SBN instructions; "
+    sizes = vars(code.sizes)
+    return _report(done, code.width, as_json, quiet, about, machine=machine.kind, executed=executed, sizes=sizes)
+
+
+def _instructions(code: Code, moments: list[tuple[int, int, list[int]]]) -> list[str]:
+    """One line an executed instruction: when, where, what, and what came of it."""
+    if not moments:
+        return []
+    names = {address: name for name, address in reversed(list(code.names.items()))}
+    labels = {address: label for label, address in reversed(list(code.labels.items()))}
+    lines = [f"{'step':>7}  {'address':>7}  instruction"]
+    for (step, address, _), (_, after, memory) in pairwise(moments):
+        if address >= len(code.instructions):
+            break
+        sbn = code.instructions[address]
+        a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
+        jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
+        lines.append(f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}")
+    return lines
+
+
+def _report(done: Run, width: int, as_json: bool, quiet: bool, about: str = "", **more: object) -> int:
+    from bitwright.bits import any_digits
+
     with any_digits():
         lines = [f"{name} = {value}" for name, value in done.outputs.items()]
         bare = [str(value) for value in done.outputs.values()]
-        return report(done, widest(algorithm), "\n".join(lines), "\n".join(bare), as_json, quiet)
+        return report(done, width, "\n".join(lines), "\n".join(bare), as_json, quiet, about, **more)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import bits_option, find_algorithm, json_option, note, order_option, print_json
+from bitwright.cli.common import (
+    bits_option,
+    find_algorithm,
+    json_option,
+    machine_option,
+    note,
+    order_option,
+    print_json,
+)
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,12 +26,21 @@ if TYPE_CHECKING:
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
+@machine_option
 @click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
 @json_option
-def command(target: str, bits: int | None, order: str | None, diagram: Path | None, text: bool, as_json: bool) -> None:
+def command(
+    target: str,
+    bits: int | None,
+    order: str | None,
+    machine: str | None,
+    diagram: Path | None,
+    text: bool,
+    as_json: bool,
+) -> None:
     """Show what a program consists of. Its id is the sha256 of its canonical text."""
-    algorithm = find_algorithm(target, bits, order)
+    algorithm = find_algorithm(target, bits, order, machine=machine)
     if diagram is not None:
         _draw(algorithm, diagram)
     elif text:
@@ -41,7 +58,14 @@ def _draw(algorithm: Algorithm, path: Path) -> None:
 
     if path.suffix != ".svg":
         raise InputError(f"--diagram takes a .svg file, got {path}")
-    write_atomically(path, diagram_svg(algorithm.program, f"{algorithm.name}: {algorithm.description}").encode())
+    names = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
+    units = names if "M_word" in algorithm.program.layout or "M_mem_cont" in algorithm.program.layout else None
+    title = (
+        f"{algorithm.name}: {algorithm.description}"
+        if units is None
+        else f"An SBN machine, as {algorithm.name} needs it"
+    )
+    write_atomically(path, diagram_svg(algorithm.program, title, units).encode())
     note(f"wrote {path}")
 
 

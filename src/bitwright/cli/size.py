@@ -6,13 +6,22 @@ from dataclasses import asdict
 
 import click
 
-from bitwright.cli.common import bits_option, find_algorithm, json_option, order_option, padding_option, print_json
+from bitwright.cli.common import (
+    bits_option,
+    find_algorithm,
+    json_option,
+    machine_option,
+    order_option,
+    padding_option,
+    print_json,
+)
 
 
 @click.command("size")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
+@machine_option
 @click.option("--delta", type=float, default=0.01, show_default=True, help="Allowed probability of any wrong bit.")
 @click.option(
     "--scope", default="inputs", show_default=True, help="What shall come out right: one input, all inputs, all runs."
@@ -24,6 +33,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
+    machine: str | None,
     delta: float,
     scope: str,
     unmasked: bool,
@@ -34,7 +44,7 @@ def command(
     from bitwright.cli.common import training_size
     from bitwright.theory import blocks_range, calibrated_size, check_scope, declared_range, sign_size
 
-    algorithm = find_algorithm(target, bits, order)
+    algorithm = find_algorithm(target, bits, order, machine=machine)
     chosen = check_scope(scope)
     program = algorithm.program
     within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)

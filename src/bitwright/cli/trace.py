@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import engine_option, execute, find_algorithm, note, order_option, parse_values
+from bitwright.cli.common import (
+    engine_option,
+    execute,
+    find_algorithm,
+    machine_option,
+    note,
+    order_option,
+    parse_values,
+)
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--only", help="Names to show, such as p,q; by default all.")
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
 @order_option
+@machine_option
 @engine_option
 @click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
 @click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done.")
@@ -32,6 +41,7 @@ def command(
     only: str | None,
     bits: int | None,
     order: str | None,
+    machine: str | None,
     engine: str,
     rounding: str,
     max_steps: int | None,
@@ -50,7 +60,7 @@ def command(
 
     if output is not None and output.suffix != ".svg":
         raise InputError(f"-o takes a .svg file, got {output}")
-    algorithm, values = _request(target, inputs, bits, order)
+    algorithm, values = _request(target, inputs, bits, order, machine)
     names = only.split(",") if only else []
     choose_columns(algorithm.program, names)
     done = execute(
@@ -85,7 +95,7 @@ def command(
 
 
 def _request(
-    target: str, inputs: tuple[str, ...], bits: int | None, order: str | None
+    target: str, inputs: tuple[str, ...], bits: int | None, order: str | None, machine: str | None
 ) -> tuple[Algorithm, dict[str, int]]:
     """The algorithm, and its input values by name: `add 11 6` is short for `addition p=11 q=6`."""
     from bitwright.bits import parse_bit_string, parse_number, width_of
@@ -104,4 +114,4 @@ def _request(
         return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True))
     values = parse_values(inputs)
     fitting = max((width_of(value) for value in values.values()), default=4)
-    return find_algorithm(target, bits, order, fitting), values
+    return find_algorithm(target, bits, order, fitting, machine), values

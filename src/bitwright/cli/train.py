@@ -11,6 +11,7 @@ from bitwright.cli.common import (
     bits_option,
     find_algorithm,
     json_option,
+    machine_option,
     note,
     order_option,
     padding_option,
@@ -25,6 +26,7 @@ from bitwright.errors import InputError
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .safetensors file to write.")
 @bits_option
 @order_option
+@machine_option
 @click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True)
 @click.option(
@@ -44,6 +46,7 @@ def command(
     output: Path,
     bits: int | None,
     order: str | None,
+    machine: str | None,
     width: int | None,
     seed: int,
     start: str,
@@ -63,7 +66,7 @@ def command(
 
     if output.suffix != ".safetensors":
         raise InputError(f"-o takes a .safetensors file, got {output}")
-    program = find_algorithm(target, bits, order).program
+    program = find_algorithm(target, bits, order, machine=machine).program
     examples = program.templates + (padding or 0)
     plan = Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization)  # type: ignore[arg-type]
     recipe = Recipe(

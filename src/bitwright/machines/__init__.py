@@ -1,5 +1,8 @@
 """Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and plain SBN to check them against."""
 
+from bitwright.machines.assembler import assemble, load_sbn
+from bitwright.machines.disassembler import disassemble, from_json, to_json
+from bitwright.machines.language import compile_function
 from bitwright.machines.machine import Machine
 from bitwright.machines.machine_a import machine_a, steps_of_instruction
 from bitwright.machines.machine_b import machine_b, steps_per_instruction
@@ -10,10 +13,16 @@ __all__ = [
     "Instruction",
     "Machine",
     "Sizes",
+    "assemble",
+    "compile_function",
+    "disassemble",
+    "from_json",
     "interpret",
+    "load_sbn",
     "machine_a",
     "machine_b",
     "run_interpreter",
     "steps_of_instruction",
     "steps_per_instruction",
+    "to_json",
 ]

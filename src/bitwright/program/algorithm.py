@@ -10,7 +10,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.errors import InputError, listing, suggestion
-from bitwright.program.layout import KEYWORDS, NAME
+from bitwright.program.layout import NAME
 from bitwright.program.program import Program
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
@@ -59,7 +59,7 @@ class Algorithm:
             if len(set(names)) < len(names):
                 raise InputError(f"two {what}s of {self.name} have one name: {listing(names)}")
             for word in words:
-                if not NAME.fullmatch(word.name) or word.name in KEYWORDS or not word.bits:
+                if not NAME.fullmatch(word.name) or not word.bits:
                     raise InputError(
                         f"{what} '{word.name}' needs a name of letters, digits and _, and at least one bit"
                     )

@@ -169,12 +169,16 @@ class _Line:
 
     def port(self, token: Token) -> syntax.Port:
         form = _FORMS[token.text]
-        signed = self.accept("signed") is not None
+        signed = self._named("signed") and self.accept("signed") is not None
         name = None
-        if self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == "=":
-            name = self.name("a name", form)
+        if self.next.kind is Kind.NAME and not self._named(self.next.text):
+            name = self.take()  # behind it comes '=', so even a word of the language can be a name here
             self.take()
         return syntax.Port(token, name, self.references(form), signed)
+
+    def _named(self, word: str) -> bool:
+        """Whether the next token is this word, and not the name of a port in front of '='."""
+        return self.next.text == word and self.tokens[self.at + 1].text != "="
 
     def count(self, token: Token) -> syntax.Count:
         return syntax.Count(token, self.expression(_FORMS[token.text]))

@@ -1,0 +1,35 @@
+"""Source files, read with care: whatever a file holds, the answer is its text or one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bitwright.bits import printable
+from bitwright.errors import InputError
+
+MAX_BYTES = 16 << 20
+
+
+def read_source(path: Path, suffix: str = ".sbn") -> str:
+    """The text of a file, or an InputError that says why it is not one."""
+    shown = printable(str(path))
+    try:
+        if path.is_dir():
+            raise InputError(f"{shown} is a folder; give a {suffix} file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {shown}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or printable(str(error))
+        raise InputError(f"cannot read {shown}: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a {suffix} file may have")
+    if not data.strip():
+        raise InputError(f"{shown} is empty; write a program into it")
+    if b"\0" in data:
+        raise InputError(f"{shown} is a binary file, not {suffix} text")
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None

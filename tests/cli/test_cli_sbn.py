@@ -1,0 +1,129 @@
+"""SBN on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bitwright.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
+MULTIPLY = FOLDER / "multiply.sbn"
+
+
+def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("machine", ["A", "B"])
+@pytest.mark.parametrize("engine", ["templates", "limit", "kernel"])
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_run(capsys: Capture, machine: str, engine: str, rounding: str) -> None:
+    if engine == "kernel" and machine == "A":
+        engine = "limit"  # machine A's training set is too large for a dense solve in a test
+    values = ("a=-3", "b=2")
+    code, out, _ = call(
+        capsys, "run", MULTIPLY, *values, "--machine", machine, "--engine", engine, "--rounding", rounding, "--json"
+    )
+    document = json.loads(out)
+    assert code == 0
+    assert (document["value"], document["machine"], document["halted"]) == (-6, machine, True)
+    assert document["executed"] == 7
+    assert document["sizes"] == {"instructions": 4, "words": 6, "width": 8}
+
+
+def test_notes(capsys: Capture) -> None:
+    code, out, err = call(capsys, "run", MULTIPLY, "a=7", "b=13")
+    assert (code, out) == (0, "product = 91\n")
+    assert "machine B with 4 instructions, 6 words of 8 bits: 29 SBN instructions" in err
+
+
+def test_trace(capsys: Capture) -> None:
+    _, out, _ = call(capsys, "run", FOLDER / "add.sbn", "a=3", "b=4", "--trace")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[1][1:] == ["0", "t", "-=", "a:", "-3,", "go", "to", "1"]
+    assert lines[2][1:] == ["1", "b", "-=", "t:", "7"]
+    assert lines[-1] == ["sum", "=", "7"]
+
+
+def test_asm_and_back(capsys: Capture, tmp_path: Path) -> None:
+    numbers, text = tmp_path / "m.json", tmp_path / "m.sbn"
+    assert call(capsys, "asm", MULTIPLY, "-o", numbers)[0] == 0
+    assert json.loads(numbers.read_text())["width"] == 8
+    assert call(capsys, "disasm", numbers, "-o", text)[0] == 0
+    assert call(capsys, "run", text, "a=5", "b=6", "-q")[1] == "30\n"
+    assert call(capsys, "asm", MULTIPLY)[1] == numbers.read_text()
+
+
+def test_compile(capsys: Capture, tmp_path: Path) -> None:
+    source, text = tmp_path / "gcd.py", tmp_path / "gcd.sbn"
+    source.write_text(
+        "def gcd(a, b):\n    while a != b:\n        if a < b:\n            b = b - a\n        else:\n"
+        "            a = a - b\n    return a\n"
+    )
+    assert call(capsys, "compile", source, "-o", text)[0] == 0
+    assert call(capsys, "run", text, "a=12", "b=18", "-q")[1] == "6\n"
+
+
+def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
+    document = json.loads(call(capsys, "show", MULTIPLY, "--json")[1])
+    assert document["halt"] == "HALT"
+    assert document["writers_max"] == 2
+    assert call(capsys, "certify", MULTIPLY, "--rounding", "sign")[0] == 0
+    assert call(capsys, "certify", MULTIPLY, "--machine", "A")[0] == 0
+    assert json.loads(call(capsys, "size", MULTIPLY, "--json")[1])["calibrated"]["networks"] > 0
+    picture = tmp_path / "machine.svg"
+    assert call(capsys, "show", MULTIPLY, "--diagram", picture)[0] == 0
+    assert "Instructions" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["run", MULTIPLY, "a=1"], "needs a value for b"),
+        (["run", MULTIPLY, "a=1", "b=1", "c=1"], "has no input 'c'"),
+        (["run", MULTIPLY, "a=1", "b=128"], "must lie between -128 and 127, got 128"),
+        (["run", MULTIPLY, "a=1", "b=1", "--bits", 3], "has a .width of its own"),
+        (["run", MULTIPLY, "a=1", "b=1", "--machine", "C"], "'C' is not one of"),
+        (["run", "addition", "p=1", "q=1", "--machine", "A"], "--machine goes with .sbn"),
+        (["run", "addition", "p=1", "q=1", "--trace"], "--trace goes with .sbn"),
+        (["run", "none.sbn"], "none.sbn"),
+        (["asm", MULTIPLY, "-o", "x.txt"], ".json"),
+        (["asm", "none.sbn"], "none.sbn"),
+        (["disasm", MULTIPLY], "JSON"),
+        (["compile", "none.py"], "there is no file"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert piece in err
+
+
+def test_broken_programs(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "broken.sbn"
+    for text, piece in (
+        ("; nothing\n", "instruction"),
+        ("jmp nowhere\n", "nowhere"),
+        ("x: sub a b\nx: sub a b\n", "x"),
+        (".word a 300\nsub a b\n", "300"),
+    ):
+        path.write_text(text)
+        code, _, err = call(capsys, "run", path)
+        assert code == 2
+        assert err.startswith(f"bitwright: {path}")
+        assert piece in err
+
+
+def test_an_endless_loop_meets_the_limit(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "endless.sbn"
+    path.write_text(".out x\nagain: sub x x\njmp again\n")
+    code, _, err = call(capsys, "run", path, "--max-steps", 5000)
+    assert code == 1
+    assert "did not halt within 5,000 steps; raise --max-steps" in err

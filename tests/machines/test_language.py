@@ -1,0 +1,453 @@
+"""The small language: compiled programs do what Python does with the same source, and everything else is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bitwright.errors import InputError, Problem, ProgramError
+from bitwright.machines.assembler import assemble
+from bitwright.machines.language import compile_function
+from bitwright.machines.sbn import Code, run_interpreter
+
+SOURCES = Path(__file__).parents[2] / "examples" / "sbn"
+
+
+class BeyondError(Exception):
+    """A number left the range of a word, so that Python and the machine may differ."""
+
+
+class Checked(int):
+    """An integer that notices when it, or a difference that a comparison is made by, leaves the range of a word."""
+
+    low, high = -128, 127
+
+    def __new__(cls, value: int) -> Checked:
+        if not cls.low <= value <= cls.high:
+            raise BeyondError
+        return super().__new__(cls, value)
+
+    def __add__(self, other: int) -> Checked:
+        return Checked(int(self) + int(other))
+
+    def __sub__(self, other: int) -> Checked:
+        return Checked(int(self) - int(other))
+
+    def __rsub__(self, other: int) -> Checked:
+        return Checked(int(other) - int(self))
+
+    def __mul__(self, other: int) -> Checked:
+        return Checked(int(self) * int(other))
+
+    def __neg__(self) -> Checked:
+        return Checked(-int(self))
+
+    def __lt__(self, other: int) -> bool:
+        return Checked(abs(int(self) - int(other))) - 0 == abs(int(self) - int(other)) and int(self) < int(other)
+
+    def __gt__(self, other: int) -> bool:
+        return Checked(other) < self
+
+    def __le__(self, other: int) -> bool:
+        return not Checked(other) < self
+
+    def __ge__(self, other: int) -> bool:
+        return not self < other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def in_python(source: str, **values: int) -> tuple[int, ...]:
+    """What Python's own meaning of the source gives; raises BeyondError where a word would wrap."""
+    scope: dict[str, Callable[..., int | tuple[int, ...]]] = {}
+    exec(compile(source, "<test>", "exec"), scope)  # the sources of this file and of the examples only
+    function = next(value for name, value in scope.items() if callable(value) and not name.startswith("__"))
+    result = function(**{name: Checked(value) for name, value in values.items()})
+    return tuple(int(Checked(value)) for value in (result if isinstance(result, tuple) else (result,)))
+
+
+def on_the_machine(code: Code, **values: int) -> tuple[int, ...]:
+    return tuple(run_interpreter(code, values).values())
+
+
+# Small functions, each over every pair of inputs that stays in range.
+
+FUNCTIONS = {
+    "a sum": "def f(a, b): return a + b",
+    "a difference": "def f(a, b): return a - b",
+    "the other difference": "def f(a, b): return b - a",
+    "a negative": "def f(a, b): return -a",
+    "a constant": "def f(a, b): return 100",
+    "a name": "def f(a, b): return a",
+    "both names": "def f(a, b): return b, a",
+    "a name and an expression": "def f(a, b): return b, a - 1",
+    "factors": "def f(a, b): return 3 * a - b * 2 + (a - 4) * -2",
+    "parentheses": "def f(a, b): return -(a - (b - -7)) + (3 - a)",
+    "in place": "def f(a, b):\n    a = a - b\n    b -= a\n    a += b + 3\n    return a, b",
+    "its own negative": "def f(a, b):\n    a = b - a\n    b = -b - b\n    a = -a\n    return a, b",
+    "twice itself": "def f(a, b):\n    a = a + a\n    b = 3 * b - a\n    a = 0 - a - a - b\n    return a, b",
+    "a copy": "def f(a, b):\n    c = a\n    a = b\n    b = c\n    return a, b",
+    "nothing": "def f(a, b):\n    a = a\n    a += 0\n    b -= 0 * a\n    return a, b",
+    "constants": "LOW = -3\nHIGH = LOW + 10\ndef f(a, b): return a + LOW, b",
+    "start values": "def f(a, b):\n    x = 5\n    y = -128\n    z = 0\n    x = x - 1\n    return x, y, z",
+    "less": "def f(a, b):\n    x = 0\n    if a < b: x = 1\n    return x",
+    "less with else": "def f(a, b):\n    if a < b: x = 1\n    else: x = 2\n    return x",
+    "all comparisons": "def f(a, b):\n    x = 0\n"
+    + "".join(f"    if a {op} b: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
+    + "    return x",
+    "comparisons with 0": "def f(a, b):\n    x = 0\n"
+    + "".join(f"    if a {op} 0: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
+    + "    return x",
+    "comparisons with 5": "def f(a, b):\n    x = 0\n"
+    + "".join(f"    if 5 {op} b: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
+    + "    return x",
+    "comparisons of sums": "def f(a, b):\n    x = 0\n    if a + a - 3 < b: x += 1\n    if -a == b + 1: x += 2\n    return x",
+    "and": "def f(a, b):\n    x = 0\n    if a < b and a > 0 and b != 7: x = 1\n    return x",
+    "or": "def f(a, b):\n    x = 0\n    if a < b or a > 9 or b == 7: x = 1\n    return x",
+    "not": "def f(a, b):\n    x = 0\n    if not (a < b and not b > 0): x = 1\n    return x",
+    "a mixture": "def f(a, b):\n    if (a < 3 or b < 3) and not (a == b or a == 1): x = 1\n    else: x = 2\n    return x",
+    "a chain": "def f(a, b):\n    x = 0\n    if 0 <= a < b <= 9: x = 1\n    return x",
+    "elif": "def f(a, b):\n    if a < b:\n        x = 1\n    elif a == b:\n        x = 2\n    else:\n        x = 3\n    return x",
+    "constant conditions": "K = 3\ndef f(a, b):\n    x = 0\n    if True: x += 1\n    if False: x += 2\n    if K > 2: x += 4\n"
+    "    if not K != 3: x += 8\n    if K < 3 or a < b: x += 16\n    while False: x = 99\n    return x",
+    "a loop": "def f(a, b):\n    x = 0\n    while a > b:\n        a -= 1\n        x += 1\n    return x",
+    "a loop to a constant": "def f(a, b):\n    i = 0\n    while i < 10:\n        i += 1\n        b -= 1\n    return b",
+    "a loop with two conditions": "def f(a, b):\n    while a > 0 and b != a:\n        a -= 1\n    return a",
+    "a loop that tests for equality": "def f(a, b):\n    if a < b:\n        while a != b: a += 1\n    return a",
+    "a loop in a loop": "def f(a, b):\n    n = 0\n    while a > 0:\n        i = 0\n        while i < b:\n            i += 1\n"
+    "            n += 1\n        a -= 5\n    return n",
+    "break": "def f(a, b):\n    while True:\n        a -= 7\n        if a < b: break\n    return a",
+    "break and else": "def f(a, b):\n    while a > 0:\n        if a == b:\n            break\n        else:\n            a -= 1\n    return a",
+    "continue": "def f(a, b):\n    n = 0\n    while a > 0:\n        a -= 1\n        if a > b: continue\n        n += 1\n    return n",
+    "break and continue": "def f(a, b):\n    n = 0\n    while True:\n        n += 1\n        if n == 20:\n            b = 0\n"
+    "            break\n        if a < n: continue\n        if not n < b: break\n        a -= 1\n    return n, a, b",
+    "pass": "def f(a, b):\n    pass\n    while a < 0:\n        a += 1\n        pass\n    return a",
+    "assigned on every way": "def f(a, b):\n    if a < b:\n        x = a\n    else:\n        x = b\n    while True:\n        y = x\n"
+    "        break\n    return y",
+    "notes on types": 'def f(a: int, b: int, /) -> tuple[int, int]:\n    """Says nothing."""\n    return a, b',
+}
+VALUES = (*range(-9, 12), -128, -65, -64, 63, 64, 127)
+
+
+@pytest.mark.parametrize("source", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_does_what_python_does(source: str) -> None:
+    code, tried = assemble(compile_function(source)), 0
+    for a in VALUES:
+        for b in VALUES:
+            try:
+                expected = in_python(source, a=a, b=b) if "/" not in source else (a, b)
+            except BeyondError:
+                continue
+            assert on_the_machine(code, a=a, b=b) == expected, (a, b)
+            tried += 1
+    assert tried > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "inputs"),
+    [
+        ("gcd", 8, [(a, b) for a in range(1, 128, 5) for b in range(1, 128, 7)]),
+        ("collatz", 8, [(n,) for n in range(1, 15)]),
+        ("collatz", 16, [(n,) for n in (27, 97, 255)]),
+        ("prime", 8, [(n,) for n in range(128)]),
+    ],
+)
+def test_the_examples_do_what_python_does(name: str, width: int, inputs: list[tuple[int, ...]]) -> None:
+    source = (SOURCES / f"{name}.py").read_text()
+    code = assemble(compile_function(source, width))
+    assert code.description
+    scope: dict[str, Callable[..., int]] = {}
+    exec(compile(source, name, "exec"), scope)
+    for values in inputs:
+        assert on_the_machine(code, **dict(zip(code.inputs, values, strict=True))) == (scope[name](*values),)
+
+
+# Random programs: loops count to a small number in a variable of their own, so that all of them end.
+
+SETTLED = ("a", "b", "c")
+
+
+def sums(names: tuple[str, ...]) -> st.SearchStrategy[str]:
+    atoms = st.sampled_from(names) | st.integers(-9, 9).map(str)
+    return st.recursive(
+        atoms,
+        lambda inner: (
+            st.tuples(inner, st.sampled_from("+-"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
+            | inner.map(lambda text: f"-{text}")
+            | st.tuples(st.integers(-3, 3), inner).map(lambda t: f"{t[0]} * {t[1]}")
+        ),
+        max_leaves=4,
+    )
+
+
+def conditions() -> st.SearchStrategy[str]:
+    comparison = st.tuples(sums(SETTLED), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), sums(SETTLED)).map(
+        " ".join
+    )
+    return st.recursive(
+        comparison | st.sampled_from(["True", "False"]),
+        lambda inner: (
+            st.tuples(inner, st.sampled_from([" and ", " or "]), inner).map(lambda t: f"({''.join(t)})")
+            | inner.map(lambda text: f"not ({text})")
+        ),
+        max_leaves=3,
+    )
+
+
+@st.composite
+def blocks(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        kinds = ["assign", "assign", "add"] + (["if", "while"] if depth < 3 else []) + (["leave"] if in_loop else [])
+        kind = draw(st.sampled_from(kinds))
+        target = draw(st.sampled_from(SETTLED))
+        if kind == "assign":
+            lines.append(f"{target} = {draw(sums(SETTLED))}")
+        elif kind == "add":
+            lines.append(f"{target} {draw(st.sampled_from(['+=', '-=']))} {draw(sums(SETTLED))}")
+        elif kind == "if":
+            lines += [f"if {draw(conditions())}:", *indented(draw(blocks(depth + 1, in_loop)))]
+            if draw(st.booleans()):
+                lines += ["else:", *indented(draw(blocks(depth + 1, in_loop)))]
+        elif kind == "while":
+            count = f"i{depth}"
+            lines += [f"{count} = 0", f"while {count} < {draw(st.integers(0, 4))} and {draw(conditions())}:"]
+            lines += indented([f"{count} += 1", *draw(blocks(depth + 1, True))])
+        else:
+            lines.append(f"if {draw(conditions())}: {draw(st.sampled_from(['break', 'continue']))}")
+    return lines
+
+
+def indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+@settings(max_examples=300, deadline=None)
+@given(blocks(), st.lists(st.tuples(*[st.integers(-20, 20)] * 3), min_size=4, max_size=4))
+def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple[int, int, int]]) -> None:
+    source = "\n".join(["def f(a, b, c):", *indented([*body, "return a, b, c"])])
+    code, tried = assemble(compile_function(source)), 0
+    for values in inputs:
+        named = dict(zip(SETTLED, values, strict=True))
+        try:
+            expected = in_python(source, **named)
+        except BeyondError:
+            continue
+        assert on_the_machine(code, **named) == expected
+        tried += 1
+    assume(tried > 0)
+
+
+# What the text looks like.
+
+
+@pytest.mark.parametrize(
+    ("statement", "instructions"),
+    [
+        ("x = x - y", ["sub y x"]),
+        ("x -= y", ["sub y x"]),
+        ("x = 0", ["clr x"]),
+        ("x += 1", ["sub #-1 x"]),
+        ("x = x - 5 - y", ["sub y x", "sub #5 x"]),
+        ("x = 5", ["clr x", "sub #-5 x"]),
+        ("x = -y", ["clr x", "sub y x"]),
+        ("x += y", ["sub y @t", "sub @t x"]),
+        ("x = y", ["clr x", "sub y @t", "sub @t x"]),
+        ("x = x + x", ["sub x @t", "sub @t x"]),
+        ("x = x", ["halt"]),
+    ],
+)
+def test_an_assignment_is_as_short_as_this(statement: str, instructions: list[str]) -> None:
+    text = compile_function(f"def f(x, y):\n    {statement}\n    return x")
+    assert [line.strip() for line in text.splitlines() if line.startswith("    ")] == instructions
+
+
+@pytest.mark.parametrize(
+    ("condition", "instructions"),
+    [
+        ("x < 0", ["jneg x @loop1"]),
+        ("x >= 0", ["jneg x @end1", "jmp @test1"]),
+        ("x > 0", ["clr @t", "sbn x @t @loop1"]),
+        ("x > 5", ["clr @t", "sub x @t", "sbn #-5 @t @loop1"]),
+        ("x != 0", ["clr @t", "sbn x @t @loop1", "jneg x @loop1"]),
+    ],
+)
+def test_a_loop_is_as_short_as_this(condition: str, instructions: list[str]) -> None:
+    text = compile_function(f"def f(x, y):\n    while {condition}:\n        x -= y\n    return x")
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    assert [
+        line for line in lines if line not in ("sub y x", *(["jmp @test1"] if lines[0] == "jmp @test1" else []))
+    ] == (instructions)
+
+
+def test_the_text_names_the_lines_of_the_source() -> None:
+    source = '"""Doubles."""\nBY = 2\ndef f(x, unused):\n    while x < BY:  # é\n        x += x\n    return x\n'
+    assert compile_function(source, 5) == (
+        "; Doubles.\n.width 5\n.in x unused\n.out x\n.word unused 0\n\n"
+        "; line 4: while x < BY:  # é\n    jmp @test1\n@loop1:\n"
+        "; line 5: x += x\n    clr @t\n    sub x @t\n    sub @t x\n"
+        "@test1:\n    clr @t\n    sub x @t\n    sbn #-1 @t @end1\n    jmp @loop1\n@end1:\n"
+    ) or compile_function(source, 5)
+
+
+# Problems. A ¦ in the source marks the line and column that must be reported.
+
+HEAD = "LIMIT = 5\ndef f(a, b):\n    x = a\n"
+STATEMENTS = {
+    "¦f(a)": "a statement is an assignment, if, while, break, continue or pass, found 'f(a)'",
+    "¦for i in a: pass": "a statement is an assignment, if, while, break, continue or pass, found 'for i in a:'",
+    "¦import os": "a statement is",
+    "¦def g(): pass": "a statement is",
+    "¦del x": "a statement is",
+    "¦global x": "a statement is",
+    "¦assert a < b": "a statement is",
+    "¦while a < b: pass\n    else: pass": "a statement is",
+    "¦return x": "return is only the last statement of the function; use a variable and break",
+    "if a < b:\n        ¦return a": "return is only the last statement",
+    "¦x *= 2": "an assignment is x = ..., x += ... or x -= ..., found 'x *= 2'",
+    "¦x, b = b, a": "an assignment is x = ..., x += ... or x -= ..., found 'x, b = (b, a)'",
+    "¦x = b = 0": "an assignment is",
+    "¦x[0] = a": "an assignment is",
+    "¦x.y = a": "an assignment is",
+    "¦x: int = a": "a statement is",
+    "x = ¦a * b": "one factor of '*' must be a constant; multiply two variables in a loop",
+    "x = ¦a // 2": "an expression has integers, variables, +, - and * by a constant, found 'a // 2'",
+    "x = a + ¦abs(b)": "an expression has integers, variables, +, - and * by a constant, found 'abs(b)'",
+    "x = ¦+a": "an expression has",
+    "x = ¦~a": "an expression has",
+    "x = ¦a < b": "an expression has",
+    "x = ¦1.5": "an expression has",
+    "x = ¦'one'": "an expression has",
+    "x = ¦True": "an expression has",
+    "x = ¦-True": "an expression has",
+    "x = ¦a if a < b else b": "an expression has",
+    "x = ¦(y := 1)": "an expression has",
+    "x = ¦[i for i in a][0]": "an expression has",
+    "x = ¦128": "128 does not fit in 8 bits, -128 to 127; choose a larger width",
+    "x = a - ¦-129": "-129 does not fit in 8 bits",
+    "x = ¦(100 + 100) - a": "200 does not fit in 8 bits",
+    "x = ¦17 * a": "17 * a: a factor is at most 16; add in a loop instead",
+    "x = ¦9 * a + 9 * a": "18 * a: a factor is at most 16",
+    "x = ¦y": "unknown name 'y'; assign it before",
+    "x = ¦LIMTI": "unknown name 'LIMTI'; did you mean 'LIMIT'?",
+    "if a < b: y = 1\n    x = ¦y": "'y' may have no value yet; assign it on every way to this line",
+    "while a < b:\n        a += 1\n        y = 1\n    x = ¦y": "'y' may have no value yet",
+    "while True:\n        if a < b: break\n        y = 1\n        break\n    x = ¦y": "'y' may have no value yet",
+    "¦y += 1": "'y' may have no value yet",
+    "¦LIMIT = 3": "'LIMIT' is a constant; choose another name for the variable",
+    "¦halt = 3": "'halt' cannot be a name here; use at most 64 letters (a to z), digits and _, and not halt",
+    "¦é = 3": "'é' cannot be a name here",
+    "if a == b: ¦é = 3": "'é' cannot be a name here",
+    "if ¦a: pass": "a condition compares, such as n > 0, found 'a'; for n write n != 0",
+    "while ¦1: pass": "a condition compares",
+    "while a < b and ¦x: pass": "a condition compares",
+    "if ¦a in b: pass": "a comparison is one of < <= > >= == !=, found 'a in b'",
+    "if ¦a is b: pass": "a comparison is one of",
+    "if a < ¦128: pass": "128 does not fit in 8 bits",
+    "'é'; x = ¦y": "unknown name 'y'",
+}
+FILES = {
+    "¦": "there is no function; write one such as: def twice(x): return x + x",
+    "¦LIMIT = 5": "there is no function",
+    "import os¦": None,
+    "¦import os\ndef f(a): return a": "outside of the function only constants such as LIMIT = 5, found 'import os'",
+    "def f(a): return a\n¦def g(a): return a": "a file has one function, 'f'; remove 'g'",
+    "def f(a): return a\n¦LIMIT = 5": "constants such as 'LIMIT' stand before the function",
+    "A = 1\n¦A = 2\ndef f(a): return a": "'A' has a value already (1)",
+    "A = ¦B\ndef f(a): return a": "unknown name 'B'",
+    "A = ¦[1]\ndef f(a): return a": "an expression has",
+    "def f(a): ¦pass": "the last statement must return something, such as: return x",
+    "def f(a):\n    ¦while True: pass": "the last statement must return something",
+    "def f(a): ¦return": "return at least one value, such as: return x",
+    "def f(a): ¦return ()": "return at least one value",
+    "def f(a): return a, ¦a": "'a' is returned twice; return it once",
+    "def f(a): return a + 1, ¦a + 2": "one expression can be returned, as 'result'; give this one a name before",
+    "def f(result): return ¦result + 1": "an expression is returned as 'result', which is a variable",
+    "def f(a): return ¦b": "unknown name 'b'",
+    "def f(a, ¦*b): return a": None,
+    "def f(a=¦1): return a": "a function has plain parameters, such as def f(a, b), found '1'",
+    "def f(*, ¦a): return 1": "a function has plain parameters",
+    "def f(a: ¦str): return a": "a function has plain parameters, such as def f(a, b), found 'str'",
+    "def f(a) -> ¦str: return a": "a function has plain parameters",
+    "@¦cache\ndef f(a): return a": "a function has plain parameters",
+    "def f(¦halt): return 1": "'halt' cannot be a name here",
+    "A = 1\ndef f(¦A): return 1": "'A' is a constant",
+    "def f(a) return a¦": None,
+    "def f(a):\n    x = ¦(a\n    return x": "Python cannot read this: '(' was never closed",
+    "def f(a):\n    ¦break\n    return a": "Python cannot read this: 'break' outside loop",
+}
+
+
+def problems_of(source: str, width: int = 8) -> tuple[Problem, ...]:
+    with pytest.raises(ProgramError) as refusal:
+        compile_function(source, width, "mine")
+    assert all(str(problem).isprintable() and len(str(problem)) < 300 for problem in refusal.value.problems)
+    return refusal.value.problems
+
+
+def marked(text: str) -> tuple[str, int, int]:
+    before, _, after = text.partition("¦")
+    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+CASES = {f"{HEAD}    {statement}\n    return x\n": piece for statement, piece in STATEMENTS.items()} | FILES
+
+
+@pytest.mark.parametrize(("source", "piece"), [(s, p) for s, p in CASES.items() if p], ids=ascii)
+def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece: str) -> None:
+    whole, line, column = marked(source)
+    problems = problems_of(whole)
+    assert [(problem.line, problem.column) for problem in problems] == [(line, column)], problems
+    assert piece in problems[0].message
+
+
+def test_all_problems_are_listed_in_order() -> None:
+    source = "import os\ndef f(a, halt):\n    x = a // 2\n    if a:\n        y = 300\n    f(x)\n    return x, z\n"
+    assert [str(problem).partition(";")[0] for problem in problems_of(source)] == [
+        "1:1: outside of the function only constants such as LIMIT = 5, found 'import os'",
+        "2:10: 'halt' cannot be a name here",
+        "3:9: an expression has integers, variables, +, - and * by a constant, found 'a // 2'",
+        "4:8: a condition compares, such as n > 0, found 'a'",
+        "5:13: 300 does not fit in 8 bits, -128 to 127",
+        "6:5: a statement is an assignment, if, while, break, continue or pass, found 'f(x)'",
+        "7:15: unknown name 'z'",
+    ]
+
+
+def test_the_width_must_be_one_of_a_machine() -> None:
+    for width in (0, 65):
+        with pytest.raises(InputError, match="a word has between 1 and 64 bits"):
+            compile_function("def f(a): return a", width)
+
+
+MANY = 20_000
+HOSTILE = {
+    "nested parentheses": "def f(a): return " + "(" * MANY + "a" + ")" * MANY,
+    "nested signs": "def f(a): return " + "-" * MANY + "a",
+    "nested nots": "def f(a):\n  if " + "not " * MANY + "a < 1: pass\n  return a",
+    "a long sum": "def f(a): return " + "a+" * MANY + "a",
+    "a sum of 200": "def f(a): return " + "a-a+" * 100 + "a",
+    "a long chain": "def f(a):\n  if " + "a < " * MANY + "a: pass\n  x = a * a\n  return a",
+    "nested loops": "def f(a):\n"
+    + "".join(" " * i + "while a < 1:\n" for i in range(1, 95))
+    + " " * 95
+    + "pass\n return a",
+    "many elifs": "def f(a):\n if a < 1: pass\n" + " elif a < 2: pass\n" * 4000 + " return a",
+    "a giant number": "def f(a): return " + "9" * 4000,
+    "many unknown names": "def f(a):\n" + "".join(f" x{i} = y{i}\n" for i in range(5000)) + " return a",
+    "a null character": "def f(a): return a\0",
+    "too large": "#" * 100_001,
+    "a lone surrogate": "def f(a): return '\ud800'",
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+def test_sources_that_ask_for_too_much_are_refused_soon(source: str) -> None:
+    begin = time.perf_counter()
+    assert problems_of(source)
+    assert time.perf_counter() - begin < 10

@@ -1,0 +1,56 @@
+"""The program library on the machines themselves: templates and limit, both roundings, both machines."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import Settings, run_batch
+from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
+from bitwright.theory import certify, smallest_examples
+
+FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
+LIBRARY = sorted(FOLDER.glob("*.sbn"))
+MACHINES = {"A": machine_a, "B": machine_b}
+
+
+def some_inputs(code: Code, count: int = 6) -> list[dict[str, int]]:
+    """Small random inputs with which the interpreter halts soon."""
+    rng = random.Random(code.name)
+    found: list[dict[str, int]] = []
+    while len(found) < count:
+        values = {name: rng.randrange(1, 8) for name in code.inputs}
+        try:
+            run_interpreter(code, values, limit=400)
+        except Exception:
+            continue
+        found.append(values)
+    return found
+
+
+def test_the_library_is_there() -> None:
+    assert len(LIBRARY) >= 14
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.stem)
+def test_answers_are_those_of_the_interpreter(path: Path, kind: str) -> None:
+    code = load_sbn(path)
+    machine = MACHINES[kind](code.sizes)
+    algorithm = machine.algorithm(code)
+    inputs = some_inputs(code)
+    states = np.array([algorithm.state(values) for values in inputs])
+    needed = smallest_examples(machine.program)
+    assert certify(machine.program, "sign", examples=needed).certified
+    for engine, settings in (
+        ("templates", Settings()),
+        ("limit", Settings("calibrated")),
+        ("limit", Settings("sign", needed)),
+    ):
+        done = run_batch(algorithm, states, engine=engine, settings=settings)
+        assert done.halted.all()
+        for values, state in zip(inputs, done.states, strict=True):
+            assert algorithm.read(state) == run_interpreter(code, values), (engine, values)
