@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import assume, given, settings
@@ -23,12 +24,10 @@ class BeyondError(Exception):
 
 
 class Checked(int):
-    """An integer that notices when it, or a difference that a comparison is made by, leaves the range of a word."""
-
-    low, high = -128, 127
+    """An 8-bit integer that notices when it, or the difference of two that are compared, leaves the range of a word."""
 
     def __new__(cls, value: int) -> Checked:
-        if not cls.low <= value <= cls.high:
+        if not -128 <= int(value) <= 127:
             raise BeyondError
         return super().__new__(cls, value)
 
@@ -48,16 +47,16 @@ class Checked(int):
         return Checked(-int(self))
 
     def __lt__(self, other: int) -> bool:
-        return Checked(abs(int(self) - int(other))) - 0 == abs(int(self) - int(other)) and int(self) < int(other)
+        return int(self - other) < 0
 
     def __gt__(self, other: int) -> bool:
-        return Checked(other) < self
+        return int(other - self) < 0
 
     def __le__(self, other: int) -> bool:
-        return not Checked(other) < self
+        return int(other - self) >= 0
 
     def __ge__(self, other: int) -> bool:
-        return not self < other
+        return int(self - other) >= 0
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -78,69 +77,189 @@ def on_the_machine(code: Code, **values: int) -> tuple[int, ...]:
 # Small functions, each over every pair of inputs that stays in range.
 
 FUNCTIONS = {
-    "a sum": "def f(a, b): return a + b",
-    "a difference": "def f(a, b): return a - b",
-    "the other difference": "def f(a, b): return b - a",
-    "a negative": "def f(a, b): return -a",
-    "a constant": "def f(a, b): return 100",
-    "a name": "def f(a, b): return a",
-    "both names": "def f(a, b): return b, a",
-    "a name and an expression": "def f(a, b): return b, a - 1",
-    "factors": "def f(a, b): return 3 * a - b * 2 + (a - 4) * -2",
-    "parentheses": "def f(a, b): return -(a - (b - -7)) + (3 - a)",
-    "in place": "def f(a, b):\n    a = a - b\n    b -= a\n    a += b + 3\n    return a, b",
-    "its own negative": "def f(a, b):\n    a = b - a\n    b = -b - b\n    a = -a\n    return a, b",
-    "twice itself": "def f(a, b):\n    a = a + a\n    b = 3 * b - a\n    a = 0 - a - a - b\n    return a, b",
-    "a copy": "def f(a, b):\n    c = a\n    a = b\n    b = c\n    return a, b",
-    "nothing": "def f(a, b):\n    a = a\n    a += 0\n    b -= 0 * a\n    return a, b",
-    "constants": "LOW = -3\nHIGH = LOW + 10\ndef f(a, b): return a + LOW, b",
-    "start values": "def f(a, b):\n    x = 5\n    y = -128\n    z = 0\n    x = x - 1\n    return x, y, z",
-    "less": "def f(a, b):\n    x = 0\n    if a < b: x = 1\n    return x",
-    "less with else": "def f(a, b):\n    if a < b: x = 1\n    else: x = 2\n    return x",
-    "all comparisons": "def f(a, b):\n    x = 0\n"
-    + "".join(f"    if a {op} b: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
-    + "    return x",
-    "comparisons with 0": "def f(a, b):\n    x = 0\n"
-    + "".join(f"    if a {op} 0: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
-    + "    return x",
-    "comparisons with 5": "def f(a, b):\n    x = 0\n"
-    + "".join(f"    if 5 {op} b: x += {2**at}\n" for at, op in enumerate(("<", "<=", ">", ">=", "==", "!=")))
-    + "    return x",
-    "comparisons of sums": "def f(a, b):\n    x = 0\n    if a + a - 3 < b: x += 1\n    if -a == b + 1: x += 2\n    return x",
-    "and": "def f(a, b):\n    x = 0\n    if a < b and a > 0 and b != 7: x = 1\n    return x",
-    "or": "def f(a, b):\n    x = 0\n    if a < b or a > 9 or b == 7: x = 1\n    return x",
-    "not": "def f(a, b):\n    x = 0\n    if not (a < b and not b > 0): x = 1\n    return x",
-    "a mixture": "def f(a, b):\n    if (a < 3 or b < 3) and not (a == b or a == 1): x = 1\n    else: x = 2\n    return x",
-    "a chain": "def f(a, b):\n    x = 0\n    if 0 <= a < b <= 9: x = 1\n    return x",
-    "elif": "def f(a, b):\n    if a < b:\n        x = 1\n    elif a == b:\n        x = 2\n    else:\n        x = 3\n    return x",
-    "constant conditions": "K = 3\ndef f(a, b):\n    x = 0\n    if True: x += 1\n    if False: x += 2\n    if K > 2: x += 4\n"
-    "    if not K != 3: x += 8\n    if K < 3 or a < b: x += 16\n    while False: x = 99\n    return x",
-    "a loop": "def f(a, b):\n    x = 0\n    while a > b:\n        a -= 1\n        x += 1\n    return x",
-    "a loop to a constant": "def f(a, b):\n    i = 0\n    while i < 10:\n        i += 1\n        b -= 1\n    return b",
-    "a loop with two conditions": "def f(a, b):\n    while a > 0 and b != a:\n        a -= 1\n    return a",
-    "a loop that tests for equality": "def f(a, b):\n    if a < b:\n        while a != b: a += 1\n    return a",
-    "a loop in a loop": "def f(a, b):\n    n = 0\n    while a > 0:\n        i = 0\n        while i < b:\n            i += 1\n"
-    "            n += 1\n        a -= 5\n    return n",
-    "break": "def f(a, b):\n    while True:\n        a -= 7\n        if a < b: break\n    return a",
-    "break and else": "def f(a, b):\n    while a > 0:\n        if a == b:\n            break\n        else:\n            a -= 1\n    return a",
-    "continue": "def f(a, b):\n    n = 0\n    while a > 0:\n        a -= 1\n        if a > b: continue\n        n += 1\n    return n",
-    "break and continue": "def f(a, b):\n    n = 0\n    while True:\n        n += 1\n        if n == 20:\n            b = 0\n"
-    "            break\n        if a < n: continue\n        if not n < b: break\n        a -= 1\n    return n, a, b",
-    "pass": "def f(a, b):\n    pass\n    while a < 0:\n        a += 1\n        pass\n    return a",
-    "assigned on every way": "def f(a, b):\n    if a < b:\n        x = a\n    else:\n        x = b\n    while True:\n        y = x\n"
-    "        break\n    return y",
-    "notes on types": 'def f(a: int, b: int, /) -> tuple[int, int]:\n    """Says nothing."""\n    return a, b',
+    "a sum": "return a + b",
+    "a difference": "return a - b",
+    "the other difference": "return b - a",
+    "a negative": "return -a",
+    "a constant": "return 100",
+    "a name": "return a",
+    "both names": "return b, a",
+    "a name and an expression": "return b, a - 1",
+    "factors": "return 3 * a - b * 2 + (a - 4) * -2",
+    "parentheses": "return -(a - (b - -7)) + (3 - a)",
+    "in place": "a = a - b; b -= a; a += b + 3; return a, b",
+    "its own negative": "a = b - a; b = -b - b; a = -a; return a, b",
+    "twice itself": "a = a + a; b = 3 * b - a; a = 0 - a - a - b; return a, b",
+    "a copy": "c = a; a = b; b = c; return a, b",
+    "nothing": "a = a; a += 0; b -= 0 * a; return a, b",
+    "constants": "return a + LOW, b",
+    "start values": "x = 5; y = -128; z = 0; x = x - 1; return x, y, z",
+    "less": """
+        x = 0
+        if a < b: x = 1
+        return x""",
+    "less with else": """
+        if a < b: x = 1
+        else: x = 2
+        return x""",
+    "all comparisons": """
+        x = 0
+        if a < b: x += 1
+        if a <= b: x += 2
+        if a > b: x += 4
+        if a >= b: x += 8
+        if a == b: x += 16
+        if a != b: x += 32
+        return x""",
+    "comparisons with 0": """
+        x = 0
+        if a < 0: x += 1
+        if a <= 0: x += 2
+        if a > 0: x += 4
+        if a >= 0: x += 8
+        if a == 0: x += 16
+        if a != 0: x += 32
+        return x""",
+    "comparisons with 5": """
+        x = 0
+        if 5 < b: x += 1
+        if 5 <= b: x += 2
+        if 5 > b: x += 4
+        if 5 >= b: x += 8
+        if 5 == b: x += 16
+        if 5 != b: x += 32
+        return x""",
+    "comparisons of sums": """
+        x = 0
+        if a + a - 3 < b: x += 1
+        if -a == b + 1: x += 2
+        return x""",
+    "and": """
+        x = 0
+        if a < b and a > 0 and b != 7: x = 1
+        return x""",
+    "or": """
+        x = 0
+        if a < b or a > 9 or b == 7: x = 1
+        return x""",
+    "not": """
+        x = 0
+        if not (a < b and not b > 0): x = 1
+        return x""",
+    "a mixture": """
+        if (a < 3 or b < 3) and not (a == b or a == 1): x = 1
+        else: x = 2
+        return x""",
+    "a chain": """
+        x = 0
+        if 0 <= a < b <= 9: x = 1
+        return x""",
+    "elif": """
+        if a < b: x = 1
+        elif a == b: x = 2
+        else: x = 3
+        return x""",
+    "constant conditions": """
+        x = 0
+        if True: x += 1
+        if False: x += 2
+        if LOW < -2: x += 4
+        if not LOW != -3: x += 8
+        if HIGH < LOW or a < b: x += 16
+        while False: x = 99
+        return x""",
+    "a loop": """
+        x = 0
+        while a > b:
+            a -= 1
+            x += 1
+        return x""",
+    "a loop to a constant": """
+        i = 0
+        while i < 10:
+            i += 1
+            b -= 1
+        return b""",
+    "a loop with two conditions": """
+        while a > 0 and b != a: a -= 1
+        return a""",
+    "a loop that tests for equality": """
+        if a < b:
+            while a != b: a += 1
+        return a""",
+    "a loop in a loop": """
+        n = 0
+        while a > 0:
+            i = 0
+            while i < b:
+                i += 1
+                n += 1
+            a -= 5
+        return n""",
+    "break": """
+        while True:
+            a -= 7
+            if a < b: break
+        return a""",
+    "break and else": """
+        while a > 0:
+            if a == b: break
+            else: a -= 1
+        return a""",
+    "continue": """
+        n = 0
+        while a > 0:
+            a -= 1
+            if a > b: continue
+            n += 1
+        return n""",
+    "break and continue": """
+        n = 0
+        while True:
+            n += 1
+            if n == 20:
+                b = 0
+                break
+            if a < n: continue
+            if not n < b: break
+            a -= 1
+        return n, a, b""",
+    "pass": """
+        pass
+        while a < 0:
+            a += 1
+            pass
+        return a""",
+    "assigned on every way": """
+        if a < b: x = a
+        else: x = b
+        while True:
+            y = x
+            break
+        return y""",
 }
+
+
+def function(body: str) -> str:
+    lines = dedent(body).strip().splitlines()
+    return "\n".join(["LOW = -3", "HIGH = LOW + 10", "def f(a: int, b: int):", *indented(lines)]) + "\n"
+
+
+def indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
 VALUES = (*range(-9, 12), -128, -65, -64, 63, 64, 127)
 
 
-@pytest.mark.parametrize("source", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_function_does_what_python_does(source: str) -> None:
+@pytest.mark.parametrize("body", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_does_what_python_does(body: str) -> None:
+    source = function(body)
     code, tried = assemble(compile_function(source)), 0
     for a in VALUES:
         for b in VALUES:
             try:
-                expected = in_python(source, a=a, b=b) if "/" not in source else (a, b)
+                expected = in_python(source, a=a, b=b)
             except BeyondError:
                 continue
             assert on_the_machine(code, a=a, b=b) == expected, (a, b)
@@ -223,11 +342,7 @@ def blocks(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
     return lines
 
 
-def indented(lines: list[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
-
-
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(blocks(), st.lists(st.tuples(*[st.integers(-20, 20)] * 3), min_size=4, max_size=4))
 def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple[int, int, int]]) -> None:
     source = "\n".join(["def f(a, b, c):", *indented([*body, "return a, b, c"])])
@@ -289,10 +404,9 @@ def test_the_text_names_the_lines_of_the_source() -> None:
     source = '"""Doubles."""\nBY = 2\ndef f(x, unused):\n    while x < BY:  # é\n        x += x\n    return x\n'
     assert compile_function(source, 5) == (
         "; Doubles.\n.width 5\n.in x unused\n.out x\n.word unused 0\n\n"
-        "; line 4: while x < BY:  # é\n    jmp @test1\n@loop1:\n"
-        "; line 5: x += x\n    clr @t\n    sub x @t\n    sub @t x\n"
-        "@test1:\n    clr @t\n    sub x @t\n    sbn #-1 @t @end1\n    jmp @loop1\n@end1:\n"
-    ) or compile_function(source, 5)
+        "; line 4: while x < BY:  # é\n@test1:\n    clr @t\n    sub x @t\n    sbn #-1 @t @end1\n\n"
+        "; line 5: x += x\n    clr @t\n    sub x @t\n    sub @t x\n    jmp @test1\n@end1:\n"
+    )
 
 
 # Problems. A ¦ in the source marks the line and column that must be reported.
@@ -324,13 +438,13 @@ STATEMENTS = {
     "x = ¦1.5": "an expression has",
     "x = ¦'one'": "an expression has",
     "x = ¦True": "an expression has",
-    "x = ¦-True": "an expression has",
+    "x = -¦True": "an expression has",
     "x = ¦a if a < b else b": "an expression has",
-    "x = ¦(y := 1)": "an expression has",
+    "x = (¦y := 1)": "an expression has",
     "x = ¦[i for i in a][0]": "an expression has",
     "x = ¦128": "128 does not fit in 8 bits, -128 to 127; choose a larger width",
     "x = a - ¦-129": "-129 does not fit in 8 bits",
-    "x = ¦(100 + 100) - a": "200 does not fit in 8 bits",
+    "x = (¦100 + 100) - a": "200 does not fit in 8 bits",
     "x = ¦17 * a": "17 * a: a factor is at most 16; add in a loop instead",
     "x = ¦9 * a + 9 * a": "18 * a: a factor is at most 16",
     "x = ¦y": "unknown name 'y'; assign it before",
@@ -354,7 +468,6 @@ STATEMENTS = {
 FILES = {
     "¦": "there is no function; write one such as: def twice(x): return x + x",
     "¦LIMIT = 5": "there is no function",
-    "import os¦": None,
     "¦import os\ndef f(a): return a": "outside of the function only constants such as LIMIT = 5, found 'import os'",
     "def f(a): return a\n¦def g(a): return a": "a file has one function, 'f'; remove 'g'",
     "def f(a): return a\n¦LIMIT = 5": "constants such as 'LIMIT' stand before the function",
@@ -369,7 +482,7 @@ FILES = {
     "def f(a): return a + 1, ¦a + 2": "one expression can be returned, as 'result'; give this one a name before",
     "def f(result): return ¦result + 1": "an expression is returned as 'result', which is a variable",
     "def f(a): return ¦b": "unknown name 'b'",
-    "def f(a, ¦*b): return a": None,
+    "def f(a, *¦b): return a": "a function has plain parameters, such as def f(a, b), found 'b'",
     "def f(a=¦1): return a": "a function has plain parameters, such as def f(a, b), found '1'",
     "def f(*, ¦a): return 1": "a function has plain parameters",
     "def f(a: ¦str): return a": "a function has plain parameters, such as def f(a, b), found 'str'",
@@ -377,9 +490,8 @@ FILES = {
     "@¦cache\ndef f(a): return a": "a function has plain parameters",
     "def f(¦halt): return 1": "'halt' cannot be a name here",
     "A = 1\ndef f(¦A): return 1": "'A' is a constant",
-    "def f(a) return a¦": None,
     "def f(a):\n    x = ¦(a\n    return x": "Python cannot read this: '(' was never closed",
-    "def f(a):\n    ¦break\n    return a": "Python cannot read this: 'break' outside loop",
+    "def f(a):\n    ¦break\n    return a": "'break' stands outside of a loop; remove it",
 }
 
 
@@ -398,7 +510,7 @@ def marked(text: str) -> tuple[str, int, int]:
 CASES = {f"{HEAD}    {statement}\n    return x\n": piece for statement, piece in STATEMENTS.items()} | FILES
 
 
-@pytest.mark.parametrize(("source", "piece"), [(s, p) for s, p in CASES.items() if p], ids=ascii)
+@pytest.mark.parametrize(("source", "piece"), CASES.items(), ids=ascii)
 def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece: str) -> None:
     whole, line, column = marked(source)
     problems = problems_of(whole)
@@ -433,10 +545,6 @@ HOSTILE = {
     "a long sum": "def f(a): return " + "a+" * MANY + "a",
     "a sum of 200": "def f(a): return " + "a-a+" * 100 + "a",
     "a long chain": "def f(a):\n  if " + "a < " * MANY + "a: pass\n  x = a * a\n  return a",
-    "nested loops": "def f(a):\n"
-    + "".join(" " * i + "while a < 1:\n" for i in range(1, 95))
-    + " " * 95
-    + "pass\n return a",
     "many elifs": "def f(a):\n if a < 1: pass\n" + " elif a < 2: pass\n" * 4000 + " return a",
     "a giant number": "def f(a): return " + "9" * 4000,
     "many unknown names": "def f(a):\n" + "".join(f" x{i} = y{i}\n" for i in range(5000)) + " return a",

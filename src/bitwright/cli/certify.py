@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import (
-    StepProgress,
-    bits_option,
-    find_algorithm,
-    json_option,
-    machine_option,
-    note,
-    order_option,
-    padding_option,
-    print_json,
-    quiet_option,
-    training_size,
-)
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.reporting import StepProgress, note, print_json
+from bitwright.cli.targets import find_algorithm, training_size
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import json_option, print_json, quiet_option
+from bitwright.cli.options import json_option, quiet_option
+from bitwright.cli.reporting import print_json
 
 if TYPE_CHECKING:
     from bitwright.errors import Problem

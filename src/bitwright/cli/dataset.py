@@ -6,15 +6,9 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.common import (
-    bits_option,
-    find_algorithm,
-    machine_option,
-    note,
-    order_option,
-    padding_option,
-    quiet_option,
-)
+from bitwright.cli.options import bits_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.reporting import note
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 

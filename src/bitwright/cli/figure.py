@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.common import note, quiet_option
+from bitwright.cli.options import quiet_option
+from bitwright.cli.reporting import note
 
 
 @click.command("figure")

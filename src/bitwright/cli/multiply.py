@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from bitwright.cli.common import bits_option, execute, report, run_options
+from bitwright.cli.options import bits_option, run_options
+from bitwright.cli.reporting import execute, report
 
 
 @click.command("multiply")

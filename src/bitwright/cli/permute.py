@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-from bitwright.cli.common import execute, parse_order, report, run_options
+from bitwright.cli.options import run_options
+from bitwright.cli.reporting import execute, report
+from bitwright.cli.targets import parse_order
 
 
 @click.command("permute")

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.common import (
-    bits_option,
-    execute,
-    find_algorithm,
-    find_machine,
-    machine_option,
-    order_option,
-    parse_values,
-    report,
-    run_options,
-    widest,
-)
+from bitwright.cli.options import bits_option, machine_option, order_option, run_options
+from bitwright.cli.reporting import execute, report
+from bitwright.cli.targets import find_algorithm, find_machine, parse_values, widest
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:

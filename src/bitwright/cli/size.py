@@ -6,15 +6,9 @@ from dataclasses import asdict
 
 import click
 
-from bitwright.cli.common import (
-    bits_option,
-    find_algorithm,
-    json_option,
-    machine_option,
-    order_option,
-    padding_option,
-    print_json,
-)
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option
+from bitwright.cli.reporting import print_json
+from bitwright.cli.targets import find_algorithm
 
 
 @click.command("size")
@@ -41,7 +35,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta."""
-    from bitwright.cli.common import training_size
+    from bitwright.cli.targets import training_size
     from bitwright.theory import blocks_range, calibrated_size, check_scope, declared_range, sign_size
 
     algorithm = find_algorithm(target, bits, order, machine=machine)

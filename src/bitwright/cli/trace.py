@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.common import (
-    engine_option,
-    execute,
-    find_algorithm,
-    machine_option,
-    note,
-    order_option,
-    parse_values,
-)
+from bitwright.cli.options import engine_option, machine_option, order_option
+from bitwright.cli.reporting import execute, note
+from bitwright.cli.targets import find_algorithm, parse_values
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:

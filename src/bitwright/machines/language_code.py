@@ -89,7 +89,7 @@ class _Coder:
         """The test stands behind the body, so that a round has one jump, unless it is shorter in front."""
         self.labels += 1
         top, test, end = (f"@{word}{self.labels}" for word in ("loop", "test", "end"))
-        in_front = _shorter_if_true_follows(condition)
+        in_front = _saved_if_true_follows(condition) > 0
         if in_front:
             self.mark(test, loop=True)
             self.branch(condition, top, end, top)
@@ -115,7 +115,7 @@ class _Coder:
             self.block(otherwise)
             return
         first, second = (then, body), (other, otherwise)
-        if otherwise and not _shorter_if_true_follows(condition):
+        if otherwise and _saved_if_true_follows(condition) < 0:
             first, second = second, first
         self.branch(condition, then, other, first[0])
         self.mark(first[0])
@@ -228,16 +228,16 @@ class _Coder:
             self.clear = set()
 
 
-def _shorter_if_true_follows(condition: Condition) -> bool:
-    """Whether it is shorter to go away if the condition is false than if it is true."""
+def _saved_if_true_follows(condition: Condition) -> int:
+    """How many instructions fewer it takes to go away if the condition is false than if it is true."""
     match condition:
         case Not(inner):
-            return not _shorter_if_true_follows(inner)
+            return -_saved_if_true_follows(inner)
         case Both(_, second):
-            return _shorter_if_true_follows(second)
+            return _saved_if_true_follows(second)
         case Negative(value):
-            return _cost(value.opposite) < _cost(value)
-    return False
+            return _cost(value) - _cost(value.opposite)
+    return 0
 
 
 def _cost(value: Sum) -> int:

@@ -173,16 +173,21 @@ class _Reader:
                 return self.loop(node, test, body, depth)
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.choice(node, test, body, orelse, depth)
-            case ast.Break() | ast.Continue():  # Python has refused those outside of a loop
-                if isinstance(node, ast.Break):
-                    self.loops[-1].append(self.expressions.assigned)
-                self.expressions.assigned = None
-                return Leave(node.lineno, isinstance(node, ast.Continue))
+            case ast.Break() | ast.Continue():
+                return self.leave(node)
             case ast.Return():
                 raise Refused(node, "return is only the last statement of the function; use a variable and break")
             case ast.Assign() | ast.AugAssign():
                 raise Refused(node, f"an assignment is x = ..., x += ... or x -= ..., found {shown(node)}")
         raise Refused(node, f"a statement is an assignment, if, while, break, continue or pass, found {shown(node)}")
+
+    def leave(self, node: ast.Break | ast.Continue) -> Statement:
+        if not self.loops:
+            raise Refused(node, f"{shown(node)} stands outside of a loop; remove it")
+        if isinstance(node, ast.Break):
+            self.loops[-1].append(self.expressions.assigned)
+        self.expressions.assigned = None
+        return Leave(node.lineno, isinstance(node, ast.Continue))
 
     def assign(self, node: ast.stmt, name: str, value: ast.expr, sign: ast.operator | None) -> Statement:
         self.variable(node, name)

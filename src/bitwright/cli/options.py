@@ -1,0 +1,59 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
+bits_option = click.option(
+    "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
+)
+machine_option = click.option(
+    "--machine", type=click.Choice(["A", "B"]), help="For .sbn programs: the paper's machine A, or B (the default)."
+)
+order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+padding_option = click.option(
+    "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
+)
+engine_option = click.option(
+    "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
+)
+run_options = _together(
+    engine_option,
+    click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
+    padding_option,
+    click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
+    click.option("--width", type=int, help="For network without a file: the width to train on the spot."),
+    click.option(
+        "--networks",
+        type=click.IntRange(1, 10**9),
+        default=1,
+        show_default=True,
+        help="For sampled, network: how many to average.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63),
+        default=0,
+        show_default=True,
+        help="For sampled, network: which networks.",
+    ),
+    click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
+    json_option,
+    quiet_option,
+)

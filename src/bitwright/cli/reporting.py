@@ -1,0 +1,164 @@
+"""Running with the options that users give, and saying what came of it: results to stdout, notes to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.targets import training_size
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from bitwright.execution import Run, Watch
+    from bitwright.program import Algorithm
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Something worth knowing that is not the result: to stderr."""
+    if not quiet:
+        click.secho(text, err=True, dim=True)
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    from bitwright.bits import any_digits
+
+    with any_digits():
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def execute(
+    algorithm: Algorithm,
+    values: Mapping[str, int],
+    *,
+    engine: str,
+    rounding: str,
+    padding: int | None,
+    networks: int = 1,
+    seed: int = 0,
+    files: tuple[Path, ...] = (),
+    width: int | None = None,
+    max_steps: int | None,
+    quiet: bool,
+    record: bool = False,
+    watch: Watch | None = None,
+) -> Run:
+    """A run with the options that users give, under a progress bar."""
+    from bitwright.execution import Settings, run
+    from bitwright.theory import check_rounding
+
+    chosen = check_rounding(rounding)
+    if files and engine != "network":
+        raise InputError("--network goes with --engine network")
+    settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed, files, width)
+    with StepProgress(not quiet) as progress:
+        return run(
+            algorithm,
+            values,
+            engine=engine,
+            settings=settings,
+            limit=max_steps,
+            record=record,
+            progress=progress,
+            watch=watch,
+        )
+
+
+def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
+    """The stable keys of a run."""
+    single = {"value": run.value} if len(run.outputs) == 1 else {}
+    return {
+        "algorithm": run.algorithm.name,
+        **single,
+        "outputs": run.outputs,
+        "bits": bits,
+        "steps": run.steps,
+        "halted": run.halted,
+        "engine": run.engine,
+        "rounding": run.rounding,
+        "margin": run.margin,
+        **more,
+    }
+
+
+def report(
+    run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
+) -> int:
+    """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
+
+    Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
+    """
+    exact = _exact(run)
+    if as_json:
+        print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
+    elif run.halted:
+        click.echo(bare if quiet else line)
+        program = run.algorithm.program
+        steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
+        rounded = "" if run.rounding is None else f", {run.rounding} rounding"
+        margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
+        note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+    if not run.halted:
+        click.echo(
+            f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
+            + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
+            + ", or check its rules",
+            err=True,
+        )
+    if exact is False:
+        click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
+    return 0 if run.halted and exact is not False else 1
+
+
+def _exact(run: Run) -> bool | None:
+    """Whether the outputs are those of the rules; None where that needs no asking."""
+    if run.engine not in ("sampled", "network"):
+        return None
+    from bitwright.execution import run as execute_rules
+
+    return execute_rules(run.algorithm, run.inputs, limit=run.steps).outputs == run.outputs
+
+
+class StepProgress:
+    """A progress bar on stderr, for runs that take longer than a moment and terminals that can show it."""
+
+    def __init__(self, show: bool, what: str = "steps") -> None:
+        self._show = show and sys.stderr is not None and sys.stderr.isatty()
+        self._what = what
+        self._begin = time.monotonic()
+        self._seen = self._begin
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> StepProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, step: int, limit: int) -> None:
+        if not self._show or time.monotonic() - self._seen < 0.05:
+            return
+        self._seen = time.monotonic()
+        if self._bar is None:
+            if time.monotonic() - self._begin < 0.5:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._what, total=limit)
+        if self._task is not None:
+            self._bar.update(self._task, completed=step)
