@@ -10,6 +10,6 @@ def collatz(n):
         if rest == 0:
             n = half
         else:
-            n = 3 * n + 1
+            n += 2 * n + 1
         steps += 1
     return steps

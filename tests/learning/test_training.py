@@ -108,6 +108,13 @@ def test_training_reaches_its_tolerance_and_keeps_a_history() -> None:
     assert network.origin.error == history.error[-1]
 
 
+def test_the_same_function_as_a_plain_module() -> None:
+    network, _ = train(addition(3).program, Recipe(256))
+    x = np.random.default_rng(0).random((7, 12)).astype(np.float32)
+    with torch.no_grad():
+        np.testing.assert_allclose(network.to_torch()(torch.tensor(x)).numpy(), network(x), atol=1e-5)
+
+
 def test_momentum_takes_fewer_steps() -> None:
     program = permutation(range(40, 0, -1)).program
     plain, heavy = (train(program, Recipe(2048, plan=Plan(momentum=m)))[1].steps for m in (False, True))

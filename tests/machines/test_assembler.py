@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bitwright.errors import InputError, Problem, ProgramError
-from bitwright.machines import assembler_files
 from bitwright.machines.assembler import assemble, load_sbn
 from bitwright.machines.sbn import Code, Instruction, interpret, run_interpreter
+from bitwright.program.text import files
 
 
 def triples(code: Code) -> list[tuple[int, int, int]]:
@@ -441,7 +441,7 @@ def test_problems_name_the_file(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_used(
     data: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assembler_files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_BYTES", 1000)
     path = tmp_path / "file.sbn"
     if data is not None:
         path.write_bytes(data)

@@ -69,13 +69,13 @@ def test_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b" ", b"\n\n\r\n\t"])
 def test_an_empty_file(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
-    assert refusal(path) == f"{path} is empty; a rule file starts with a line such as: bits p[4] q[4]"
+    assert refusal(path) == f"{path} is empty; write a program into it"
 
 
 @pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x01\x00\x00", b"bits x\x00", TEXT.encode("utf-16"), bytes(100)])
 def test_a_binary_file(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
-    assert refusal(path) == f"{path} is a binary file, not rule text"
+    assert refusal(path) == f"{path} is a binary file, not .bw text"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, TEXT.encode() + b"#" * ((1 << 20) - len(TEXT)))
     assert load(path).same_as(parse(TEXT))
     path.write_bytes(path.read_bytes() + b"#")
-    assert refusal(path) == f"{path} is larger than 1 MiB, the most a rule file may have"
+    assert refusal(path) == f"{path} is larger than 1 MiB, the most a .bw file may have"
 
 
 def test_only_as_much_as_may_be_read_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def command(file: Path, width: int, output: Path | None) -> None:
     from bitwright.program.text.files import read_text
 
     try:
-        text = compile_function(read_text(file), width, file.stem)
+        text = compile_function(read_text(file, ".py"), width, file.stem)
     except ProgramError as error:
         raise ProgramError(error.problems, str(file)) from None
     write_or_print(text, output, ".sbn")

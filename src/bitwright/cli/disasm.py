@@ -17,4 +17,4 @@ def command(file: Path, output: Path | None) -> None:
     from bitwright.machines import disassemble, from_json
     from bitwright.program.text.files import read_text
 
-    write_or_print(disassemble(from_json(read_text(file), file.stem)), output, ".sbn")
+    write_or_print(disassemble(from_json(read_text(file, ".json"), file.stem)), output, ".sbn")

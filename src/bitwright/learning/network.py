@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,21 @@ class Network:
     @cached_property
     def _by_example(self) -> Float:  # (K, width)
         return np.ascontiguousarray(self.first.T)
+
+    def to_torch(self) -> Any:
+        """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias."""
+        from bitwright.learning.torch_trainer import torch_module
+
+        torch = torch_module()
+        layers = torch.nn.Sequential(
+            torch.nn.Linear(self.shape.inputs, self.shape.width, bias=False),
+            torch.nn.ReLU(),
+            torch.nn.Linear(self.shape.width, self.shape.outputs, bias=False),
+        )
+        with torch.no_grad():
+            layers[0].weight.copy_(torch.from_numpy(self.first / np.sqrt(self.shape.inputs)))
+            layers[2].weight.copy_(torch.from_numpy(self.last / np.sqrt(self.shape.width)))
+        return layers
 
     def __call__(self, inputs: NDArray[np.floating]) -> Float:  # (batch, K) -> (batch, k)
         """The outputs for encoded inputs.

@@ -14,12 +14,12 @@ from pathlib import Path
 from bitwright.bits import printable
 from bitwright.errors import Problem, ProgramError
 from bitwright.machines.assembler_expand import expand
-from bitwright.machines.assembler_files import read_source
 from bitwright.machines.assembler_names import Names, size_of
 from bitwright.machines.assembler_syntax import OPERATIONS, Operand, Role, Statement, read
 from bitwright.machines.assembler_text import END_OF_PROGRAM, Kind, Problems, TooManyProblemsError
 from bitwright.machines.assembler_words import Words
 from bitwright.machines.sbn import Code, Instruction
+from bitwright.program.text.files import read_text
 
 MAX_INSTRUCTIONS = 65_536
 
@@ -28,7 +28,7 @@ def load_sbn(path: str | Path) -> Code:
     """The code in a .sbn file; raises InputError for the file, ProgramError for what it says."""
     path = Path(path)
     try:
-        return assemble(read_source(path), path.stem)
+        return assemble(read_text(path, ".sbn"), path.stem)
     except ProgramError as error:
         raise ProgramError(error.problems, printable(str(path))) from None
 

@@ -22,12 +22,12 @@ def load(path: str | Path) -> Algorithm:
     return algorithm
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, or an InputError that says why it is not one."""
+def read_text(path: Path, suffix: str = ".bw") -> str:
+    """The text of a source file, or an InputError that says why it is not one."""
     shown = printable(str(path))
     try:
         if path.is_dir():
-            raise InputError(f"{shown} is a folder; give a .bw file")
+            raise InputError(f"{shown} is a folder; give a {suffix} file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
@@ -36,11 +36,11 @@ def read_text(path: Path) -> str:
         reason = getattr(error, "strerror", None) or printable(str(error))
         raise InputError(f"cannot read {shown}: {reason}") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a rule file may have")
+        raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a {suffix} file may have")
     if not data.strip():
-        raise InputError(f"{shown} is empty; a rule file starts with a line such as: bits p[4] q[4]")
+        raise InputError(f"{shown} is empty; write a program into it")
     if b"\0" in data:
-        raise InputError(f"{shown} is a binary file, not rule text")
+        raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

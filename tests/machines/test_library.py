@@ -1,0 +1,178 @@
+"""The programs in examples/sbn do what their first comment says, over all inputs or many, and halt."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from bitwright.errors import InputError
+from bitwright.machines.assembler import assemble, load_sbn
+from bitwright.machines.disassembler import disassemble
+from bitwright.machines.language import compile_function
+from bitwright.machines.sbn import Code, run_interpreter
+
+FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
+CHOSEN = random.Random(1)
+EVERY = range(128)
+EDGES = (0, 1, 2, 63, 64, 126, 127)
+
+
+def fibonacci(n: int) -> int:
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def collatz(n: int) -> int:
+    steps = 0
+    while n != 1:
+        n, steps = n // 2 if n % 2 == 0 else 3 * n + 1, steps + 1
+    return steps
+
+
+def collatz_fits(n: int) -> bool:
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else (3 * n + 1) // 2
+        if n > 127:
+            return False
+    return True
+
+
+def some(values: Iterable[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+    return CHOSEN.sample(list(values), count)
+
+
+@dataclass(frozen=True)
+class Contract:
+    instructions: int
+    words: int
+    means: Callable[..., int | tuple[int, ...]]
+    inputs: Iterable[tuple[int, ...]]
+    limit: int  # instructions that a run may execute
+
+
+PROGRAMS = {
+    "add": Contract(
+        2,
+        3,
+        lambda a, b: a + b,
+        [(a, b) for a in range(-128, 128, 3) for b in range(-128, 128) if -128 <= a + b < 128],
+        2,
+    ),
+    "subtract": Contract(
+        1,
+        2,
+        lambda a, b: a - b,
+        [(a, b) for a in range(-128, 128, 3) for b in range(-128, 128) if -128 <= a - b < 128],
+        1,
+    ),
+    "multiply": Contract(
+        4, 6, lambda a, b: a * b, [(a, b) for a in range(-128, 128) for b in EVERY if -128 <= a * b < 128], 300
+    ),
+    "divide": Contract(5, 6, divmod, [(n, d) for n in EVERY for d in range(1, 128, 2)], 300),
+    "isqrt": Contract(4, 6, math.isqrt, [(n,) for n in EVERY], 50),
+    "fibonacci": Contract(6, 4, fibonacci, [(n,) for n in range(12)], 30),
+    "factorial": Contract(6, 6, math.factorial, [(n,) for n in range(6)], 100),
+    "gcd": Contract(8, 3, math.gcd, [(a, b) for a in EVERY for b in range(1, 128, 2)], 300),
+    "maximum": Contract(
+        11,
+        5,
+        lambda *v: max(v),
+        [*product((0, 1, 64, 127), repeat=4), *some(product(range(0, 128, 9), repeat=4), 500)],
+        11,
+    ),
+    "collatz": Contract(11, 6, collatz, [(n,) for n in EVERY if n and collatz_fits(n)], 5000),
+    "sort4": Contract(
+        25,
+        8,
+        lambda *v: tuple(sorted(v)),
+        [*product((0, 1, 64, 127), repeat=4), *some(product(range(0, 128, 9), repeat=4), 500)],
+        60,
+    ),
+    "prime": Contract(9, 6, lambda n: int(n > 1 and all(n % d for d in range(2, n))), [(n,) for n in EVERY], 1500),
+    "counter": Contract(3, 4, lambda n: n, [(n,) for n in EVERY], 300),
+    "modpow": Contract(
+        12,
+        8,
+        pow,
+        [*product(EDGES, (0, 1, 2, 5), (2, 3, 64, 127)), *some(product(range(128), range(10), range(2, 128)), 200)],
+        6000,
+    ),
+}
+
+
+def test_every_program_of_the_library_is_tested_here() -> None:
+    assert {path.stem for path in FOLDER.glob("*.sbn")} == set(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_keeps_its_contract_and_halts(name: str) -> None:
+    code, contract = load_sbn(FOLDER / f"{name}.sbn"), PROGRAMS[name]
+    for values in contract.inputs:
+        given = dict(zip(code.inputs, values, strict=True))
+        outputs = tuple(run_interpreter(code, given, contract.limit + 1).values())
+        expected = contract.means(*values)
+        assert outputs == (expected if isinstance(expected, tuple) else (expected,)), given
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_as_small_as_the_documentation_says(name: str) -> None:
+    code, contract = load_sbn(FOLDER / f"{name}.sbn"), PROGRAMS[name]
+    assert (len(code.instructions), len(code.words), code.width) == (contract.instructions, contract.words, 8)
+    table = (Path(__file__).parents[2] / "docs" / "sbn.md").read_text()
+    assert f"| {contract.instructions} | {contract.words} |" in next(
+        line for line in table.splitlines() if line.startswith(f"| `{name}` |")
+    )
+    assert code.description
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_the_same_after_disassembly(name: str) -> None:
+    code = load_sbn(FOLDER / f"{name}.sbn")
+    assert assemble(disassemble(code), name) == code
+
+
+def wider(name: str, width: int) -> Code:
+    return assemble((FOLDER / f"{name}.sbn").read_text().replace(".width 8", f".width {width}"), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "given", "expected"),
+    [
+        ("add", 64, {"a": 2**62, "b": -(2**63)}, {"sum": -(2**62)}),
+        ("multiply", 20, {"a": -321, "b": 1000}, {"product": -321_000}),
+        ("divide", 16, {"n": 32_767, "d": 10}, {"quotient": 3276, "remainder": 7}),
+        ("isqrt", 16, {"n": 32_767}, {"root": 181}),
+        ("fibonacci", 33, {"n": 46}, {"f": fibonacci(46)}),
+        ("factorial", 22, {"n": 9}, {"f": 362_880}),
+        ("gcd", 16, {"a": 30_030, "b": 4_290}, {"gcd": 4_290}),
+        ("collatz", 16, {"n": 27}, {"steps": 111}),
+        ("prime", 12, {"n": 1009}, {"prime": 1}),
+        ("modpow", 12, {"base": 123, "e": 45, "m": 678}, {"power": pow(123, 45, 678)}),
+    ],
+)
+def test_programs_run_at_other_widths(name: str, width: int, given: dict[str, int], expected: dict[str, int]) -> None:
+    assert run_interpreter(wider(name, width), given) == expected
+
+
+def test_outside_of_its_contract_a_program_may_run_for_ever_and_is_stopped() -> None:
+    with pytest.raises(InputError, match="gcd did not halt within 1,000 instructions"):
+        run_interpreter(load_sbn(FOLDER / "gcd.sbn"), {"a": 1, "b": 0}, 1000)
+
+
+@pytest.mark.parametrize("name", [path.stem for path in FOLDER.glob("*.py")])
+def test_a_source_says_the_same_as_the_assembly_beside_it(name: str) -> None:
+    by_hand = load_sbn(FOLDER / f"{name}.sbn")
+    compiled = assemble(compile_function((FOLDER / f"{name}.py").read_text(), 16), name)
+    assert compiled.inputs == by_hand.inputs
+    for values in list(PROGRAMS[name].inputs)[1::17]:
+        given = dict(zip(by_hand.inputs, values, strict=True))
+        if all(given.values()):
+            assert [*run_interpreter(compiled, given).values()] == [*run_interpreter(by_hand, given).values()]
