@@ -97,6 +97,9 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
         (["asm", "none.sbn"], "none.sbn"),
         (["disasm", MULTIPLY], "JSON"),
         (["compile", "none.py"], "there is no file"),
+        (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
+        (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),
+        (["trace", MULTIPLY, "a=1", "b=1", "--engine", "network"], "use run for the others"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
@@ -127,3 +130,18 @@ def test_an_endless_loop_meets_the_limit(capsys: Capture, tmp_path: Path) -> Non
     code, _, err = call(capsys, "run", path, "--max-steps", 5000)
     assert code == 1
     assert "did not halt within 5,000 steps; raise --max-steps" in err
+
+
+def test_without_outputs_every_named_word_is_one(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "plain.sbn"
+    path.write_text(".width 4\n.in a\nsub a b\n")
+    assert call(capsys, "run", path, "a=-1")[1] == "a = -1\nb = 1\n"
+
+
+def test_check(capsys: Capture, tmp_path: Path) -> None:
+    assert "no problems" in call(capsys, "check", MULTIPLY)[1]
+    path = tmp_path / "broken.sbn"
+    path.write_text("jmp nowhere\nsbn a\n")
+    code, out, _ = call(capsys, "check", path)
+    assert code == 1
+    assert len(out.splitlines()) == 2

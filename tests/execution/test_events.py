@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import random_program
 
-from bitwright import Builder, addition, multiplication, run
-from bitwright.execution import events
+from bitwright import Builder, addition, multiplication, parse, run
+from bitwright.execution import Watch, events
 from bitwright.execution.events import EventBatch
 from bitwright.execution.limit import LimitEngine
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
@@ -115,3 +115,26 @@ def test_margin_of_the_limit() -> None:
 def test_runs_that_halt_are_counted_to_the_step() -> None:
     done = run(addition(1_000, counter=True), p=2**999, q=2**999 - 1)
     assert (done.steps, done.halted) == (1_999, True)
+
+
+ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at fixed point\nsteps 4", "steps 0"]
+
+
+@pytest.mark.parametrize("limit", [None, 0, 1, 3, 7, 40])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_runs_are_the_same_by_events_and_in_packed_words(
+    ending: str, limit: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All endings, limits, watches and margins: the same run whichever way it is made."""
+    rules = addition(6, counter=True).text().split("input")[0]
+    algorithm = parse(
+        f"{rules}input p = p[1..6]\ninput q = q[1..6]\noutput s = c[6] p[1..6]\nstart counter[1]\n{ending}"
+    )
+    found = []
+    for worthwhile in (1, 10**9):
+        monkeypatch.setattr(events, "WORTHWHILE", worthwhile)
+        seen: list[int] = []
+        watch = Watch(algorithm.program.layout.bit("counter[3]"), lambda step, _, seen=seen: seen.append(step))
+        done = run(algorithm, p=33, q=31, limit=limit, watch=watch, engine="limit")
+        found.append((done.outputs, done.steps, done.halted, done.margin, done.state.tolist(), seen))
+    assert found[0] == found[1]

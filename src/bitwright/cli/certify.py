@@ -49,6 +49,8 @@ def command(
     """
     from bitwright.theory import certify, check_certificate, check_rounding, load_certificate, save_certificate
 
+    if output is not None and output.suffix != ".json":
+        raise InputError(f"-o takes a .json file, got {output}")
     algorithm = find_algorithm(target, bits, order, machine=machine)
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
@@ -64,8 +66,6 @@ def command(
             certificate = certify(
                 algorithm.program, chosen, within, training_size(algorithm, chosen, padding), progress
             )
-    if output is not None and output.suffix != ".json":
-        raise InputError(f"-o takes a .json file, got {output}")
     if output is not None:
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,14 +19,18 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def command(file: str, as_json: bool, quiet: bool) -> int:
-    """List every problem of a .bw file. Exit 1 if there is one."""
+    """List every problem of a .bw or .sbn file. Exit 1 if there is one."""
     from bitwright.errors import ProgramError
+    from bitwright.machines import load_sbn
     from bitwright.program import load
 
     problems: tuple[Problem, ...] = ()
     summary = ""
     try:
-        summary = repr(load(file)).partition(": ")[2]
+        if Path(file).suffix.lower() == ".sbn":
+            summary = str(load_sbn(file).sizes)
+        else:
+            summary = repr(load(file)).partition(": ")[2]
     except ProgramError as error:
         problems = error.problems
     if as_json:

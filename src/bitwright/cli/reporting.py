@@ -58,6 +58,12 @@ def execute(
     chosen = check_rounding(rounding)
     if files and engine != "network":
         raise InputError("--network goes with --engine network")
+    if engine not in ("sampled", "network") and (width is not None or networks != 1 or seed != 0):
+        raise InputError("--width, --networks and --seed go with --engine sampled or network")
+    if files and (width is not None or networks != 1 or seed != 0 or padding is not None):
+        raise InputError("a network file says how it was trained; leave out --width, --networks, --seed and --padding")
+    if engine == "network" and not files:
+        note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
     settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed, files, width)
     with StepProgress(not quiet) as progress:
         return run(
@@ -124,7 +130,8 @@ def _exact(run: Run) -> bool | None:
         return None
     from bitwright.execution import run as execute_rules
 
-    return execute_rules(run.algorithm, run.inputs, limit=run.steps).outputs == run.outputs
+    rules = execute_rules(run.algorithm, run.inputs, limit=run.limit)
+    return (rules.outputs, rules.halted, rules.steps) == (run.outputs, run.halted, run.steps)
 
 
 class StepProgress:

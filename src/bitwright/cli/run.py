@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,11 @@ def command(
     from bitwright.bits import width_of
 
     values = parse_values(inputs)
-    if Path(target).suffix == ".sbn" and bits is None and order is None:
+    if trace and as_json:
+        raise InputError("--trace prints lines for people; leave it out, or --json")
+    if Path(target).suffix.lower() == ".sbn":
+        if bits is not None or order is not None:
+            raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
         return _run_sbn(target, values, machine, trace, as_json, quiet, options)
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
@@ -64,39 +67,32 @@ def _run_sbn(
     from bitwright.execution import Watch
 
     machine, code, algorithm = find_machine(target, kind)
-    moments: list[tuple[int, int, list[int]]] = []
-    count = 0
+    count, before = 0, (0, 0)
 
     def see(step: int, state: BoolArray) -> None:
-        nonlocal count
-        count += 1
-        if trace:
-            moments.append((step, machine.address(state), machine.memory(state)))
+        """Called whenever an instruction begins: says what the one before it has done."""
+        nonlocal count, before
+        if trace and count:
+            click.echo(_instruction(code, *before, machine.address(state), machine.memory(state)))
+        elif trace:
+            click.echo(f"{'step':>7}  {'address':>7}  instruction")
+        count, before = count + 1, (step, machine.address(state))
 
     done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, see), **options)
     executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
-    for line in _instructions(code, moments):
-        click.echo(line)
     about = f"machine {machine.kind} with {code.sizes}: {executed:,} SBN instructions; "
     sizes = vars(code.sizes)
     return _report(done, code.width, as_json, quiet, about, machine=machine.kind, executed=executed, sizes=sizes)
 
 
-def _instructions(code: Code, moments: list[tuple[int, int, list[int]]]) -> list[str]:
-    """One line an executed instruction: when, where, what, and what came of it."""
-    if not moments:
-        return []
-    names = {address: name for name, address in reversed(list(code.names.items()))}
-    labels = {address: label for label, address in reversed(list(code.labels.items()))}
-    lines = [f"{'step':>7}  {'address':>7}  instruction"]
-    for (step, address, _), (_, after, memory) in pairwise(moments):
-        if address >= len(code.instructions):
-            break
-        sbn = code.instructions[address]
-        a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
-        jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
-        lines.append(f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}")
-    return lines
+def _instruction(code: Code, step: int, address: int, after: int, memory: list[int]) -> str:
+    """One executed instruction: when, where, what, and what came of it."""
+    names = {place: name for name, place in reversed(list(code.names.items()))}
+    labels = {place: label for label, place in reversed(list(code.labels.items()))}
+    sbn = code.instructions[address]
+    a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
+    jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
+    return f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}"
 
 
 def _report(done: Run, width: int, as_json: bool, quiet: bool, about: str = "", **more: object) -> int:

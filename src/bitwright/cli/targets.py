@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ def find_algorithm(
     from bitwright.algorithms.sizes import check_bits
     from bitwright.program import load
 
-    if Path(target).suffix == ".sbn":
+    if Path(target).suffix.lower() == ".sbn":
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
         return find_machine(target, machine)[2]
@@ -92,7 +93,7 @@ def parse_values(pairs: Sequence[str]) -> dict[str, int]:
             raise InputError(f"give inputs as NAME=NUMBER, such as a=7, got '{shorten(pair)}'")
         if name in values:
             raise InputError(f"input {name} is given twice")
-        negative = text.strip().startswith("-")
+        negative = re.match(r"\s*-\d", text) is not None
         size = parse_number(text.strip()[1:] if negative else text, f"input {name}")
         values[name] = -size if negative else size
     return values

@@ -52,6 +52,8 @@ def command(
     from bitwright.storage import write_atomically
     from bitwright.viewer import choose_columns, trace_svg, trace_text
 
+    if engine not in ("templates", "limit", "kernel"):
+        raise InputError(f"a trace follows templates, limit or kernel, got '{engine}'; use run for the others")
     if output is not None and output.suffix != ".svg":
         raise InputError(f"-o takes a .svg file, got {output}")
     algorithm, values = _request(target, inputs, bits, order, machine)

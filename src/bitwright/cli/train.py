@@ -56,6 +56,8 @@ def command(
     from bitwright.learning import Plan, Recipe, save_network, train
     from bitwright.learning.cache import suggested_width
 
+    if trainer == "numpy" and device != "cpu":
+        raise InputError(f"the numpy trainer runs on the cpu, got --device {device}; use --trainer torch")
     if output.suffix != ".safetensors":
         raise InputError(f"-o takes a .safetensors file, got {output}")
     program = find_algorithm(target, bits, order, machine=machine).program
@@ -68,7 +70,7 @@ def command(
         plan=plan,
         padding=padding or 0,
         trainer=trainer,
-        device=device if trainer == "torch" else "cpu",
+        device=device,
         threads=threads,
     )
     begin = time.perf_counter()

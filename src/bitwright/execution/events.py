@@ -56,7 +56,7 @@ class EventBatch:
             np.full(program.bits, -1, dtype=np.int64),  # the clock when a bit was last noted
             np.full(program.blocks, -1, dtype=np.int64),
         )
-        # Pending bits, n of the state, the clock; what the last step changed, and the n that it started from.
+        # Pending bits, n of the state, the clock; what the last step changed, and the largest n of the last leap.
         self._counters = np.array([len(pending), len(matched), 0, -1, 0], dtype=np.int64)
 
     def step(self) -> None:

@@ -49,9 +49,10 @@ def advance(
     """
     waiting, n, clock = counters[0], counters[1], counters[2]
     made = 0
+    counters[4] = 0
     while made < most:
         clock += 1
-        counters[3], counters[4] = waiting, n
+        counters[3], counters[4] = waiting, max(counters[4], n)
         blocks = 0
         for at in range(waiting):
             bit = pending[at]

@@ -15,8 +15,23 @@ from bitwright.learning import Network
 from bitwright.learning.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.closed_form import FloatArray, Kind
 from bitwright.theory.rounding import Rounding
+
+
+def check_networks(program: Program, networks: Sequence[Network]) -> int:
+    """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
+    if not networks:
+        raise InputError("the network engine needs at least one network")
+    kinds = {(network.origin.padding, network.origin.parametrization) for network in networks}
+    if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
+        raise InputError("all networks of an ensemble must be trained alike, on the training set of this program")
+    return program.templates + networks[0].origin.padding
+
+
+def limit_of(networks: Sequence[Network]) -> Kind:
+    """The limit that the networks' parametrization leads to."""
+    return "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
 
 
 class NetworkEngine(RealEngine):
@@ -25,13 +40,8 @@ class NetworkEngine(RealEngine):
     name = "network"
 
     def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
-        if not networks:
-            raise InputError("the network engine needs at least one network")
-        paddings = {network.origin.padding for network in networks}
-        if len(paddings) > 1 or any(network.origin.program_id != program.id for network in networks):
-            raise InputError("all networks of an ensemble must be trained on the same training set of this program")
-        super().__init__(program, program.templates + paddings.pop(), rounding)
-        self.kind = "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
+        super().__init__(program, check_networks(program, networks), rounding)
+        self.kind = limit_of(networks)
         self._networks = list(networks)
         self._matcher = TemplatesEngine(program)
 
@@ -41,8 +51,10 @@ class NetworkEngine(RealEngine):
         rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
         _, first, again = np.unique(rows, return_index=True, return_inverse=True)
         encoded, n = self.encode(states[first])
-        with linear_algebra_threads():
+        with linear_algebra_threads(), np.errstate(all="ignore"):
             total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
+        if not np.isfinite(total).all():
+            raise InputError("the network's outputs are not finite; it was not trained for this")
         return np.asarray(total / len(self._networks))[again], n[again]
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)

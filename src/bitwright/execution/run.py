@@ -37,6 +37,7 @@ class Run:
     state: BoolArray  # (k,)
     trace: Trace | None = None
     rounding: str | None = None
+    limit: int = 0  # the most steps it was allowed
 
     @property
     def value(self) -> int:
@@ -99,6 +100,7 @@ def run(
         state=done.states[0],
         trace=recorder.trace(int(done.steps[0])) if recorder else None,
         rounding=chosen.rounding,
+        limit=_limit(algorithm, limit),
     )
 
 
@@ -189,14 +191,16 @@ def _run_chunk(
         if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
             batch.keep(running)
             active, running = active[running], np.ones(np.count_nonzero(running), dtype=bool)
-        step += batch.leap(1 if every_step else min(last - step, _LEAP), stops)
+        until = limit if step < limit else last
+        step += batch.leap(1 if every_step else min(until - step, _LEAP), stops)
+        asked = step <= limit  # else it is the look for a fixed point, no step of the run
         if recorder:
             recorder.add(batch.states()[0])
-        if watch and batch.bit(watch.bit)[0]:
+        if asked and watch and batch.bit(watch.bit)[0]:
             watch.see(step, batch.states()[0])
-        if progress:
+        if asked and progress:
             progress(step, limit)
-        if margins and (now := batch.margin()) is not None:
+        if asked and margins and (now := batch.margin()) is not None:
             margin = np.full(count, np.inf) if margin is None else margin
             margin[active[running]] = np.minimum(margin[active[running]], now[running])
         if halt is not None:

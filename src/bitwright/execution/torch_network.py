@@ -9,6 +9,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
+from bitwright.execution.network import check_networks, limit_of
 from bitwright.learning import Network
 from bitwright.learning.torch_trainer import check_device, torch_module
 from bitwright.program import Program
@@ -39,7 +40,7 @@ class TorchNetworkEngine:
             raise InputError(f"there is no precision '{dtype}'; choose {', '.join(DTYPES)}")
         self.program, self.rounding, self.chunk = program, rounding, chunk
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
-        examples = networks[0].shape.inputs
+        examples = check_networks(program, networks)
         self.networks = [
             (
                 torch.from_numpy(network.first.T.copy()).to(self.device, self.dtype),  # (K, width)
@@ -49,8 +50,7 @@ class TorchNetworkEngine:
             for network in networks
         ]
         most = len(np.unique(program.template_block))
-        kind = "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
-        w = weights(np.arange(most + 1), examples, kind)  # type: ignore[arg-type]
+        w = weights(np.arange(most + 1), examples, limit_of(networks))
         safe_gap = np.where(w.gap > 0, w.gap, 1)
         root = np.sqrt(np.maximum(np.arange(most + 1), 1))
 

@@ -31,9 +31,11 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
     path = cache_folder() / "networks" / name
     if path.exists():
         try:
-            return load_network(path, program), False
+            network = load_network(path, program)
+            if _as_asked(network, recipe):
+                return network, False
         except InputError:
-            path.unlink(missing_ok=True)  # damaged or of another version: train it again
+            pass  # damaged or of another version: train it again
     network, _ = train(program, recipe)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,17 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
     except (OSError, InputError):
         pass  # a cache that cannot be written is no reason to fail
     return network, True
+
+
+def _as_asked(network: Network, recipe: Recipe) -> bool:
+    """Whether a stored network is the one that this recipe gives."""
+    found, plan = network.origin, recipe.plan
+    return (
+        (network.shape.width, found.seed, found.member, found.start)
+        == (recipe.width, recipe.seed, recipe.member, recipe.start)
+        and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
+        and found.parametrization == plan.parametrization
+    )
 
 
 def cache_folder() -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.learning.network import Network, Origin
 from bitwright.learning.start import PARAMETRIZATIONS, STARTS
@@ -39,27 +40,37 @@ def load_network(path: Path, program: Program) -> Network:
     """The network in a file, after checking that it is one, belongs to this program, and holds finite numbers."""
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
-        raise InputError(f"there is no network file {path}")
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
     try:
+        if not path.is_file():
+            raise InputError(f"there is no network file {path}")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
         with safe_open(path, framework="numpy") as file:
             document = json.loads((file.metadata() or {}).get("bitwright", "{}"))
             if not isinstance(document, dict) or document.get("format") != FORMAT:
                 raise InputError(f"{path} is not a network of a kind this version knows ({FORMAT})")
+            if document.get("program_id") != program.id:
+                known = shorten(str(document.get("program_id")), 16)
+                own = program.id[:13]
+                raise InputError(f"{path} is a network for another program: id {known}, this one's is {own}...")
+            kinds = {name: file.get_slice(name).get_dtype() for name in ("first", "last")}
+            if set(kinds.values()) not in ({"F32"}, {"F64"}):
+                found = " and ".join(kinds.values())
+                raise InputError(f"{path} has weights of type {found}; float32 or float64 is needed")
             first, last = file.get_tensor("first"), file.get_tensor("last")
-    except (SafetensorError, OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a network file; it may be truncated or damaged ({error})") from None
-    if document.get("program_id") != program.id:
-        known = str(document.get("program_id"))[:12]
-        raise InputError(f"{path} is a network for another program: id {known}..., this one's is {program.id[:12]}...")
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        reason = shorten(str(error))
+        raise InputError(f"{path} is not a network file; it may be truncated or damaged ({reason})") from None
     origin = _origin(document, path)
     examples = program.templates + origin.padding
-    if first.ndim != 2 or last.ndim != 2 or first.shape[1] != examples or last.shape != (program.bits, len(first)):
+    if (
+        first.ndim != 2
+        or last.ndim != 2
+        or not len(first)
+        or first.shape[1] != examples
+        or last.shape != (program.bits, len(first))
+    ):
         raise InputError(f"{path} has weights of shapes {first.shape} and {last.shape}, which do not fit the program")
-    if first.dtype not in (np.float32, np.float64) or last.dtype != first.dtype:
-        raise InputError(f"{path} has weights of type {first.dtype} and {last.dtype}; float32 or float64 is needed")
     if not (np.isfinite(first).all() and np.isfinite(last).all()):
         raise InputError(f"{path} has weights that are NaN or infinite")
     return Network(first, last, origin)
@@ -73,7 +84,7 @@ def _origin(document: dict[str, object], path: Path) -> Origin:
     for name, value in values.items():
         kind = kinds.get(str(wanted[name]), str)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InputError(f"{path} is not a complete network file: {name} is {value!r}")
+            raise InputError(f"{path} is not a complete network file: {name} is {shorten(repr(value))}")
     if values["start"] not in STARTS or values["parametrization"] not in PARAMETRIZATIONS:
         raise InputError(f"{path} was made with a start or parametrization that this version does not know")
     if int(str(values["padding"])) < 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bitwright.errors import Problem
-from bitwright.machines.assembler_text import END_OF_PROGRAM, Kind, Problems, Token, names_in, tokens_of
+from bitwright.machines.assembler_text import END_OF_PROGRAM, Kind, Problems, Token, lines_of, names_in, tokens_of
 
 MAX_PIECES = 1_000_000  # names, numbers, signs and ends of lines; the largest program needs fewer
 MAX_PARAMETERS = 16
@@ -120,7 +120,7 @@ class Source:
 def read(text: str, problems: Problems) -> Source:
     """Reads every line; one that cannot be read is reported and left out, and reading goes on below it."""
     reader, pieces = _Reader(problems), 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         tokens = tokens_of(line, number, problems)
         if tokens is None:
             reader.skip(line, number)

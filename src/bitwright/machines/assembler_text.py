@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -96,6 +96,15 @@ _LEGAL = re.compile(r"[A-Za-z0-9_@#.-]*")
 def is_name(text: str) -> bool:
     """Whether a word or a label of a program may be called so."""
     return bool(re.fullmatch(_NAME, text)) and len(text) <= MAX_NAME and text != END_OF_PROGRAM
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text, one at a time, for a hostile text may have very many."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def names_in(line: str) -> list[str]:

@@ -37,9 +37,8 @@ class _Coder:
     def __init__(self, sources: list[str], width: int) -> None:
         self.sources, self.width = sources, width
         self.lines: list[Line] = []
-        self.clear = set(SCRATCH)  # scratch words that are 0 on every way to here
+        self.untouched = set(SCRATCH)  # scratch words that no line above has written to: they are still 0
         self.labels = 0
-        self.wanted: set[str] = set()  # labels that something above goes to
         self.loops: list[tuple[str, str]] = []  # where continue and break go to, innermost last
 
     # Statements.
@@ -165,14 +164,14 @@ class _Coder:
         if following == no:
             self.subtract("#1", "@t", yes)
         elif variable is not None:
-            self.append(Operation("jneg", (variable,), no))
+            self.lines.append(Operation("jneg", (variable,), no))
         else:
             self.zero("@u")
             self.subtract("@t", "@u", no)
 
     def go_if_negative(self, value: Sum, label: str) -> None:
         if value.variable is not None:
-            self.append(Operation("jneg", (value.variable,), label))
+            self.lines.append(Operation("jneg", (value.variable,), label))
         else:
             self.into_scratch(value, label)
 
@@ -189,7 +188,7 @@ class _Coder:
             self.subtract("@u", "@t")
         last = self.lines.pop()
         assert isinstance(last, Operation)
-        self.append(Operation("sbn", last.operands, label))
+        self.lines.append(Operation("sbn", last.operands, label))
 
     # Lines.
 
@@ -199,33 +198,27 @@ class _Coder:
                 self.subtract(name, target)
 
     def subtract(self, word: str, target: str, label: str | None = None) -> None:
-        self.append(Operation("sbn" if label else "sub", (word, target), label))
-        self.clear.discard(target)
+        self.lines.append(Operation("sbn" if label else "sub", (word, target), label))
+        self.untouched.discard(target)
 
     def zero(self, scratch: str) -> None:
-        if scratch not in self.clear:
+        if scratch not in self.untouched:
             self.empty(scratch)
-            self.clear.add(scratch)
 
     def empty(self, word: str) -> None:
-        self.append(Operation("clr", (word,)))
+        self.lines.append(Operation("clr", (word,)))
 
     def constant(self, value: int) -> str:
         return f"#{wrap(value, self.width)}"
 
     def jump(self, label: str, following: str | None = None) -> None:
         if label != following:
-            self.append(Operation("jmp", (), label))
-
-    def append(self, operation: Operation) -> None:
-        self.lines.append(operation)
-        if operation.target is not None:
-            self.wanted.add(operation.target)
+            self.lines.append(Operation("jmp", (), label))
 
     def mark(self, label: str, loop: bool = False) -> None:
         self.lines.append(Mark(label))
-        if loop or label in self.wanted:
-            self.clear = set()
+        if loop:  # lines below may lead here too
+            self.untouched = set()
 
 
 def _saved_if_true_follows(condition: Condition) -> int:

@@ -41,7 +41,7 @@ class Machine:
             name=code.name,
             program=self.program,
             inputs=tuple(self._word(name, code) for name in code.inputs),
-            outputs=tuple(self._word(name, code) for name in code.outputs),
+            outputs=tuple(self._word(name, code) for name in code.outputs or tuple(code.names)),
             start=tuple(start),
             halt=self.halt if self.halt is not None else "fixed point",
             description=code.description,
