@@ -6,9 +6,12 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembler import assemble, load_sbn
+from bitwright.machines.disassembler import disassemble
 from bitwright.machines.sbn import Code, Instruction, interpret, run_interpreter
 from bitwright.program.text import files
 
@@ -172,6 +175,7 @@ MISTAKES = {
     "clr ¦.word": "expected an operand of 'clr', found '.word'",
     "sbn one¦, n": "unexpected character ','; operands are separated by spaces",
     "clr ¦é": "unexpected character 'é'",
+    "¦\x0b": "unexpected character '?'",
     "clr ¦\x00": "unexpected character '?'",
     "clr ¦12ab": "'12ab' is neither a name, nor a number such as 5, -1, 0x1f or 0b101",
     "clr ¦#": "'#' is neither",
@@ -402,8 +406,50 @@ def test_limits_are_not_in_the_way() -> None:
     code = assemble(doubling(16, "sbn x y") + "sbn x y\n" * 32_767 + "last: sbn y x last")
     assert len(code.instructions) == 65_536
     assert code.instructions[-1] == Instruction(1, 0, 65_535)
-    wide = assemble("".join(f".word w{i} {i % 100}\n.in w{i}\n" for i in range(65_536)) + "clr w0")
-    assert len(wide.words) == len(wide.inputs) == 65_536
+    wide = assemble("".join(f".word w{i} {i % 100}\n" for i in range(65_536)) + "clr w0")
+    assert len(wide.words) == 65_536
+
+
+PIECES = (
+    *("sbn", "sub", "clr", "jmp", "jneg", "inc", "halt", "mov", "add", ".width", ".in", ".out", ".word", ".const"),
+    *(
+        ".alias",
+        ".macro",
+        ".end",
+        "x",
+        "y",
+        "m",
+        "@x",
+        "#1",
+        "#x",
+        "#-x",
+        "-x",
+        "5",
+        "-1",
+        "0x1f",
+        ":",
+        "; c",
+        "\n",
+        "é",
+        "1a",
+    ),
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=60))
+def test_whatever_the_text_the_answer_is_a_code_or_a_list_of_problems(text: str) -> None:
+    problems: tuple[Problem, ...] = ()
+    try:
+        code = assemble(text)
+        assert assemble(disassemble(code)) == code
+    except ProgramError as refusal:
+        problems = refusal.problems
+        assert problems
+    lines = text.split("\n")
+    for problem in problems:
+        assert problem.message.isprintable()
+        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
 
 
 # Files.

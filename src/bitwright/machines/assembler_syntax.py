@@ -175,7 +175,7 @@ class _Reader:
 
     def skip(self, text: str, line: int) -> None:
         """A line that has no tokens; if it was to open a macro, the lines up to .end belong to that all the same."""
-        if text.split()[0] == ".macro" and self.macro is None:
+        if text.split()[:1] == [".macro"] and self.macro is None:
             self.macro = Macro(Token(Kind.NAME, "", line, 1), ())
 
     def label(self, token: Token) -> bool:
