@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -131,10 +133,11 @@ def test_runs_are_the_same_by_events_and_in_packed_words(
         f"{rules}input p = p[1..6]\ninput q = q[1..6]\noutput s = c[6] p[1..6]\nstart counter[1]\n{ending}"
     )
     found = []
-    for worthwhile in (1, 10**9):
+    for worthwhile, long in ((1, 10**9), (10**9, 10**9), (10**9, 2)):  # by events, in words, first so and then so
         monkeypatch.setattr(events, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(import_module("bitwright.execution.run"), "_LONG", long)
         seen: list[int] = []
         watch = Watch(algorithm.program.layout.bit("counter[3]"), lambda step, _, seen=seen: seen.append(step))
         done = run(algorithm, p=33, q=31, limit=limit, watch=watch, engine="limit")
         found.append((done.outputs, done.steps, done.halted, done.margin, done.state.tolist(), seen))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]

@@ -38,8 +38,11 @@ class LimitEngine(TemplatesEngine):
         self.fails_from = int(danger[0]) if rounding == "sign" and len(danger) else None  # the first n to look after
 
     def begin(self, states: BoolArray) -> Batch:
-        worthwhile = self.rounding == "calibrated" and self.program.templates >= events.WORTHWHILE
-        if len(states) == 1 and worthwhile and events.AVAILABLE:
+        large = self.program.templates >= events.WORTHWHILE
+        return self.begin_long(states) if large and len(states) == 1 else LimitBatch(self, states)
+
+    def begin_long(self, states: BoolArray) -> Batch:
+        if self.rounding == "calibrated" and events.AVAILABLE:
             return events.EventBatch(self.program, states, rounded=True)
         return LimitBatch(self, states)
 

@@ -19,6 +19,7 @@ from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
+_LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
 _LEAP = 50_000  # steps between two looks at a run that can be left alone
 Progress = Callable[[int, int], None]  # steps made, steps at most
 
@@ -184,6 +185,7 @@ def _run_chunk(
     stops = tuple(bit for bit in (halt, watch.bit if watch else None) if bit is not None)
     every_step = recorder is not None or (margins and engine.rounding == "sign")  # is there something to see in each?
     step = 0
+    changeable = count == 1 and recorder is None and hasattr(engine, "begin_long")
     last = limit + (algorithm.halt == FIXED_POINT)  # a fixed point reached in the last step takes one more to see
     while step < last and running.any():
         if step == limit:
@@ -191,6 +193,8 @@ def _run_chunk(
         if 2 * np.count_nonzero(running) <= len(running) and len(running) > 64:
             batch.keep(running)
             active, running = active[running], np.ones(np.count_nonzero(running), dtype=bool)
+        if changeable and step >= _LONG:
+            batch, changeable = engine.begin_long(batch.states()), False  # type: ignore[attr-defined]
         until = limit if step < limit else last
         step += batch.leap(1 if every_step else min(until - step, _LEAP), stops)
         asked = step <= limit  # else it is the look for a fixed point, no step of the run

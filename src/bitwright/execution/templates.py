@@ -62,9 +62,12 @@ class TemplatesEngine:
         return max(1024, 64 * (_CACHE // (8 * rows)))
 
     def begin(self, states: BoolArray) -> Batch:
-        if len(states) == 1 and self.program.templates >= events.WORTHWHILE and events.AVAILABLE:
-            return events.EventBatch(self.program, states)
-        return TemplatesBatch(self, states)
+        large = self.program.templates >= events.WORTHWHILE
+        return self.begin_long(states) if large and len(states) == 1 else TemplatesBatch(self, states)
+
+    def begin_long(self, states: BoolArray) -> Batch:
+        """For a single run that will take many steps: follows changes, where that is possible."""
+        return events.EventBatch(self.program, states) if events.AVAILABLE else TemplatesBatch(self, states)
 
     def match(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
         """Which templates match: the AND of their literals (Eq. 5)."""
