@@ -1,0 +1,45 @@
+"""Diagrams show the program they are drawn from."""
+
+from __future__ import annotations
+
+import string
+from xml.etree import ElementTree
+
+import pytest
+
+from bitwright import Builder, InputError, addition
+from bitwright.machines import Sizes, machine_a, machine_b
+from bitwright.viewer.diagram import block_kinds, diagram_svg, links
+
+UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
+
+
+def test_kinds_and_links_of_addition() -> None:
+    program = addition(5).program
+    kinds, of = block_kinds(program)
+    assert [(kind.names, kind.count) for kind in kinds] == [(("p", "q"), 5), (("c",), 5)]
+    assert links(program, of) == {(0, 0): 10, (0, 1): 5, (1, 0): 4, (1, 1): 1}
+
+
+@pytest.mark.parametrize("make", [machine_a, machine_b])
+def test_every_kind_of_block_of_a_machine_has_a_box(make: object) -> None:
+    assert callable(make)
+    program = make(Sizes(3, 3, 3)).program
+    kinds, _ = block_kinds(program)
+    assert sum(kind.count for kind in kinds) == program.blocks
+    picture = ElementTree.fromstring(diagram_svg(program, "a <machine>", UNITS))
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(UNITS.values()) <= set(texts)
+    assert "a <machine>" in texts
+    shown = [name.partition("_")[2] or name for kind in kinds for name in kind.names]
+    assert all(name in texts for name in shown)
+
+
+def test_programs_with_too_many_kinds_are_refused() -> None:
+    b = Builder()
+    letters = [b.bit(f"x{one}{two}") for one in string.ascii_lowercase for two in string.ascii_lowercase[:8]]
+    for bit in letters:
+        b.block(bit)
+    b.when(letters[0] == 1).write(letters[1])
+    with pytest.raises(InputError, match="at most 200 kinds"):
+        diagram_svg(b.build())
