@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bitwright.errors import InputError
 from bitwright.execution.torch_network import TorchNetworkEngine
 from bitwright.learning import Plan, Recipe, TrainingError, train
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
@@ -32,7 +33,7 @@ def inputs_of(code: Code, count: int) -> list[dict[str, int]]:
         values = {name: rng.randrange(1, 12) for name in code.inputs}
         try:
             run_interpreter(code, values, limit=300)
-        except Exception:
+        except InputError:  # it takes longer
             continue
         found.append(values)
     return found
