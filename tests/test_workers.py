@@ -1,0 +1,119 @@
+"""Workers: the same results in the same order from one process, several, and Ray; clean ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+
+import pytest
+
+from bitwright.errors import BitwrightError, InputError
+from bitwright.workers import Workers
+
+EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+
+
+def power(common: int, job: int) -> tuple[int, int]:
+    """Work that takes longer for early jobs, so that late ones are done first."""
+    time.sleep(0.02 if job < 3 else 0)
+    return job, job**common
+
+
+def fail(common: str, job: int) -> int:
+    if job == 2:
+        raise InputError(f"{common} {job}")
+    return job
+
+
+def die(common: int, job: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return common + job
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_results_come_in_order_and_jobs_may_be_endless(workers: Workers) -> None:
+    assert list(workers.map(power, 3, range(9))) == [(job, job**3) for job in range(9)]
+    assert list(workers.map(power, 3, [])) == []
+    some = workers.map(power, 2, count())
+    assert [next(some)[1] for _ in range(5)] == [0, 1, 4, 9, 16]
+    some.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_an_error_in_a_worker_is_the_caller_s(workers: Workers) -> None:
+    found = workers.map(fail, "no", range(5))
+    assert [next(found), next(found)] == [0, 1]
+    with pytest.raises(InputError, match=r"^no 2$"):
+        next(found)
+
+
+def test_a_worker_that_dies_is_reported() -> None:
+    with pytest.raises(BitwrightError, match="worker process died"):
+        list(Workers("processes", 2).map(die, 0, range(3)))
+
+
+@pytest.mark.parametrize(
+    ("text", "workers"),
+    [
+        ("1", Workers()),
+        ("3", Workers("processes", 3)),
+        ("ray", Workers("ray", 0)),
+        ("ray:2", Workers("ray", 2)),
+        ("ray:auto", Workers("ray", 0, "auto")),
+        ("ray:10.0.0.1:6379", Workers("ray", 0, "10.0.0.1:6379")),
+        ("ray://head:10001", Workers("ray", 0, "ray://head:10001")),
+    ],
+)
+def test_the_names_of_workers(text: str, workers: Workers) -> None:
+    assert Workers.parse(text) == workers
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "257", "two", "", "ray:0", "1.5", "²"])
+def test_names_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="workers are a number up to 256"):
+        Workers.parse(text)
+
+
+ORPHANS = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from test_workers import sleepy
+from bitwright.workers import Workers
+if __name__ == "__main__":
+    for pid in Workers("processes", 2).map(sleepy, 60.0, range(9)):
+        print(pid, flush=True)
+"""
+
+
+def sleepy(common: float, job: int) -> int:
+    if job > 1:
+        time.sleep(common)
+    return os.getpid()
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: object) -> None:
+    script = os.path.join(str(tmp_path), "orphans.py")
+    with open(script, "w") as file:
+        file.write(ORPHANS.format(folder=os.path.dirname(__file__)))
+    parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pids = {int(parent.stdout.readline()) for _ in range(2)}
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    until = time.monotonic() + 20
+    while any(_alive(pid) for pid in pids):
+        assert time.monotonic() < until, "workers outlived their parent"
+        time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
