@@ -55,14 +55,15 @@ def failure() -> str:
     return "none"
 
 
-json.dump(
-    {
-        "plain": beside_oracle(Plan(tolerance=1e-2), "random"),
-        "momentum": beside_oracle(Plan(tolerance=1e-2, momentum=True), "zero"),
-        "standard": beside_oracle(Plan(tolerance=1e-2, parametrization="standard"), "zero"),
-        "drawn": drawn("random"),
-        "drawn zero": drawn("zero"),
-        "failure": failure(),
-    },
-    sys.stdout,
-)
+if __name__ == "__main__":
+    json.dump(
+        {
+            "plain": beside_oracle(Plan(tolerance=1e-2), "random"),
+            "momentum": beside_oracle(Plan(tolerance=1e-2, momentum=True), "zero"),
+            "standard": beside_oracle(Plan(tolerance=1e-2, parametrization="standard"), "zero"),
+            "drawn": drawn("random"),
+            "drawn zero": drawn("zero"),
+            "failure": failure(),
+        },
+        sys.stdout,
+    )
