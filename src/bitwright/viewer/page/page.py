@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -12,7 +13,8 @@ from importlib.resources import files
 from bitwright.bits import any_digits, printable
 from bitwright.errors import InputError
 from bitwright.execution import Run, Trace
-from bitwright.machines import Code, Machine
+from bitwright.program import Algorithm
+from bitwright.viewer.computer import Computer
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.computer import computer_data
 from bitwright.viewer.page.outputs import outputs_data
@@ -21,12 +23,12 @@ MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1
 SCRIPTS = ("data", "program", "rows", "view", "panel", "controls")  # in this order they are one script
 
 
-def trace_page(run: Run, *, machine: Machine | None = None, code: Code | None = None, title: str = "") -> str:
+def trace_page(run: Run, *, computer: Computer | None = None, title: str = "") -> str:
     """The page of a recorded run, as text; it needs no other file and no network.
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program, give the
-    `machine` whose algorithm was run and the `code` on it: the page then marks the phases of every instruction and
-    shows memory as numbers. Raises InputError where the run was not recorded or is too large for a page.
+    `computer`, which is the machine whose algorithm was run and the code on it: the page then marks the phases of
+    every instruction and shows memory as numbers. Raises InputError where the run was not recorded, or is too large.
 
     >>> from bitwright import addition, run
     >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
@@ -53,12 +55,10 @@ def trace_page(run: Run, *, machine: Machine | None = None, code: Code | None = 
         "outputs": _numbers(run.outputs),
         "program": program.id,
         "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
-        "words": [
-            [word.name, list(word.bits), word.signed] for word in (*run.algorithm.inputs, *run.algorithm.outputs)
-        ],
+        "words": _words(run.algorithm),
         "rules": [text if text.startswith("when ") else "" for text in program.rules],
         "real": outputs_data(run, trace, blob),
-        "computer": computer_data(trace, machine, code, blob) if machine and code else None,
+        "computer": computer_data(trace, computer, blob) if computer else None,
         "arrays": blob.directory,
     }
     return _assemble(facts, blob.packed())
@@ -88,6 +88,21 @@ def _checked(run: Run) -> Trace:
             hint = "; lower --max-steps" if what != "templates" else ""
             raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}{hint}")
     return trace
+
+
+def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
+    """Inputs and outputs: name, bits, sign. Where an input and another output share a name, both say which they are."""
+    outputs = {word.name: word for word in algorithm.outputs}
+    found = []
+    for word in algorithm.inputs:
+        other = outputs.get(word.name)
+        if other is not None and other != word:
+            outputs[word.name] = replace(other, name=f"{word.name} (output)")
+            word = replace(word, name=f"{word.name} (input)")
+        elif other is not None:
+            del outputs[word.name]
+        found.append(word)
+    return [(word.name, word.bits, word.signed) for word in (*found, *outputs.values())]
 
 
 def _numbers(values: Mapping[str, int]) -> dict[str, str]:

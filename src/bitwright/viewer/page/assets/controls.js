@@ -122,7 +122,7 @@ function fold(all) {
 }
 
 function zoom(cell) {
-  const least = Math.min(1, (size.width - size.label - 8) / (facts.steps + 1));
+  const least = Math.min(1, Math.max(fitting(), 0.05)); // so that a frame is drawn in time
   const most = Math.min(40, 8e6 / (facts.steps + 1)); // browsers draw no wider elements
   const centre = columnOf(now.step) - size.label;
   now.cell = Math.max(Math.min(cell, most), least);
@@ -274,6 +274,7 @@ async function start() {
   slider.max = element("step").max = facts.steps;
   element("steps").textContent = `of ${whole(facts.steps)}`;
   if (facts.computer) {
+    element("numbers-box").hidden = true;
     element("computer").hidden = element("instruction-controls").hidden = false;
     element("instruction").max = arrays.instruction_step.length;
     element("instructions").textContent = `of ${whole(arrays.instruction_step.length)}`;
@@ -282,10 +283,19 @@ async function start() {
   if (facts.bits > 160) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
   arrange();
   measure();
-  now.cell = Math.min(22, Math.max(facts.computer ? 9 : 7, Math.floor(fitting())));
+  now.cell = Math.min(36, Math.max(facts.computer ? 9 : 7, Math.floor(fitting())));
   describeOnce();
   listen();
   recall();
+  // For pages that embed this one, and for tests: where a cell is, in pixels of the window.
+  window.trace = {
+    go, choose: (name) => choose(bitOf(name)),
+    place(step, name) {
+      const bit = bitOf(name), box = canvas.getBoundingClientRect();
+      reveal(step, bit);
+      return { x: box.left + columnOf(step) + now.cell / 2, y: box.top + lineOf(rowOfBit.get(bit)) + size.row / 2 };
+    },
+  };
   document.documentElement.dataset.ready = "true";
 }
 

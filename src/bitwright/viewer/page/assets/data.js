@@ -38,7 +38,7 @@ const whole = (n) => n.toLocaleString("en-US");
 
 function short(x) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "–";
-  if (x === 0) return "0";
+  if (Number.isInteger(x)) return whole(x).replace("-", "−");
   const size = Math.abs(x);
   if (size < 1e-4 || size >= 1e6) return x.toExponential(2).replace("-", "−");
   const digits = size >= 1 ? 3 : Math.min(7, 3 - Math.floor(Math.log10(size) + 1));

@@ -13,14 +13,14 @@ function describeOnce() {
   if (!facts.halted) parts.push("did not halt within its step limit");
   const wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
   if (wrong) parts.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
-  element("about").textContent = `${facts.description ? `${facts.description}. ` : ""}${parts.join(" · ")}`;
+  element("about").textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
   if (wrong || !facts.halted) element("about").classList.add("warned");
 
   const least = real.least;
-  const far = least && (least.deviations === null ? "" : `, ${short(least.deviations)} standard deviations of one network`);
+  const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? "How close each step was to going wrong: nothing was at stake in this run."
-    : `How close each step was to going wrong; closest at step ${whole(least.step)}: margin ${short(least.margin)}${far}.`;
+    ? "The margin of each step: nothing was at stake in this run."
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.step)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
   const source = {
@@ -41,8 +41,8 @@ function describeOnce() {
 }
 
 function showStep() {
-  showNumbers();
   if (facts.computer) showComputer();
+  else showNumbers();
   const box = element("bit");
   box.replaceChildren(...(now.bit < 0 ? [make("p", "Point at a bit, or tap it, to see its block and what it writes.", "soft")] : describe(now.bit, now.step)));
   showOutputs();
@@ -65,13 +65,11 @@ function wordList(words, before) {
 }
 
 function showNumbers() {
-  const words = facts.computer ? [] : facts.words.slice(0, 64);
   const before = Math.max(0, now.step - 1);
-  const n = make("dl", undefined, "words");
-  const entry = make("div");
-  entry.append(make("dt", "matches n"), make("dd", whole(arrays.n[now.step])));
-  n.append(entry);
-  element("numbers").replaceChildren(wordList(words, before), n);
+  const list = wordList(facts.words.slice(0, 64), before), n = make("div");
+  n.append(make("dt", "matches n"), make("dd", whole(arrays.n[now.step])));
+  list.append(n);
+  element("numbers").replaceChildren(list);
 }
 
 // The SBN machine: the instruction that is being executed, its phase, and memory.

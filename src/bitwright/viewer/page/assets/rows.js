@@ -9,9 +9,23 @@ for (const field of fields) {
   for (let from = 0; from < field.size; from += length) {
     const bits = Array.from({ length }, (_, i) => field.offset + from + i);
     const heading = field.shape.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name;
-    groups.push({ heading, bits, field, number: groups.length, flag: !field.shape.length });
+    groups.push({ label: heading, bits, field, signed: false, flag: !field.shape.length });
   }
 }
+
+// Arrays that are words of a machine's memory have a name of their own there, and stand first.
+
+if (facts.computer) {
+  const words = new Map(facts.computer.words.map(([name, bits]) => [bits[0], name]));
+  for (const group of groups) {
+    group.word = words.get(group.bits[0]);
+    if (group.word === undefined || group.flag) continue;
+    group.label = `${group.word} · ${group.label}`;
+    group.signed = true;
+  }
+  groups.sort((a, b) => (a.word === undefined) - (b.word === undefined));
+}
+groups.forEach((group, number) => { group.number = number; });
 
 let rows = []; // of a bit: its number; of a heading: -1 - the number of its group
 let rowOfBit = new Map();

@@ -32,12 +32,12 @@ function measure() {
   let longest = 5;
   const every = Math.max(1, Math.floor(rows.length / 3000));
   for (let row = 0; row < rows.length; row += every) longest = Math.max(longest, labelOf(rows[row]).length);
-  size.label = Math.min(Math.max(56, longest * 7 + 30), Math.max(110, size.width * 0.3));
+  size.label = Math.min(Math.max(56, longest * 7.3 + 30), Math.max(110, size.width * 0.3));
   spacer.style.width = `${size.label + (facts.steps + 1) * now.cell + 8}px`;
   spacer.style.height = `${size.ruler + rows.length * size.row + 4}px`;
 }
 
-const labelOf = (entry) => (entry < 0 ? groups[-1 - entry].heading : nameOf(entry));
+const labelOf = (entry) => (entry < 0 ? groups[-1 - entry].label : nameOf(entry));
 const columnOf = (step) => size.label + step * now.cell - scroller.scrollLeft;
 const lineOf = (row) => size.ruler + row * size.row - scroller.scrollTop;
 
@@ -133,7 +133,7 @@ function drawNumber(group, row, first, last) {
     paint.globalAlpha = 1;
     const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
     if (room > 8) {
-      const text = String(numberAt(from, group.bits, false));
+      const text = String(numberAt(from, group.bits, group.signed));
       const fits = Math.floor(room / 6.7);
       paint.fillStyle = palette.text;
       if (text.length <= fits) paint.fillText(text, left, middle);
@@ -142,8 +142,14 @@ function drawNumber(group, row, first, last) {
   }
 }
 
-function same(bits, one, other) {
-  for (const bit of bits) if (on(one, bit) !== on(other, bit)) return false;
+function same(bits, one, other) { // they are adjacent, so whole bytes can be compared
+  const from = bits[0], to = bits[bits.length - 1], a = one * stride, b = other * stride;
+  for (let at = from >> 3; at <= to >> 3; at++) {
+    let differing = states[a + at] ^ states[b + at];
+    if (at === from >> 3) differing &= 0xff >> (from & 7);
+    if (at === to >> 3) differing &= 0xff << (7 - (to & 7));
+    if (differing) return false;
+  }
   return true;
 }
 
@@ -198,7 +204,7 @@ function drawLabels(top, bottom) {
       paint.font = "600 12px system-ui, sans-serif";
       paint.fillStyle = palette.fields[group.field.number % 7];
       paint.fillText(now.folded.has(group.number) ? "▸" : "▾", 6, y);
-      paint.fillText(group.heading, 20, y);
+      paint.fillText(group.label, 20, y);
     } else {
       const flag = !fieldOf(entry).shape.length && now.group === "name" && !now.query;
       paint.font = entry === now.bit || flag ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
@@ -299,7 +305,7 @@ function closeness(step) {
 }
 
 function drawOverview(first, last) {
-  const w = overview.parentElement.clientWidth, h = 46;
+  const w = overview.parentElement.clientWidth || 1, h = 46;
   sharp(overview, strip, w, h);
   strip.clearRect(0, 0, w, h);
   const at = (step) => 8 + (step / Math.max(1, facts.steps)) * (w - 16); // as the slider's thumb moves
