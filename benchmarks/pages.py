@@ -34,6 +34,8 @@ SCROLL = """() => new Promise((done) => {
 
 
 def rows() -> Iterator[Row]:
+    if not CHROMIUM.exists():
+        return
     from playwright.sync_api import sync_playwright
 
     with TemporaryDirectory() as folder, sync_playwright() as playwright:

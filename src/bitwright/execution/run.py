@@ -16,6 +16,7 @@ from bitwright.execution.engine import Engine
 from bitwright.execution.engines import Settings, make_engine
 from bitwright.execution.real import RealBatch
 from bitwright.execution.trace import Recorder, Trace
+from bitwright.lazy import Shown
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import Kind
@@ -27,7 +28,7 @@ Progress = Callable[[int, int], None]  # steps made, steps at most
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """What came of one run."""
 
     algorithm: Algorithm

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, from_bits
 from bitwright.errors import InputError
+from bitwright.lazy import Shown
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -17,7 +18,7 @@ _MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Shown):
     """The states of a run from its start (step 0) to its end.
 
     Matches follow from the states, so they are looked up when asked for instead of being stored.

@@ -126,10 +126,20 @@ function zoom(cell) {
   const most = Math.min(40, 8e6 / (facts.steps + 1)); // browsers draw no wider elements
   const centre = columnOf(now.step) - size.label;
   now.cell = Math.max(Math.min(cell, most), least);
+  now.zoomed = true;
   if (now.cell > 2) now.cell = Math.round(now.cell);
   measure();
   scroller.scrollLeft = now.step * now.cell - centre;
   redraw();
+}
+
+// Until someone chooses a width for the steps, it is one that shows the whole run or is easy to read.
+
+function resize() {
+  measure();
+  if (now.zoomed || !size.width) return;
+  now.cell = Math.min(36, Math.max(facts.computer ? 9 : 7, Math.floor(fitting())), 8e6 / (facts.steps + 1));
+  measure();
 }
 
 const fitting = () => (size.width - size.label - 8) / (facts.steps + 1);
@@ -263,7 +273,7 @@ function listen() {
   document.addEventListener("keydown", key);
   window.addEventListener("hashchange", recall);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
-  new ResizeObserver(() => { measure(); showStep(); redraw(); }).observe(scroller);
+  new ResizeObserver(() => { resize(); showStep(); redraw(); }).observe(scroller);
 }
 
 async function start() {
@@ -282,8 +292,7 @@ async function start() {
   readPalette();
   if (facts.bits > 160) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
   arrange();
-  measure();
-  now.cell = Math.min(36, Math.max(facts.computer ? 9 : 7, Math.floor(fitting())));
+  resize();
   describeOnce();
   listen();
   recall();

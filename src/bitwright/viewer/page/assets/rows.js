@@ -1,7 +1,7 @@
 // What stands in the rows of the picture: arrays under a heading that shows them as a number, or bits by their blocks.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
-const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), playing: false };
+const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), playing: false, zoomed: false };
 
 const groups = []; // one for each array of bits, or row of an array of higher rank
 for (const field of fields) {
