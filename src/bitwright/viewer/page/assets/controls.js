@@ -163,13 +163,13 @@ function toggleTheme() {
 
 function point(event) {
   const { step, entry, x } = cellAt(event);
-  const cell = step !== null && entry !== null && entry >= 0 ? { step, bit: entry } : null;
+  const cell = step !== null && entry !== null ? { step, entry, bit: Math.max(entry, -1) } : null;
   canvas.style.cursor = entry !== null && entry < 0 && x < size.label ? "pointer" : "crosshair";
   if (event.pointerType === "touch") return;
   if (!cell) { leave(); return; }
-  if (!now.hover || now.hover.step !== cell.step || now.hover.bit !== cell.bit) {
+  if (!now.hover || now.hover.step !== cell.step || now.hover.entry !== cell.entry) {
     now.hover = cell;
-    tip.replaceChildren(...describe(cell.bit, cell.step));
+    tip.replaceChildren(...(entry >= 0 ? describe(entry, step) : describeNumber(groups[-1 - entry], step)));
     tip.hidden = false;
     redraw();
   }
@@ -278,7 +278,7 @@ function listen() {
 
 async function start() {
   if (typeof DecompressionStream === "undefined")
-    throw new Error("This browser is too old for this page; it needs Chrome 80, Firefox 113, Safari 16.4 or later.");
+    throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
   await decode();
   prepare();
   slider.max = element("step").max = facts.steps;
@@ -290,7 +290,7 @@ async function start() {
     element("instructions").textContent = `of ${whole(arrays.instruction_step.length)}`;
   }
   readPalette();
-  if (facts.bits > 160) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
+  if (facts.bits > 160 && groups.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
   arrange();
   resize();
   describeOnce();

@@ -10,11 +10,12 @@ function describeOnce() {
     `${whole(arrays.template_block.length)} templates`, `engine ${facts.engine}`,
   ];
   if (facts.rounding) parts.push(`${facts.rounding} rounding`);
-  if (!facts.halted) parts.push("did not halt within its step limit");
   const wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
-  if (wrong) parts.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
-  element("about").textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
-  if (wrong || !facts.halted) element("about").classList.add("warned");
+  const about = element("about"), warnings = [];
+  if (!facts.halted) warnings.push("did not halt within its step limit");
+  if (wrong) warnings.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
+  about.textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  for (const warning of warnings) about.append(" · ", make("span", warning, "wrong"));
 
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
@@ -57,6 +58,7 @@ function wordList(words, before) {
     const entry = make("div", undefined, role || "");
     const number = make("dd", value.length > 24 ? `${value.slice(0, 10)}…${value.slice(-10)}` : value);
     number.title = value;
+    if (name.length > 11 || value.length > 9) entry.classList.add(value.length > 20 ? "widest" : "wide");
     if (before !== undefined && value !== String(numberAt(before, bits, signed))) entry.classList.add("changed");
     entry.append(make("dt", name), number);
     list.append(entry);
@@ -124,11 +126,22 @@ function describe(bit, step) {
   }
   const setters = settersOf(step, bit);
   if (step > 0 && (on(step, bit) || setters.length)) {
-    if (setters.length) add("set by", make("code", templateText(setters[0])), make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
+    const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
+    if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
     else add("set by", make("span", "no template: the engine was wrong here", "wrong"));
   }
   if (step > 0 && setters.length && !on(step, bit)) add("but", make("span", "the engine did not set it", "wrong"));
   return [head, list];
+}
+
+function describeNumber(group, step) {
+  const head = make("p", undefined, "bit-head"), name = make("strong", group.label);
+  name.style.color = colour(group.bits[0]);
+  head.append(name, make("span", ` = ${numberAt(step, group.bits, group.signed)} at step ${whole(step)}`));
+  const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
+  const more = make("p", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `, "soft");
+  more.append(make("code", digits.length > 200 ? `${digits.slice(0, 200)}…` : digits));
+  return [head, more];
 }
 
 function namesOf(bits) {
@@ -147,17 +160,32 @@ function showOutputs() {
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
-  const bits = said.bits || Array.from({ length: facts.bits }, (_, bit) => bit);
-  const margins = new Map();
-  for (const bit of bits) margins.set(bit, said.margin(bit));
-  const order = Array.from(bits).sort((a, b) => margins.get(a) - margins.get(b) || said.value(b) - said.value(a) || a - b);
-  const most = now.playing ? 12 : MOST_ROWS;
-  const shown = order.filter((bit) => bit !== now.bit).slice(0, most);
+  const bits = said.bits || everyBit;
+  const shown = closest(said, bits, now.playing ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
   body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
   const left = bits.length - shown.length;
   more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${whole(facts.bits)}; choose any other to see it here.` : "";
   drawPlot(said, bits);
+}
+
+const everyBit = Array.from({ length: facts.bits }, (_, bit) => bit);
+
+// The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
+
+function closest(said, bits, most) {
+  const kept = [];
+  const before = (a, b) => a.margin - b.margin || b.value - a.value || a.bit - b.bit;
+  for (const bit of bits) {
+    if (bit === now.bit) continue;
+    const entry = { bit, margin: said.margin(bit), value: said.value(bit) };
+    if (kept.length === most && before(entry, kept[most - 1]) >= 0) continue;
+    let at = kept.length;
+    while (at > 0 && before(entry, kept[at - 1]) < 0) at--;
+    kept.splice(at, 0, entry);
+    if (kept.length > most) kept.pop();
+  }
+  return kept.map((entry) => entry.bit);
 }
 
 function outputRow(bit, said) {
@@ -188,7 +216,8 @@ function drawPlot(said, bits) {
   if (w <= 0) return;
   sharp(plot, dots, w, h);
   dots.clearRect(0, 0, w, h);
-  const values = Array.from(bits, said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
+  const every = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
+  const values = (every > 1 ? bits.filter((_, i) => i % every === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
   let low = Math.min(...sample(values), said.threshold) - reach, high = Math.max(...sample(values), said.threshold) + reach;
   if (said.calibrated) { low = Math.min(low, -0.25); high = Math.max(high, 1.25); }
   const pad = (high - low) * 0.04 || 1;

@@ -20,7 +20,7 @@ if (facts.computer) {
   for (const group of groups) {
     group.word = words.get(group.bits[0]);
     if (group.word === undefined || group.flag) continue;
-    group.label = `${group.word} · ${group.label}`;
+    group.label = group.word;
     group.signed = true;
   }
   groups.sort((a, b) => (a.word === undefined) - (b.word === undefined));

@@ -26,8 +26,9 @@ function sharp(target, context, w, h) {
 function measure() {
   size.width = scroller.clientWidth;
   size.height = scroller.clientHeight;
-  size.row = now.cell < 6 ? 13 : 17;
   size.ruler = facts.computer ? 40 : 24;
+  const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
+  size.row = room < 13 ? 17 : Math.min(22, Math.floor(room));
   paint.font = "12px system-ui, sans-serif";
   let longest = 5;
   const every = Math.max(1, Math.floor(rows.length / 3000));
@@ -236,7 +237,7 @@ function drawRuler(first, last) {
   paint.fillStyle = palette.soft;
   for (let step = Math.ceil(first / every) * every; step <= last; step += every) {
     if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
-    paint.fillText(whole(step), Math.max(centre(step), size.label + 4 + 3 * String(step).length), 11);
+    paint.fillText(whole(step), Math.min(Math.max(centre(step), size.label + 4 + 3 * String(step).length), size.width - 4 - 3.5 * String(step).length), 11);
     paint.fillRect(centre(step), 20, 1, 3);
   }
   const { least } = facts.real;
@@ -367,5 +368,7 @@ function reveal(step, bit) {
   const row = bit === undefined ? undefined : rowOfBit.get(bit);
   if (row === undefined || row < 0) return;
   const top = row * size.row, height = size.height - size.ruler;
-  if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + height) scroller.scrollTop = top - height / 2;
+  const spare = 3 * size.row; // some rows around it
+  if (top < scroller.scrollTop) scroller.scrollTop = top - spare;
+  else if (top + size.row > scroller.scrollTop + height) scroller.scrollTop = top + size.row + spare - height;
 }
