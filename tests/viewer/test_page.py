@@ -150,6 +150,16 @@ def test_a_run_must_be_recorded() -> None:
         trace_page(run(addition(3), p=1, q=2))
 
 
+@pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "sampled"])
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_where_nothing_matches_nothing_is_at_stake(engine: str, rounding: str) -> None:
+    settings = Settings(rounding=rounding)  # type: ignore[arg-type]
+    done = run(addition(3), p=0, q=0, engine=engine, settings=settings, record=True)
+    facts, arrays = opened(trace_page(done))
+    assert facts["real"]["least"] is None
+    assert np.isinf(arrays["margin"]).all()
+
+
 def test_a_run_of_no_steps() -> None:
     facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, limit=0, record=True)))
     assert (facts["steps"], facts["halted"], facts["real"]["least"]) == (0, False, None)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Run, Settings, addition, make_engine, parse, permutation, run, variance
+from bitwright import Run, Settings, addition, make_engine, parse, permutation, run, variance, weights
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.viewer import Computer, trace_page
 
@@ -194,18 +194,15 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
         expected, n = check.outputs(state[np.newaxis])  # type: ignore[attr-defined]
         rows = outputs(page)
         assert len(rows) == algorithm.program.bits
-        gap = 1.0
         for bit, (name, row) in enumerate(sorted(rows.items(), key=lambda item: algorithm.program.layout.bit(item[0]))):
             assert name == algorithm.program.layout.name_of(bit)
             assert float(row[1]) == pytest.approx(expected[0, bit], abs=1e-9)
             assert int(row[5]) == int(done.trace.state(step + 1)[bit])
             if rounding == "sign":
                 assert float(row[2]) == 0
-                gap = 1.0
             margins.append(float(row[4]) if row[4] != "–" else np.inf)
-        if rounding == "sign":
-            deviation = float(next(iter(rows.values()))[3])
-            assert deviation == pytest.approx(float(np.sqrt(variance(int(n[0]), 90))) * gap, rel=1e-12)
+        gap = 1.0 if rounding == "sign" else float(weights(n[0], 90).gap)
+        assert float(rows["p[1]"][3]) == pytest.approx(float(np.sqrt(variance(n[0], 90))) / gap, rel=1e-12)
         page.click("#next")
     assert min(margins) == pytest.approx(done.margin)
     assert "The run ends here" in page.inner_text("#outputs-more")
@@ -331,6 +328,14 @@ def test_hostile_text_stays_text(show: Open) -> None:
     assert page.inner_text("h1").startswith(attack.split("  ")[0][:40])
     assert attack in page.inner_text("#about")
     assert page.locator("img").count() == 0
+
+
+def test_inside_a_notebook_it_runs_in_a_frame_of_its_own(show: Open, done: Run) -> None:
+    page = show(f"<!DOCTYPE html><html data-ready>{done._repr_html_()}</html>")
+    frame = page.frame_locator("iframe")
+    frame.locator("#next").click()
+    assert frame.locator("#slider").input_value() == "1"
+    assert frame.locator("#numbers .words").inner_text()
 
 
 def test_an_old_browser_is_told_so(show: Open, done: Run) -> None:

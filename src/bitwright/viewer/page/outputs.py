@@ -64,8 +64,8 @@ def _least(
 ) -> dict[str, object] | None:
     """The step that was closest to going wrong: by margin, or by margin in standard deviations where they are known."""
     at = np.searchsorted(kinds, n[: len(margin)])
-    spread = deviation[at] / (gap[at] if rounding == "calibrated" else 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
+        spread = deviation[at] / (gap[at] if rounding == "calibrated" else 1)
         measure = np.where(spread > 0, margin / spread, np.inf) if random else margin
     measure = np.where(np.isfinite(margin), measure, np.inf)
     if not len(measure) or not np.isfinite(measure).any():
@@ -151,6 +151,6 @@ def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob) -> st
 
 def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:
     """All states, so many at a time that a few tables of them fit into memory."""
-    size = max(8, min(1024, (1 << 24) // max(trace.program.bits, trace.program.templates)))
+    size = max(8, min(1 << 16, (1 << 22) // max(trace.program.bits, trace.program.templates)))
     for first in range(0, len(trace), size):
         yield first, np.unpackbits(trace.packed[first : first + size], axis=1, count=trace.program.bits).astype(bool)

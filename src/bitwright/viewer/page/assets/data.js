@@ -40,9 +40,7 @@ function short(x) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "–";
   if (Number.isInteger(x)) return whole(x).replace("-", "−");
   const size = Math.abs(x);
-  if (size < 1e-4 || size >= 1e6) return x.toExponential(2).replace("-", "−");
-  const digits = size >= 1 ? 3 : Math.min(7, 3 - Math.floor(Math.log10(size) + 1));
-  return x.toFixed(digits).replace("-", "−");
+  return (size < 1e-3 || size >= 1e6 ? x.toExponential(1) : x.toFixed(size < 0.1 ? 4 : 3)).replaceAll("-", "−");
 }
 
 function make(tag, text, className) {

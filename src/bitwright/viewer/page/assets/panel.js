@@ -24,10 +24,11 @@ function describeOnce() {
     : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.step)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
+  const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
   const source = {
     "closed form": real.followed
-      ? "The mean of the infinitely wide network, in closed form; ± is the standard deviation of one network."
-      : "The rules decided. This is what the mean of the infinitely wide network says of the same states; ± is the standard deviation of one network.",
+      ? `The mean of the infinitely wide network, in closed form; ${scatter}`
+      : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
     all: "What the engine put out, as recorded in the run.",
     closest: `What the engine put out, as recorded: of each step the ${real.closest} bits closest to their threshold.`,
     nothing: "The outputs of this run were not recorded.",
@@ -38,6 +39,7 @@ function describeOnce() {
   element("outputs-text").textContent = `${source} ${real.stored === "nothing" ? "" : rounding}`;
   element("value-head").textContent = real.rounding === "calibrated" ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
+  element("outputs").classList.toggle("six", real.deviations);
   element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${whole(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
 }
 

@@ -94,7 +94,7 @@ function drawBands(top, bottom, first, last) {
 // A bit: its steps with value 1, drawn together where they touch.
 
 function drawBit(bit, row, first, last) {
-  const gap = now.cell >= 7 ? 1 : 0, y = lineOf(row) + 2, height = size.row - 5;
+  const gap = now.cell >= 7 ? 1 : 0, y = lineOf(row) + 2, height = size.row - (size.row < 15 ? 4 : 5);
   paint.fillStyle = palette.fields[fieldOf(bit).number % 7];
   for (let step = first; step <= last; step++) {
     if (!on(step, bit)) continue;
@@ -198,17 +198,18 @@ function drawLabels(top, bottom) {
   paint.rect(0, size.ruler, size.label - 4, size.height);
   paint.clip();
   paint.textBaseline = "middle";
+  const letters = size.row < 15 ? 11 : 12;
   for (let row = top; row <= bottom; row++) {
     const entry = rows[row], y = lineOf(row) + size.row / 2;
     if (entry < 0) {
       const group = groups[-1 - entry];
-      paint.font = "600 12px system-ui, sans-serif";
+      paint.font = `600 ${letters}px system-ui, sans-serif`;
       paint.fillStyle = palette.fields[group.field.number % 7];
       paint.fillText(now.folded.has(group.number) ? "▸" : "▾", 6, y);
       paint.fillText(group.label, 20, y);
     } else {
       const flag = !fieldOf(entry).shape.length && now.group === "name" && !now.query;
-      paint.font = entry === now.bit || flag ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
+      paint.font = `${entry === now.bit || flag ? 600 : 400} ${letters}px system-ui, sans-serif`;
       paint.fillStyle = flag ? palette.fields[fieldOf(entry).number % 7] : entry === now.bit ? palette.text : palette.soft;
       paint.fillText(nameOf(entry), flag ? 20 : 24, y);
     }
@@ -305,6 +306,20 @@ function closeness(step) {
   return facts.real.deviations ? (weightsAt(step).spread > 0 ? margin / weightsAt(step).spread : Infinity) : margin;
 }
 
+// A bar for each step where there is room for it, else the closest of the steps that share a column of pixels.
+
+function closenessByPixel(w) {
+  const wide = Math.max(1, Math.floor(w - 16)), bars = facts.steps * 8 < wide;
+  const heights = new Float64Array(bars ? facts.steps : wide).fill(Infinity);
+  let most = 0;
+  for (let i = 0; i < heights.length && facts.steps; i++) {
+    const from = bars ? i : Math.floor((i * facts.steps) / wide), to = bars ? i : Math.floor(((i + 1) * facts.steps) / wide) - 1;
+    for (let step = from; step <= Math.max(from, to); step++) heights[i] = Math.min(heights[i], closeness(step));
+    if (Number.isFinite(heights[i])) most = Math.max(most, heights[i]);
+  }
+  return { w, heights, bars, most: most || 1 };
+}
+
 function drawOverview(first, last) {
   const w = overview.parentElement.clientWidth || 1, h = 46;
   sharp(overview, strip, w, h);
@@ -316,21 +331,14 @@ function drawOverview(first, last) {
   strip.fill();
   strip.fillStyle = palette.now;
   strip.fillRect(at(first), 0, at(last) - at(first), h);
-  if (!strong || strong.w !== w) {
-    const wide = Math.max(1, Math.floor(w - 16)), heights = new Float64Array(wide + 1).fill(Infinity);
-    let most = 0;
-    for (let step = 0; step < facts.steps; step++) {
-      const c = closeness(step), place = Math.round((step / Math.max(1, facts.steps)) * wide);
-      heights[place] = Math.min(heights[place], c);
-      if (Number.isFinite(c)) most = Math.max(most, c);
-    }
-    strong = { w, heights, most: most || 1 };
-  }
-  const bar = Math.max(1, Math.min(6, (w - 16) / Math.max(1, facts.steps) - 1));
+  if (!strong || strong.w !== w) strong = closenessByPixel(w);
   strip.fillStyle = palette.accent;
   strip.globalAlpha = 0.55;
-  strong.heights.forEach((c, x) => {
-    if (Number.isFinite(c)) strip.fillRect(8 + x - bar / 2, h - 3 - (c / strong.most) * (h - 14), bar, (c / strong.most) * (h - 14));
+  strong.heights.forEach((c, i) => {
+    if (!Number.isFinite(c)) return;
+    const high = Math.max(1, (c / strong.most) * (h - 14));
+    if (strong.bars) strip.fillRect(at(i) - 3, h - 3 - high, 6, high);
+    else strip.fillRect(8 + i, h - 3 - high, 1, high);
   });
   strip.globalAlpha = 1;
   strip.fillStyle = palette.wrong;
