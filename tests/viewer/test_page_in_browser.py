@@ -94,6 +94,8 @@ def test_stepping_by_buttons_keys_slider_and_number(show: Open, done: Run) -> No
     assert step_of(page) == 12
     page.click("#least")
     assert step_of(page) == 0
+    page.click("#overview")  # its middle
+    assert step_of(page) == 6
 
 
 def test_play_runs_to_the_end_and_can_be_paused(show: Open, done: Run) -> None:

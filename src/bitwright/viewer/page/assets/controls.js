@@ -270,6 +270,9 @@ function listen() {
   canvas.addEventListener("pointermove", point);
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("click", press);
+  for (const kind of ["pointerdown", "pointermove"]) overview.addEventListener(kind, (event) => {
+    if (event.buttons) go(((event.offsetX - 8) / (overview.clientWidth - 16)) * facts.steps);
+  });
   document.addEventListener("keydown", key);
   window.addEventListener("hashchange", recall);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
