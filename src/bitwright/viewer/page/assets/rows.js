@@ -41,14 +41,11 @@ function arrange() {
       if (group.flag || !now.folded.has(group.number)) for (let i = group.bits.length; i-- > 0;) rows.push(group.bits[i]);
     }
   }
-  rowOfBit = new Map();
-  rows.forEach((entry, row) => { if (entry >= 0) rowOfBit.set(entry, row); });
-  if (now.group === "name") for (const g of groups)
-    if (now.folded.has(g.number) && !wanted) for (const bit of g.bits) rowOfBit.set(bit, -1);
-  if (now.folded.size && !wanted && now.group === "name")
-    rows.forEach((entry, row) => {
-      if (entry < 0 && now.folded.has(-1 - entry)) for (const bit of groups[-1 - entry].bits) rowOfBit.set(bit, row);
-    });
+  rowOfBit = new Map(); // the bits of a folded array are in the row of its heading
+  rows.forEach((entry, row) => {
+    if (entry >= 0) rowOfBit.set(entry, row);
+    else if (now.folded.has(-1 - entry)) for (const bit of groups[-1 - entry].bits) rowOfBit.set(bit, row);
+  });
 }
 
 // The bits whose names contain one of the words: `c`, `c[3]`, `p q`. null where nothing is asked for.

@@ -178,7 +178,7 @@ function drawFocus() {
   const block = rules.blockOf[bit], template = templateAt(step, block);
   const outline = (which, at, hue, wide) => {
     const row = rowOfBit.get(which);
-    if (row === undefined || row < 0) return;
+    if (row === undefined) return;
     paint.strokeStyle = hue;
     paint.lineWidth = wide;
     paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
@@ -374,7 +374,7 @@ function reveal(step, bit) {
   if (left < scroller.scrollLeft) scroller.scrollLeft = left - room * 0.2;
   else if (left + now.cell > scroller.scrollLeft + room) scroller.scrollLeft = left - room * 0.8;
   const row = bit === undefined ? undefined : rowOfBit.get(bit);
-  if (row === undefined || row < 0) return;
+  if (row === undefined) return;
   const top = row * size.row, height = size.height - size.ruler;
   const spare = 3 * size.row; // some rows around it
   if (top < scroller.scrollTop) scroller.scrollTop = top - spare;
