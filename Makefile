@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -28,6 +28,10 @@ lint: $(VENV)/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# For the tests of pages; without it they are skipped. Needs Debian and root.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], object]]:
@@ -19,3 +20,15 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
         return getattr(import_module(home[name]), name)
 
     return list(home), load
+
+
+class Shown:
+    """Shows itself in notebooks. How is known to the viewer, which stands above all rooms and is asked when needed."""
+
+    def _repr_html_(self) -> str | None:
+        viewer: Any = import_module("bitwright.viewer.notebook")
+        return viewer.html_of(self)  # type: ignore[no-any-return]
+
+    def _repr_svg_(self) -> str | None:
+        viewer: Any = import_module("bitwright.viewer.notebook")
+        return viewer.svg_of(self)  # type: ignore[no-any-return]

@@ -199,6 +199,31 @@ def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_trace_as_page(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "sum.html"
+    code, out, err = call(capsys, "trace", "add", 719, 483, "--engine", "limit", "-o", path)
+    assert (code, out) == (0, "")
+    assert "20 steps" in err
+    assert f"{path.stat().st_size // 1024} KiB" in err
+    assert "addition: p = 719, q = 483 gives sum = 1202" in path.read_text()
+    code, out, _ = call(capsys, "trace", "add", 719, 483, "--text", "-o", path)
+    assert (code, len(out.splitlines())) == (0, 22)
+
+
+def test_trace_as_text_file(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "sum.txt"
+    assert call(capsys, "trace", "add", 11, 6, "-o", path)[0] == 0
+    assert path.read_text() == answer(capsys, "trace", "add", 11, 6)
+
+
+def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.html"
+    code, _, err = call(capsys, "trace", "add", 37, 45, "--engine", "sampled", "--rounding", "sign", "-o", path)
+    assert code == 1
+    assert "not what the rules give" in err
+    assert path.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "piece"),
     [
@@ -238,7 +263,10 @@ def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
         (["run", EXAMPLES / "gray.bw", "x=1", "--order", "1"], "--order goes with permutation only"),
         (["check", "nosuch.bw"], "there is no file"),
         (["trace", "add", 1], "takes two numbers"),
-        (["trace", "add", 1, 2, "-o", "x.png"], ".svg"),
+        (["trace", "add", 1, 2, "-o", "x.png"], ".html, .svg or .txt"),
+        (["trace", "add", 1, 2, "-o", "x.html", "--only", "p"], "--only does not go with a page"),
+        (["trace", "add", 1, 2, "-o", "/no/such/folder/x.html"], "cannot write"),
+        (["trace", "add", 1, 2, "--network", "x.safetensors"], "--engine network"),
         (["trace", "add", 1, 2, "-o", "/no/such/folder/x.svg"], "cannot write"),
         (["trace", "add", 1, 2, "--only", "z"], "there are no bits called 'z'"),
         (["trace", "permute", "101"], "--order"),

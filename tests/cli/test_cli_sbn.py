@@ -99,7 +99,6 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
         (["compile", "none.py"], "there is no file"),
         (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
         (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),
-        (["trace", MULTIPLY, "a=1", "b=1", "--engine", "network"], "use run for the others"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
@@ -145,3 +144,21 @@ def test_check(capsys: Capture, tmp_path: Path) -> None:
     code, out, _ = call(capsys, "check", path)
     assert code == 1
     assert len(out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("machine", ["A", "B"])
+def test_a_trace_marks_instructions_and_phases(capsys: Capture, tmp_path: Path, machine: str) -> None:
+    arguments = ("trace", FOLDER / "gcd.sbn", "a=4", "b=6", "--machine", machine)
+    code, out, _ = call(capsys, *arguments)
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].split()[2].startswith("M_")  # memory, and not every bit of the machine
+    assert lines[1].endswith("0: q -= b, swap if negative")
+    assert [line.split()[-1] for line in lines if line.endswith(("read", "subtract", "write", "branch"))][:5] == [
+        *("read", "subtract", "write", "branch"),
+        "read",
+    ]
+    assert [line for line in lines if line.endswith("  end")]
+    page = tmp_path / "gcd.html"
+    assert call(capsys, *arguments, "-o", page)[0] == 0
+    assert '"phases":["fetch","read","subtract","write","branch"]' in page.read_text()

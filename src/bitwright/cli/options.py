@@ -57,7 +57,7 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
     )
 
 
-run_options = _together(
+engine_options = _together(
     engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
@@ -78,6 +78,5 @@ run_options = _together(
         help="For sampled, network: which networks.",
     ),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
-    json_option,
-    quiet_option,
 )
+run_options = _together(engine_options, json_option, quiet_option)

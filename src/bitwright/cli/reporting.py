@@ -102,7 +102,7 @@ def report(
 
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
     """
-    exact = _exact(run)
+    exact = is_exact(run)
     if as_json:
         print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
     elif run.halted:
@@ -112,6 +112,11 @@ def report(
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
         note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+    return exit_code(run, exact)
+
+
+def exit_code(run: Run, exact: bool | None) -> int:
+    """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
@@ -124,7 +129,7 @@ def report(
     return 0 if run.halted and exact is not False else 1
 
 
-def _exact(run: Run) -> bool | None:
+def is_exact(run: Run) -> bool | None:
     """Whether the outputs are those of the rules; None where that needs no asking."""
     if run.engine not in ("sampled", "network"):
         return None

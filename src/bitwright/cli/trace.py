@@ -1,113 +1,122 @@
-"""`bitwright trace`: every state of a run, as text or as a picture."""
+"""`bitwright trace`: every state of a run, as text, as a picture or as a page to explore."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import engine_option, machine_option, order_option
-from bitwright.cli.reporting import execute, note
-from bitwright.cli.targets import find_algorithm, parse_values
+from bitwright.cli.options import engine_options, machine_option, order_option
+from bitwright.cli.reporting import execute, exit_code, is_exact, note
+from bitwright.cli.targets import find_algorithm, find_machine, parse_values
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.execution import Run
     from bitwright.program import Algorithm
+    from bitwright.viewer import Computer
+
+KINDS = (".html", ".svg", ".txt")
 
 
 @click.command("trace")
 @click.argument("target", metavar="add|multiply|permute|FILE")
 @click.argument("inputs", nargs=-1, metavar="[NUMBER|NAME=NUMBER]...")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a picture to this .svg file.")
-@click.option("--only", help="Names to show, such as p,q; by default all.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a .html page, .svg picture or .txt file.")
+@click.option("--text", is_flag=True, help="Print the states as plain text; this is the default without -o.")
+@click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
 @order_option
 @machine_option
-@engine_option
-@click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
-@click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done.")
+@engine_options
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
 def command(
     target: str,
     inputs: tuple[str, ...],
     output: Path | None,
+    text: bool,
     only: str | None,
     bits: int | None,
     order: str | None,
     machine: str | None,
-    engine: str,
-    rounding: str,
-    max_steps: int | None,
     quiet: bool,
+    **options: Any,
 ) -> int:
-    """Show every state of a run: as text, or with -o as an SVG picture.
+    """Show every state of a run: as text, or with -o as a page to explore in a browser or an SVG picture.
 
     \b
     bitwright trace add 11 6
-    bitwright trace add 719 483 -o addition.svg
+    bitwright trace multiply 719 483 -o multiplication.html
+    bitwright trace examples/sbn/sort4.sbn a=4 b=3 c=9 d=1 -o sort.html
     bitwright trace examples/rule110.bw row=1 --only centre
     """
+    from bitwright.viewer import choose_columns, trace_text
+
+    if output is not None and output.suffix.lower() not in KINDS:
+        raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
+    algorithm, values, computer = _request(target, inputs, bits, order, machine)
+    page = output is not None and output.suffix.lower() == ".html"
+    if page and only and not text:
+        raise InputError("--only does not go with a page: it has all bits, and a search box to find them")
+    names = only.split(",") if only else [computer.memory_name()] if computer else []
+    if text or not page:
+        choose_columns(algorithm.program, names)
+    done = execute(algorithm, values, quiet=quiet, record=True, **options)
+    assert done.trace is not None
+    if output is not None:
+        _write(output, done, computer, names, bool(only), quiet)
+    if text or output is None:
+        for line in trace_text(done.trace, names, computer.notes(done.trace) if computer else ()):
+            click.echo(line)
+    return exit_code(done, is_exact(done))
+
+
+def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str], chosen: bool, quiet: bool) -> None:
     from bitwright.bits import any_digits
     from bitwright.storage import write_atomically
-    from bitwright.viewer import choose_columns, trace_svg, trace_text
+    from bitwright.viewer import run_title, trace_page, trace_svg, trace_text
 
-    if engine not in ("templates", "limit", "kernel"):
-        raise InputError(f"a trace follows templates, limit or kernel, got '{engine}'; use run for the others")
-    if output is not None and output.suffix != ".svg":
-        raise InputError(f"-o takes a .svg file, got {output}")
-    algorithm, values = _request(target, inputs, bits, order, machine)
-    names = only.split(",") if only else []
-    choose_columns(algorithm.program, names)
-    done = execute(
-        algorithm,
-        values,
-        engine=engine,
-        rounding=rounding,
-        padding=None,
-        max_steps=max_steps,
-        quiet=quiet,
-        record=True,
-    )
     assert done.trace is not None
-    with any_digits():
-        if output is None:
-            for line in trace_text(done.trace, names):
-                click.echo(line)
-        else:
-            given = ", ".join(f"{name} = {value}" for name, value in values.items())
-            result = ", ".join(f"{name} = {value}" for name, value in done.outputs.items())
-            title = f"{algorithm.name}: {given} gives {result}" if given else f"{algorithm.name}: {result}"
-            short = len(title) < 120 and not only and len(done.outputs) == 1
-            reading = next(iter(done.outputs)) if short else ""
-            readings = [str(algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
-            title = title if len(title) < 120 else algorithm.name
-            picture = trace_svg(done.trace, title, names, reading, readings)
-            write_atomically(output, picture.encode())
-            note(f"wrote {output}: {done.steps:,} steps, {output.stat().st_size / 1024:,.0f} KiB", quiet)
-    if not done.halted:
-        click.echo(f"bitwright: {algorithm.name} did not halt within {done.steps:,} steps", err=True)
-    return 0 if done.halted else 1
+    kind = path.suffix.lower()
+    if kind == ".html":
+        data = trace_page(done, computer=computer)
+    elif kind == ".txt":
+        data = "\n".join(trace_text(done.trace, names, computer.notes(done.trace) if computer else ())) + "\n"
+    else:
+        title = run_title(done)
+        short = title != done.algorithm.name and not chosen and len(done.outputs) == 1
+        reading = next(iter(done.outputs)) if short else ""
+        with any_digits():
+            readings = [str(done.algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
+        data = trace_svg(done.trace, title, names, reading, readings)
+    write_atomically(path, data.encode())
+    note(f"wrote {path}: {done.steps:,} steps, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
 
 
 def _request(
     target: str, inputs: tuple[str, ...], bits: int | None, order: str | None, machine: str | None
-) -> tuple[Algorithm, dict[str, int]]:
-    """The algorithm, and its input values by name: `add 11 6` is short for `addition p=11 q=6`."""
+) -> tuple[Algorithm, dict[str, int], Computer | None]:
+    """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
     from bitwright.bits import parse_bit_string, parse_number, width_of
+    from bitwright.viewer import Computer
 
     verbs = {"add": "addition", "multiply": "multiplication"}
     if target == "permute":
         if len(inputs) != 1 or not order:
             raise InputError("trace permute takes one string of bits and --order")
         value, _ = parse_bit_string(inputs[0])
-        return find_algorithm("permutation", order=order), {"p": value}
+        return find_algorithm("permutation", order=order), {"p": value}, None
     if target in verbs:
         if len(inputs) != 2:
             raise InputError(f"trace {target} takes two numbers, got {len(inputs)}")
         numbers = [parse_number(text) for text in inputs]
         algorithm = find_algorithm(verbs[target], bits, None, max(width_of(number) for number in numbers))
-        return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True))
+        return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True)), None
     values = parse_values(inputs)
+    if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
+        found, code, algorithm = find_machine(target, machine)
+        return algorithm, values, Computer(found, code)
     fitting = max((width_of(value) for value in values.values()), default=4)
-    return find_algorithm(target, bits, order, fitting, machine), values
+    return find_algorithm(target, bits, order, fitting, machine), values, None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.execution.real import RealEngine
-from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
+from bitwright.execution.templates import TemplatesEngine
 from bitwright.learning import Network
 from bitwright.learning.threads import linear_algebra_threads
 from bitwright.program import Program
@@ -59,10 +59,7 @@ class NetworkEngine(RealEngine):
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
         """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""
-        bits = pack(states)
-        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
-        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
-        matched = unpack(self._matcher.match_in_order(literals), len(states))
+        matched = self._matcher.matched(states)
         n = np.count_nonzero(matched, axis=1)
         encoded = np.zeros((len(states), self.examples), dtype=np.float32)
         encoded[:, : self.program.templates] = matched

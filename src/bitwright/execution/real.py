@@ -42,11 +42,12 @@ class RealBatch:
         self._engine = engine
         self._now = self._before = states.copy()
         self._margin = np.full(len(states), np.inf)
+        self.rounded: FloatArray | None = None  # (batch, k) the outputs that the last step rounded
 
     def step(self) -> None:
         engine = self._engine
         outputs, n = self.outputs()
-        self._before = self._now
+        self._before, self.rounded = self._now, outputs
         self._now, self._margin = round_outputs(
             outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
         )

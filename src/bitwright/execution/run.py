@@ -14,9 +14,12 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.execution.engine import Engine
 from bitwright.execution.engines import Settings, make_engine
+from bitwright.execution.real import RealBatch
 from bitwright.execution.trace import Recorder, Trace
+from bitwright.lazy import Shown
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import Kind
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
 _LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
@@ -25,7 +28,7 @@ Progress = Callable[[int, int], None]  # steps made, steps at most
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """What came of one run."""
 
     algorithm: Algorithm
@@ -39,6 +42,8 @@ class Run:
     trace: Trace | None = None
     rounding: str | None = None
     limit: int = 0  # the most steps it was allowed
+    examples: int | None = None  # K with padding, for engines that were trained
+    kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
 
     @property
     def value(self) -> int:
@@ -102,6 +107,8 @@ def run(
         trace=recorder.trace(int(done.steps[0])) if recorder else None,
         rounding=chosen.rounding,
         limit=_limit(algorithm, limit),
+        examples=getattr(chosen, "examples", None),
+        kind=getattr(chosen, "kind", "ntk"),
     )
 
 
@@ -199,7 +206,8 @@ def _run_chunk(
         step += batch.leap(1 if every_step else min(until - step, _LEAP), stops)
         asked = step <= limit  # else it is the look for a fixed point, no step of the run
         if recorder:
-            recorder.add(batch.states()[0])
+            rounded = batch.rounded if isinstance(batch, RealBatch) else None
+            recorder.add(batch.states()[0], None if rounded is None else rounded[0])
         if asked and watch and batch.bit(watch.bit)[0]:
             watch.see(step, batch.states()[0])
         if asked and progress:

@@ -83,6 +83,13 @@ class TemplatesEngine:
         """The same, with rows in the program's order of templates."""
         return self.match(literals).take(self._row_of, axis=0)
 
+    def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
+        """Which templates each state matches, in the program's order of templates."""
+        bits = pack(states)
+        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
+        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
+        return unpack(self.match_in_order(literals), len(states))
+
     def write(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
         """What the matches set: for every bit the OR over its writers (Eq. 6)."""
         bits[...] = 0

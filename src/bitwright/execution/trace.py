@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, from_bits
 from bitwright.errors import InputError
+from bitwright.lazy import Shown
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
 
 _MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Shown):
     """The states of a run from its start (step 0) to its end.
 
     Matches follow from the states, so they are looked up when asked for instead of being stored.
@@ -24,6 +26,7 @@ class Trace:
 
     program: Program
     packed: NDArray[np.uint8]  # (steps + 1, ceil(k / 8))
+    outputs: NDArray[np.float32] | None = None  # (steps, k) of a real engine, for each state but the last
 
     @property
     def steps(self) -> int:
@@ -40,6 +43,10 @@ class Trace:
         """All states at once."""
         return np.unpackbits(self.packed, axis=1, count=self.program.bits).astype(bool)
 
+    def bit(self, bit: int) -> BoolArray:  # (steps + 1,)
+        """One bit after every step."""
+        return np.asarray(self.packed[:, bit >> 3] >> (7 - (bit & 7)) & 1 == 1)
+
     def matches(self, step: int) -> IntArray:  # (n,)
         """The templates that the state after `step` steps matches; the next state is what they write."""
         return self.program.match(self.state(step))
@@ -55,10 +62,15 @@ class Recorder:
 
     def __init__(self, program: Program) -> None:
         self._program, self._rows, self._bytes = program, list[NDArray[np.uint8]](), 0
+        self._outputs: list[NDArray[np.float32]] = []
 
-    def add(self, state: BoolArray) -> None:
+    def add(self, state: BoolArray, outputs: FloatArray | None = None) -> None:
+        """The next state, and the real outputs that were rounded to it, where there are any."""
         row = np.packbits(state)
         self._bytes += len(row) + 100
+        if outputs is not None:
+            self._bytes += 4 * len(outputs)
+            self._outputs.append(outputs.astype(np.float32))
         if self._bytes > _MAX_BYTES:
             raise InputError(
                 f"a trace holds at most {_MAX_BYTES >> 20:,} MiB, full after {len(self._rows):,} steps; "
@@ -68,4 +80,5 @@ class Recorder:
 
     def trace(self, steps: int) -> Trace:
         """The trace up to the given step; a run that stops at a fixed point has made one step more."""
-        return Trace(self._program, np.array(self._rows[: steps + 1]))
+        outputs = np.array(self._outputs[:steps]) if steps and len(self._outputs) >= steps else None
+        return Trace(self._program, np.array(self._rows[: steps + 1]), outputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Machine:
     boundary: int  # this bit is on exactly when an instruction begins
     address_bits: tuple[int, ...]  # at a boundary, the address of the instruction that begins
     halt: int | None
+    phases: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # a phase begins when one of its bits is on
 
     def algorithm(self, code: Code) -> Algorithm:
         """The code as an algorithm: its inputs and outputs are words of memory, by name and signed."""

@@ -63,6 +63,13 @@ class _MachineA:
             boundary=bit_number(self.compare[1, 1]),
             address_bits=tuple(bit_number(self.current[1, i]) for i in range(1, self.n_i + 1)),
             halt=bit_number(self.halted) if self.halt else None,
+            phases={
+                "fetch": (bit_number(self.compare[1, 1]),),
+                "read": (bit_number(self.word_compare[1, 1]),),
+                "subtract": (bit_number(self.tc_counter[1]),),
+                "write": (bit_number(self.copy_sub[1]),),
+                "branch": tuple(bit_number(condition[1]) for condition in self.condition),
+            },
         )
 
     def declare(self) -> None:

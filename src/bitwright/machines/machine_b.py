@@ -52,6 +52,13 @@ class _MachineB:
             boundary=bit_number(self.carry[1]),
             address_bits=tuple(bit_number(entry[0]) for entry in self.selected),
             halt=bit_number(self.halted) if self.halt else None,
+            phases={
+                "fetch": (bit_number(self.carry[1]),),
+                "read": (bit_number(self.done),),
+                "subtract": (bit_number(self.go[1]),),
+                "write": (bit_number(self.begin),),
+                "branch": (bit_number(self.then),),
+            },
         )
 
     def declare(self) -> None:
@@ -93,7 +100,7 @@ class _MachineB:
 
     def decode(self) -> None:
         b, l_i = self.b, self.l_i
-        done = b.bit("I_done")
+        self.done = done = b.bit("I_done")
         b.block(done)
         signal = or_tree(b, "I_signal", 1, l_i, lambda _: [done])
         k = span(1, l_i)
@@ -198,7 +205,7 @@ class _MachineB:
 
     def write_back(self) -> None:
         b, n = self.b, self.n_c
-        begin, then = b.bit("B_begin"), b.bit("B_then")
+        self.begin, self.then = begin, then = b.bit("B_begin"), b.bit("B_then")
         b.block(begin)
         b.block(then)
         b.when(self.go[ceil_log2(n) + 1] == 1).write(self.ready[:], self.store[:], begin)

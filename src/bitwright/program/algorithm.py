@@ -10,6 +10,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.errors import InputError, listing, suggestion
+from bitwright.lazy import Shown
 from bitwright.program.layout import NAME
 from bitwright.program.program import Program
 
@@ -27,7 +28,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class Algorithm(Shown):
     """A program together with its inputs, outputs, start bits and end.
 
     With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then

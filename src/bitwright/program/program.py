@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.lazy import Shown
 from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
@@ -23,7 +24,7 @@ def _frozen(array: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Shown):
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
 
     Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of

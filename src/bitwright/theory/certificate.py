@@ -15,6 +15,7 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.lazy import Shown
 from bitwright.program import Program
 from bitwright.theory.intervals import Ball, Enclosure, decimal, enclose, lower_bound, precision
 from bitwright.theory.ranges import Range, blocks_range
@@ -27,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """The verdict for one program, one rounding, one size of training set and one range of n."""
 
     certified: bool

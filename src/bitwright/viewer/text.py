@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
 
@@ -10,17 +11,21 @@ from bitwright.execution import Trace
 from bitwright.viewer.columns import choose_columns
 
 
-def trace_text(trace: Trace, names: Sequence[str] = ()) -> Iterator[str]:
-    """The lines of the picture: `1` for a bit that is on, a dot for one that is off; n counts the matches."""
+def trace_text(trace: Trace, names: Sequence[str] = (), notes: Iterable[str] = ()) -> Iterator[str]:
+    """The lines of the picture: `1` for a bit that is on, a dot for one that is off; n counts the matches.
+
+    `notes` stand at the end of the lines, one for each step.
+    """
     columns = choose_columns(trace.program, names)
     widths = [max(len(column.heading), len(column.bits)) for column in columns]
     margin = max(4, len(str(trace.steps)))
     count = max(1, len(str(trace.program.blocks)))
     headings = "  ".join(column.heading.ljust(width) for column, width in zip(columns, widths, strict=True))
     yield f"{'step':>{margin}}  {'n':>{count}}  {headings}".rstrip()
-    for step in range(len(trace)):
+    for step, remark in zip_longest(range(len(trace)), notes, fillvalue=""):
+        assert isinstance(step, int)
         signs = np.where(trace.state(step), "1", "·")
         cells = "  ".join(
             "".join(signs[list(column.bits)]).ljust(width) for column, width in zip(columns, widths, strict=True)
         )
-        yield f"{step:>{margin}}  {len(trace.matches(step)):>{count}}  {cells}".rstrip()
+        yield f"{step:>{margin}}  {len(trace.matches(step)):>{count}}  {cells}  {remark}".rstrip()

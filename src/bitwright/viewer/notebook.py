@@ -1,0 +1,142 @@
+"""How things show themselves in notebooks: programs, algorithms, traces, runs and certificates, as HTML and SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from html import escape
+
+from bitwright.bits import any_digits
+from bitwright.errors import InputError
+from bitwright.execution import Run, Trace
+from bitwright.program import Algorithm, Program, summary
+from bitwright.theory import Certificate
+from bitwright.viewer.diagram import diagram_svg
+from bitwright.viewer.page import run_title, trace_page
+from bitwright.viewer.svg import trace_svg
+
+MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
+
+
+@singledispatch
+def html_of(thing: object) -> str | None:
+    """HTML for a notebook, or None where there is nothing to show."""
+    raise TypeError(f"there is no view of {type(thing).__name__}")
+
+
+@singledispatch
+def svg_of(thing: object) -> str | None:  # noqa: ARG001
+    """A picture for a notebook, or None where there is none."""
+    return None
+
+
+@html_of.register
+def _(program: Program) -> str:
+    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
+    return f"<div><strong>Program</strong>: {sizes}{_rules(program)}{svg_of(program) or ''}</div>"
+
+
+@html_of.register
+def _(algorithm: Algorithm) -> str:
+    program = algorithm.program
+    words = [
+        f"{what} {', '.join(f'{word.name} ({len(word.bits):,})' for word in found[:12])}"
+        for what, found in (("in:", algorithm.inputs), ("out:", algorithm.outputs))
+        if found
+    ]
+    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
+    about = f"<strong>{escape(algorithm.name)}</strong> {escape(algorithm.description)}"
+    return f"<div>{about}<br>{'; '.join([*words, sizes])}{_rules(program)}{svg_of(program) or ''}</div>"
+
+
+@html_of.register
+def _(trace: Trace) -> str:
+    picture, shown = svg_of(trace), min(trace.steps, MOST_STEPS)
+    some = "" if shown == trace.steps else f"; the first {shown:,} are shown"
+    sizes = f"{trace.steps:,} steps of {trace.program.bits:,} bits{some}"
+    return f"<div><strong>Trace</strong>: {sizes}<br>{picture or ''}</div>"
+
+
+@html_of.register
+def _(run: Run) -> str:
+    title = f"<strong>{escape(run_title(run))}</strong>"
+    with any_digits():
+        rows = [(f"<code>{escape(name)}</code>", str(value)) for name, value in run.outputs.items()]
+    facts = [f"{run.steps:,} steps", f"engine {run.engine}"]
+    facts += [f"{run.rounding} rounding"] * (run.rounding is not None)
+    facts += [f"smallest margin {run.margin:.3g}"] if run.margin is not None else []
+    facts += [] if run.halted else ["<em>did not halt within its step limit</em>"]
+    short = f"<div>{title}<br>{', '.join(facts)}{_table(('output', 'value'), rows)}</div>"
+    if run.trace is None or run.trace.packed.nbytes > 8 * MOST_BYTES:
+        return short
+    try:
+        page = trace_page(run)
+    except InputError:
+        return short
+    if len(page) > MOST_BYTES:
+        return short
+    # Without allow-same-origin the page can read nothing of the notebook around it.
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" width="100%" height="640" '
+        'style="border:1px solid #8884;border-radius:8px" title="Trace"></iframe>'
+    )
+
+
+@html_of.register
+def _(certificate: Certificate) -> str:
+    c = certificate
+    verdict = "certified" if c.certified else f"not certified: fails from n = {c.fails_from:,}"
+    colour = "#00815d" if c.certified else "#c8321f"
+    rows = [
+        ("rounding", c.rounding),
+        ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
+        ("matches", f"n = 1 to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
+        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.worst_bit)}</code>"),
+        ("margin", f"{escape(c.margin_enclosure)} at n = {c.worst_n:,}"),
+        ("program", f"<code>{escape(c.program_id)}</code>"),
+    ]
+    if c.proposal:
+        rows.append(("to do", escape(c.proposal)))
+    return f'<div><strong style="color:{colour}">{verdict}</strong>{_table((), rows)}</div>'
+
+
+@svg_of.register
+def _(program: Program) -> str | None:
+    try:
+        return diagram_svg(program)
+    except InputError:  # too many kinds of blocks for one picture
+        return None
+
+
+@svg_of.register
+def _(algorithm: Algorithm) -> str | None:
+    return svg_of(algorithm.program)
+
+
+@svg_of.register
+def _(trace: Trace) -> str | None:
+    if trace.program.bits > MOST_BITS:
+        return None
+    return trace_svg(Trace(trace.program, trace.packed[: MOST_STEPS + 1]))
+
+
+@svg_of.register
+def _(run: Run) -> str | None:
+    return None if run.trace is None else svg_of(run.trace)
+
+
+def _rules(program: Program) -> str:
+    found = summary.rules(program)
+    rows = [(f"<code>{escape(rule.text[:300])}</code>", f"{rule.count:,}") for rule in found]
+    return f"<details><summary>{len(rows):,} rules</summary>{_table(('rule', 'templates'), rows)}</details>"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
+    """Rows of HTML cells; the first column to the left."""
+    head = "".join(f'<th style="text-align:left">{heading}</th>' for heading in headings)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    more = f"<p>and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

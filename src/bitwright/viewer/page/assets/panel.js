@@ -1,0 +1,284 @@
+// What is said about the step shown: numbers, the machine, one bit in detail, and the engine's outputs.
+
+const MOST_ROWS = 40;
+const plot = element("plot"), dots = plot.getContext("2d");
+
+function describeOnce() {
+  const { real } = facts;
+  const parts = [
+    `${whole(facts.steps)} ${facts.steps === 1 ? "step" : "steps"}`, `${whole(facts.bits)} bits`,
+    `${whole(arrays.template_block.length)} templates`, `engine ${facts.engine}`,
+  ];
+  if (facts.rounding) parts.push(`${facts.rounding} rounding`);
+  const wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
+  const about = element("about"), warnings = [];
+  if (!facts.halted) warnings.push("did not halt within its step limit");
+  if (wrong) warnings.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
+  about.textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  for (const warning of warnings) about.append(" · ", make("span", warning, "wrong"));
+
+  const least = real.least;
+  const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
+  element("overview-text").textContent = !least
+    ? "The margin of each step: nothing was at stake in this run."
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.step)}: ${short(least.margin)}${far}.`;
+  element("least").hidden = !least;
+
+  const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
+  const source = {
+    "closed form": real.followed
+      ? `The mean of the infinitely wide network, in closed form; ${scatter}`
+      : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
+    all: "What the engine put out, as recorded in the run.",
+    closest: `What the engine put out, as recorded: of each step the ${real.closest} bits closest to their threshold.`,
+    nothing: "The outputs of this run were not recorded.",
+  }[real.stored];
+  const rounding = real.rounding === "calibrated"
+    ? "Calibrated rounding estimates how many matching templates write the bit, and sets it above ½."
+    : "Sign rounding sets a bit if its output is above 0.";
+  element("outputs-text").textContent = `${source} ${real.stored === "nothing" ? "" : rounding}`;
+  element("value-head").textContent = real.rounding === "calibrated" ? "estimate" : "threshold";
+  element("deviation-head").hidden = !real.deviations;
+  element("outputs").classList.toggle("six", real.deviations);
+  element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${whole(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
+}
+
+function showStep() {
+  if (facts.computer) showComputer();
+  else showNumbers();
+  const box = element("bit");
+  box.replaceChildren(...(now.bit < 0 ? [make("p", "Point at a bit, or tap it, to see its block and what it writes.", "soft")] : describe(now.bit, now.step)));
+  showOutputs();
+}
+
+// Words as numbers.
+
+function wordList(words, before) {
+  const list = make("dl", undefined, "words");
+  for (const [name, bits, signed, role] of words) {
+    const value = String(numberAt(now.step, bits, signed));
+    const entry = make("div", undefined, role || "");
+    const number = make("dd", value.length > 24 ? `${value.slice(0, 10)}…${value.slice(-10)}` : value);
+    number.title = value;
+    if (name.length > 11 || value.length > 9) entry.classList.add(value.length > 20 ? "widest" : "wide");
+    if (before !== undefined && value !== String(numberAt(before, bits, signed))) entry.classList.add("changed");
+    entry.append(make("dt", name), number);
+    list.append(entry);
+  }
+  return list;
+}
+
+function showNumbers() {
+  const before = Math.max(0, now.step - 1);
+  const list = wordList(facts.words.slice(0, 64), before), n = make("div");
+  n.append(make("dt", "matches n"), make("dd", whole(arrays.n[now.step])));
+  list.append(n);
+  element("numbers").replaceChildren(list);
+}
+
+// The SBN machine: the instruction that is being executed, its phase, and memory.
+
+function showComputer() {
+  const { instruction_step: begins, instruction_address: addresses, phase_step: steps, phase_kind: kinds } = arrays;
+  const { computer } = facts;
+  const at = below(begins, now.step), address = addresses[at], phase = below(steps, now.step);
+  const chip = element("phase");
+  const sbn = computer.instructions[address];
+  chip.textContent = phase < 0 || !sbn ? "" : computer.phases[kinds[phase]];
+  chip.className = phase < 0 ? "" : `phase phase-${kinds[phase] % 5}`;
+  const line = element("executing");
+  if (at < 0) line.textContent = "No instruction has begun.";
+  else if (!sbn) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
+  else {
+    line.replaceChildren(
+      make("span", `instruction ${whole(at + 1)}, address ${address}${sbn.label ? ` (${sbn.label})` : ""}`, "soft"),
+      make("br"), make("code", `${sbn.b} −= ${sbn.a}; if negative go to ${sbn.c}`), make("span", cameOf(at, sbn), "soft"));
+  }
+  const marked = computer.words.map((word, i) => [...word, sbn && sbn.words[1] === i ? "target" : sbn && sbn.words[0] === i ? "source" : ""]);
+  element("memory").replaceChildren(wordList(marked, at >= 0 ? begins[at] : undefined));
+  if (document.activeElement !== element("instruction")) element("instruction").value = Math.max(1, at + 1);
+}
+
+function cameOf(at, sbn) {
+  const begins = arrays.instruction_step;
+  if (at + 1 >= begins.length) return "";
+  const [, bits] = facts.computer.words[sbn.words[1]];
+  const result = numberAt(begins[at + 1], bits, true), next = arrays.instruction_address[at + 1];
+  return ` → ${result}${result < 0n ? `, go to ${next}` : ""}`;
+}
+
+// One bit in one step: its block, the template that the block matches, and what that writes.
+
+function describe(bit, step) {
+  const block = rules.blockOf[bit], template = templateAt(step, block);
+  const head = make("p", undefined, "bit-head");
+  const name = make("strong", nameOf(bit));
+  name.style.color = colour(bit);
+  head.append(name, make("span", ` = ${on(step, bit)} at step ${whole(step)}`));
+  const list = make("dl", undefined, "facts");
+  const add = (term, ...nodes) => { const d = make("dd"); d.append(...nodes); list.append(make("dt", term), d); };
+  const members = make("span", undefined, "block-bits");
+  for (const other of blockBits(block)) members.append(make("span", `${nameOf(other)}=${on(step, other)}`, on(step, other) ? "is-on" : ""));
+  add("block", members);
+  if (template < 0) add("template", make("span", "none matches", "soft"));
+  else {
+    add("template", make("code", templateText(template), "template"));
+    if (ruleText(template)) add("rule", make("code", ruleText(template), "rule"));
+    add("writes", make("span", namesOf(writesOf(template)), "writes"));
+  }
+  const setters = settersOf(step, bit);
+  if (step > 0 && (on(step, bit) || setters.length)) {
+    const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
+    if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
+    else add("set by", make("span", "no template: the engine was wrong here", "wrong"));
+  }
+  if (step > 0 && setters.length && !on(step, bit)) add("but", make("span", "the engine did not set it", "wrong"));
+  return [head, list];
+}
+
+function describeNumber(group, step) {
+  const head = make("p", undefined, "bit-head"), name = make("strong", group.label);
+  name.style.color = colour(group.bits[0]);
+  head.append(name, make("span", ` = ${numberAt(step, group.bits, group.signed)} at step ${whole(step)}`));
+  const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
+  const more = make("p", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `, "soft");
+  more.append(make("code", digits.length > 200 ? `${digits.slice(0, 200)}…` : digits));
+  return [head, more];
+}
+
+function namesOf(bits) {
+  const some = Array.from(bits.slice(0, 12), nameOf).join(" ");
+  return bits.length > 12 ? `${some} and ${bits.length - 12} more` : some;
+}
+
+// The engine's outputs.
+
+function showOutputs() {
+  const body = element("outputs").tBodies[0], more = element("outputs-more"), said = saidAt(now.step);
+  element("outputs").hidden = plot.hidden = !said;
+  element("outputs-of").textContent = said ? `of step ${whole(now.step)}, n = ${whole(said.n)}` : "";
+  if (!said) {
+    body.replaceChildren();
+    more.textContent = now.step >= facts.steps ? "The run ends here." : "";
+    return;
+  }
+  const bits = said.bits || everyBit;
+  const shown = closest(said, bits, now.playing ? 12 : MOST_ROWS);
+  if (now.bit >= 0) shown.unshift(now.bit);
+  body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
+  const left = bits.length - shown.length;
+  more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${whole(facts.bits)}; choose any other to see it here.` : "";
+  drawPlot(said, bits);
+}
+
+const everyBit = Array.from({ length: facts.bits }, (_, bit) => bit);
+
+// The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
+
+function closest(said, bits, most) {
+  const kept = [];
+  const before = (a, b) => a.margin - b.margin || b.value - a.value || a.bit - b.bit;
+  for (const bit of bits) {
+    if (bit === now.bit) continue;
+    const entry = { bit, margin: said.margin(bit), value: said.value(bit) };
+    if (kept.length === most && before(entry, kept[most - 1]) >= 0) continue;
+    let at = kept.length;
+    while (at > 0 && before(entry, kept[at - 1]) < 0) at--;
+    kept.splice(at, 0, entry);
+    if (kept.length > most) kept.pop();
+  }
+  return kept.map((entry) => entry.bit);
+}
+
+function outputRow(bit, said) {
+  const row = make("tr", undefined, bit === now.bit ? "chosen" : "");
+  row.dataset.bit = nameOf(bit);
+  const output = said.output(bit), cells = [make("th", nameOf(bit))];
+  cells[0].scope = "row";
+  const number = (value) => {
+    const cell = make("td", Number.isNaN(value) ? "not stored" : short(value));
+    cell.title = String(value);
+    return cell;
+  };
+  cells.push(number(output), number(said.calibrated ? said.value(bit) : said.threshold));
+  if (facts.real.deviations) cells.push(number(said.spread));
+  const margin = said.margin(bit);
+  cells.push(Number.isFinite(margin) || Number.isNaN(margin) ? number(margin) : make("td", "–"));
+  const next = on(now.step + 1, bit), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
+  cells.push(make("td", String(next), right ? (next ? "is-on" : "") : "wrong"));
+  row.append(...cells);
+  row.addEventListener("click", () => choose(bit));
+  return row;
+}
+
+// A picture of the same: every bit at its value, the threshold between; bells where the spread of one network is known.
+
+function drawPlot(said, bits) {
+  const w = plot.parentElement.clientWidth, h = 92;
+  if (w <= 0) return;
+  sharp(plot, dots, w, h);
+  dots.clearRect(0, 0, w, h);
+  const every = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
+  const values = (every > 1 ? bits.filter((_, i) => i % every === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
+  let low = Math.min(...sample(values), said.threshold) - reach, high = Math.max(...sample(values), said.threshold) + reach;
+  if (said.calibrated) { low = Math.min(low, -0.25); high = Math.max(high, 1.25); }
+  const pad = (high - low) * 0.04 || 1;
+  const x = (value) => 6 + ((value - low + pad) / (high - low + 2 * pad)) * (w - 12), base = h - 18;
+  dots.fillStyle = palette.line;
+  dots.fillRect(0, base, w, 1);
+  const hue = (value) => (value > said.threshold ? palette.accent : palette.soft);
+  if (facts.real.deviations) {
+    const tally = new Map();
+    for (const value of values) tally.set(value, (tally.get(value) || 0) + 1);
+    const kinds = Array.from(tally).sort((a, b) => b[1] - a[1]).slice(0, 12), tallest = Math.log2(1 + kinds[0][1]);
+    for (const [value, count] of kinds) bell(x, value, said.spread, base, (0.3 + 0.7 * Math.log2(1 + count) / tallest) * (base - 16), hue(value));
+  } else {
+    dots.globalAlpha = values.length > 400 ? 0.35 : 0.7;
+    values.forEach((value, i) => {
+      if (!Number.isFinite(value)) return;
+      dots.fillStyle = hue(value);
+      dots.beginPath();
+      dots.arc(x(value), 10 + ((i * 0.618034) % 1) * (base - 18), 2.4, 0, 7); // spread evenly, the same every time
+      dots.fill();
+    });
+    dots.globalAlpha = 1;
+  }
+  dots.strokeStyle = palette.wrong;
+  dots.setLineDash([4, 3]);
+  dots.beginPath();
+  dots.moveTo(x(said.threshold), 2);
+  dots.lineTo(x(said.threshold), base);
+  dots.stroke();
+  dots.setLineDash([]);
+  dots.font = "11px system-ui, sans-serif";
+  dots.textAlign = "center";
+  dots.fillStyle = palette.soft;
+  dots.fillText(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34), h - 4);
+  if (said.calibrated) { dots.fillText("0", x(0), h - 4); dots.fillText("1", x(1), h - 4); }
+  const own = now.bit >= 0 ? said.value(now.bit) : NaN;
+  if (Number.isFinite(own)) {
+    dots.strokeStyle = palette.text;
+    dots.lineWidth = 2;
+    dots.beginPath();
+    dots.moveTo(x(own), base - 12);
+    dots.lineTo(x(own), base + 3);
+    dots.stroke();
+    dots.lineWidth = 1;
+  }
+}
+
+const sample = (values) => values.filter(Number.isFinite).reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+
+function bell(x, value, spread, base, height, hue) {
+  dots.fillStyle = dots.strokeStyle = hue;
+  if (!(spread > 0)) { dots.fillRect(x(value) - 1.5, base - height, 3, height); return; }
+  dots.beginPath();
+  for (let i = -30; i <= 30; i++) {
+    const d = (i / 30) * 3;
+    dots.lineTo(x(value + d * spread), base - height * Math.exp(-d * d / 2));
+  }
+  dots.globalAlpha = 0.22;
+  dots.fill();
+  dots.globalAlpha = 1;
+  dots.stroke();
+}

@@ -1,0 +1,162 @@
+// The program and its run: names of bits, matches, and what the engine said in a step.
+
+const stride = Math.ceil(facts.bits / 8); // bytes of a state
+let states = null;
+const on = (step, bit) => (states[step * stride + (bit >> 3)] >> (7 - (bit & 7))) & 1;
+
+// Names. Bits are numbered through all fields, the last index of an array runs fastest.
+
+const fields = [];
+{
+  let offset = 0;
+  for (const [name, shape] of facts.fields) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    fields.push({ name, shape, offset, size, number: fields.length });
+    offset += size;
+  }
+}
+
+function fieldOf(bit) {
+  let low = 0, high = fields.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (fields[middle].offset <= bit) low = middle; else high = middle - 1;
+  }
+  return fields[low];
+}
+
+function nameOf(bit) {
+  const field = fieldOf(bit), index = [];
+  let rest = bit - field.offset;
+  for (let axis = field.shape.length - 1; axis >= 0; axis--) {
+    index.unshift(rest % field.shape[axis] + 1);
+    rest = Math.floor(rest / field.shape[axis]);
+  }
+  return index.length ? `${field.name}[${index.join(",")}]` : field.name;
+}
+
+function bitOf(name) {
+  const found = /^\s*([A-Za-z_]\w*)\s*(?:\[([\d,\s]+)\])?\s*$/.exec(name);
+  const field = found && fields.find((f) => f.name === found[1]);
+  if (!field) return -1;
+  const index = found[2] ? found[2].split(",").map(Number) : [];
+  if (index.length !== field.shape.length) return -1;
+  let at = 0;
+  for (let axis = 0; axis < index.length; axis++) {
+    if (!(index[axis] >= 1 && index[axis] <= field.shape[axis])) return -1;
+    at = at * field.shape[axis] + index[axis] - 1;
+  }
+  return field.offset + at;
+}
+
+// A number inside the state; index 1 of an array is its lowest bit.
+
+function numberAt(step, bits, signed) {
+  let value = 0n;
+  for (let place = bits.length - 1; place >= 0; place--) value = (value << 1n) | BigInt(on(step, bits[place]));
+  if (signed && on(step, bits[bits.length - 1])) value -= 1n << BigInt(bits.length);
+  return value;
+}
+
+// Blocks and templates.
+
+const rules = {};
+
+function prepare() {
+  states = arrays.states;
+  const { block_start: start, block_bits: members, template_block: block } = arrays;
+  rules.blockOf = new Int32Array(facts.bits);
+  for (let b = 0; b + 1 < start.length; b++)
+    for (let i = start[b]; i < start[b + 1]; i++) rules.blockOf[members[i]] = b;
+  rules.first = new Int32Array(start.length); // templates are sorted by block, and inside by configuration
+  for (let t = 0; t < block.length; t++) rules.first[block[t] + 1]++;
+  for (let b = 1; b < rules.first.length; b++) rules.first[b] += rules.first[b - 1];
+  rules.writers = new Int32Array(facts.bits); // c
+  for (const bit of arrays.write_bits) rules.writers[bit]++;
+}
+
+const blockBits = (block) => arrays.block_bits.subarray(arrays.block_start[block], arrays.block_start[block + 1]);
+const writesOf = (template) => arrays.write_bits.subarray(arrays.write_start[template], arrays.write_start[template + 1]);
+
+function templateAt(step, block) {
+  let low = rules.first[block], high = rules.first[block + 1] - 1;
+  if (low > high) return -1;
+  let config = 0;
+  const from = arrays.block_start[block], to = arrays.block_start[block + 1];
+  for (let i = from; i < to; i++) config |= on(step, arrays.block_bits[i]) << (i - from);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (arrays.template_config[middle] < config) low = middle + 1; else high = middle;
+  }
+  return arrays.template_config[low] === config ? low : -1;
+}
+
+function templateText(template) {
+  const config = arrays.template_config[template];
+  const when = Array.from(blockBits(arrays.template_block[template]), (bit, i) => `${nameOf(bit)}=${(config >> i) & 1}`);
+  return `when ${when.join(" ")} write ${Array.from(writesOf(template), nameOf).join(" ")}`;
+}
+
+const ruleText = (template) => facts.rules[arrays.template_rule[template]] || "";
+
+// All matches of a state, and for every bit how many of them write it (m); the last few steps are kept.
+
+const known = new Map();
+
+function matchesAt(step) {
+  if (known.has(step)) return known.get(step);
+  const templates = [], counts = new Int32Array(facts.bits);
+  for (let block = 0; block + 1 < arrays.block_start.length; block++) {
+    const template = templateAt(step, block);
+    if (template < 0) continue;
+    templates.push(template);
+    for (const bit of writesOf(template)) counts[bit]++;
+  }
+  if (known.size > 64) known.delete(known.keys().next().value);
+  known.set(step, { templates, counts });
+  return known.get(step);
+}
+
+function settersOf(step, bit) {
+  return step === 0 ? [] : matchesAt(step - 1).templates.filter((t) => writesOf(t).includes(bit));
+}
+
+// What the engine said about the state of a step: outputs F, and the value that rounding compares with a threshold:
+// calibrated, the estimate (F - c w0)/(w1 - w0) of m, with 1/2; sign, F itself, with 0.
+
+function weightsAt(step) {
+  const n = arrays.n[step];
+  let low = 0, high = arrays.table_n.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (arrays.table_n[middle] < n) low = middle + 1; else high = middle;
+  }
+  const calibrated = facts.real.rounding === "calibrated";
+  const w = { n, w0: arrays.table_w0[low], gap: arrays.table_gap[low], deviation: arrays.table_deviation[low] };
+  w.spread = calibrated ? w.deviation / (w.gap || 1) : w.deviation; // of the value that is compared
+  return w;
+}
+
+function saidAt(step) {
+  const { real } = facts, w = weightsAt(step);
+  if (step >= facts.steps || real.stored === "nothing") return null;
+  const calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
+  let bits = null, output;
+  if (real.stored === "closed form") {
+    const { counts } = matchesAt(step);
+    output = (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit];
+  } else if (real.stored === "all") {
+    output = (bit) => arrays.outputs[step * facts.bits + bit];
+  } else {
+    const from = step * real.closest;
+    bits = arrays.chosen.subarray(from, from + real.closest);
+    const at = new Map(Array.from(bits, (bit, i) => [bit, from + i]));
+    output = (bit) => (at.has(bit) ? arrays.outputs[at.get(bit)] : NaN);
+  }
+  const exact = calibrated && real.stored === "closed form" && w.n > 0; // then the estimate is m itself
+  const value = (bit) =>
+    exact ? matchesAt(step).counts[bit] : calibrated ? (output(bit) - w.w0 * rules.writers[bit]) / (w.gap || 1) : output(bit);
+  const decided = (bit) => (calibrated ? w.n > 0 : w.n > 1 && rules.writers[bit] > 0); // is anything at stake?
+  const margin = (bit) => (decided(bit) ? Math.abs(value(bit) - threshold) : Infinity);
+  return { ...w, threshold, calibrated, bits, output, value, margin };
+}

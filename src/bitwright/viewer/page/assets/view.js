@@ -1,0 +1,382 @@
+// The picture: only what is visible is drawn, on one canvas that stays in place while its container scrolls.
+
+const scroller = element("scroller"), spacer = element("spacer"), canvas = element("cells"), overview = element("overview");
+const paint = canvas.getContext("2d"), strip = overview.getContext("2d");
+const size = { width: 0, height: 0, label: 90, ruler: 24, row: 16 };
+let palette = {}, scheduled = false, strong = null;
+
+function readPalette() {
+  const style = getComputedStyle(document.documentElement);
+  const get = (name) => style.getPropertyValue(name).trim();
+  palette = { fields: [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--field-${i}`)), phases: [0, 1, 2, 3, 4].map((i) => get(`--phase-${i}`)) };
+  for (const name of ["text", "soft", "line", "paper", "well", "accent", "wrong", "now", "chosen"]) palette[name] = get(`--${name}`);
+}
+
+function sharp(target, context, w, h) {
+  const ratio = window.devicePixelRatio || 1;
+  if (target.width !== Math.round(w * ratio) || target.height !== Math.round(h * ratio)) {
+    target.width = Math.round(w * ratio);
+    target.height = Math.round(h * ratio);
+    target.style.width = `${w}px`;
+    target.style.height = `${h}px`;
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+}
+
+function measure() {
+  size.width = scroller.clientWidth;
+  size.height = scroller.clientHeight;
+  size.ruler = facts.computer ? 40 : 24;
+  const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
+  size.row = room < 13 ? 17 : Math.min(22, Math.floor(room));
+  paint.font = "12px system-ui, sans-serif";
+  let longest = 5;
+  const every = Math.max(1, Math.floor(rows.length / 3000));
+  for (let row = 0; row < rows.length; row += every) longest = Math.max(longest, labelOf(rows[row]).length);
+  size.label = Math.min(Math.max(56, longest * 7.3 + 30), Math.max(110, size.width * 0.3));
+  spacer.style.width = `${size.label + (facts.steps + 1) * now.cell + 8}px`;
+  spacer.style.height = `${size.ruler + rows.length * size.row + 4}px`;
+}
+
+const labelOf = (entry) => (entry < 0 ? groups[-1 - entry].label : nameOf(entry));
+const columnOf = (step) => size.label + step * now.cell - scroller.scrollLeft;
+const lineOf = (row) => size.ruler + row * size.row - scroller.scrollTop;
+
+function redraw() {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => { scheduled = false; draw(); });
+}
+
+function draw() {
+  sharp(canvas, paint, size.width, size.height);
+  paint.fillStyle = palette.paper;
+  paint.fillRect(0, 0, size.width, size.height);
+  const first = Math.max(0, Math.floor(scroller.scrollLeft / now.cell));
+  const last = Math.min(facts.steps, Math.floor((scroller.scrollLeft + size.width - size.label) / now.cell));
+  const top = Math.max(0, Math.floor(scroller.scrollTop / size.row));
+  const bottom = Math.min(rows.length - 1, Math.floor((scroller.scrollTop + size.height - size.ruler) / size.row));
+  paint.save();
+  paint.beginPath();
+  paint.rect(size.label, size.ruler, size.width, size.height);
+  paint.clip();
+  drawBands(top, bottom, first, last);
+  for (let row = top; row <= bottom; row++) {
+    if (rows[row] < 0) drawNumber(groups[-1 - rows[row]], row, first, last);
+    else drawBit(rows[row], row, first, last);
+  }
+  drawWrong(top, bottom, first, last);
+  drawFocus();
+  paint.restore();
+  drawLabels(top, bottom);
+  drawRuler(first, last);
+  drawOverview(first, last);
+}
+
+function drawBands(top, bottom, first, last) {
+  const right = columnOf(last + 1);
+  for (let row = top; row <= bottom; row++) {
+    const entry = rows[row];
+    if (entry < 0) continue;
+    const odd = now.group === "block" && !now.query && rules.blockOf[entry] % 2;
+    paint.fillStyle = odd ? palette.line : palette.well;
+    paint.fillRect(size.label, lineOf(row), right - size.label, size.row - (now.group === "block" ? 0 : 1));
+  }
+  paint.fillStyle = palette.now;
+  paint.fillRect(columnOf(now.step), size.ruler, Math.max(now.cell, 2), size.height);
+  const row = rowOfBit.get(now.bit);
+  if (row >= 0) {
+    paint.fillStyle = palette.chosen;
+    paint.fillRect(size.label, lineOf(row), size.width, size.row);
+  }
+}
+
+// A bit: its steps with value 1, drawn together where they touch.
+
+function drawBit(bit, row, first, last) {
+  const gap = now.cell >= 7 ? 1 : 0, y = lineOf(row) + 2, height = size.row - (size.row < 15 ? 4 : 5);
+  paint.fillStyle = palette.fields[fieldOf(bit).number % 7];
+  for (let step = first; step <= last; step++) {
+    if (!on(step, bit)) continue;
+    const from = step;
+    if (!gap) while (step < last && on(step + 1, bit)) step++;
+    paint.fillRect(columnOf(from) + gap, y, Math.max((step - from + 1) * now.cell - gap, 1), height);
+  }
+}
+
+// An array as a number over time: one piece for as long as it stays the same.
+
+function drawNumber(group, row, first, last) {
+  const y = lineOf(row), middle = y + size.row / 2;
+  const hue = palette.fields[group.field.number % 7];
+  paint.font = "11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
+  paint.textBaseline = "middle";
+  paint.lineWidth = 1;
+  for (let step = first; step <= last;) {
+    const from = step;
+    while (step <= last && same(group.bits, from, step)) step++;
+    const x = columnOf(from), w = (step - from) * now.cell, zero = group.bits.every((bit) => !on(from, bit));
+    paint.strokeStyle = hue;
+    if (zero) {
+      paint.globalAlpha = 0.35;
+      paint.beginPath();
+      paint.moveTo(x, middle + 0.5);
+      paint.lineTo(x + w, middle + 0.5);
+      paint.stroke();
+      paint.globalAlpha = 1;
+      continue;
+    }
+    paint.globalAlpha = 0.16;
+    paint.fillStyle = hue;
+    paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
+    paint.globalAlpha = 0.8;
+    paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
+    paint.globalAlpha = 1;
+    const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
+    if (room > 8) {
+      const text = String(numberAt(from, group.bits, group.signed));
+      const fits = Math.floor(room / 6.7);
+      paint.fillStyle = palette.text;
+      if (text.length <= fits) paint.fillText(text, left, middle);
+      else if (fits > 3) paint.fillText(`${text.slice(0, fits - 1)}…`, left, middle);
+    }
+  }
+}
+
+function same(bits, one, other) { // they are adjacent, so whole bytes can be compared
+  const from = bits[0], to = bits[bits.length - 1], a = one * stride, b = other * stride;
+  for (let at = from >> 3; at <= to >> 3; at++) {
+    let differing = states[a + at] ^ states[b + at];
+    if (at === from >> 3) differing &= 0xff >> (from & 7);
+    if (at === to >> 3) differing &= 0xff << (7 - (to & 7));
+    if (differing) return false;
+  }
+  return true;
+}
+
+// Where a step did not do what the rules say.
+
+function drawWrong(top, bottom, first, last) {
+  let budget = 200; // columns; a run that goes wrong usually stays wrong
+  paint.strokeStyle = palette.wrong;
+  paint.lineWidth = 2;
+  for (let step = Math.max(1, first); step <= last && budget; step++) {
+    if (!arrays.wrong[step - 1]) continue;
+    budget--;
+    const { counts } = matchesAt(step - 1);
+    for (let row = top; row <= bottom; row++)
+      if (rows[row] >= 0 && (counts[rows[row]] > 0) !== (on(step, rows[row]) === 1))
+        paint.strokeRect(columnOf(step) + 1, lineOf(row) + 1, Math.max(now.cell - 1, 2), size.row - 3);
+  }
+}
+
+// The block of the cell in question in its own step, and what its template writes in the next one.
+
+function drawFocus() {
+  const { bit, step } = now.hover || { bit: now.bit, step: now.step };
+  if (bit < 0) return;
+  const block = rules.blockOf[bit], template = templateAt(step, block);
+  const outline = (which, at, hue, wide) => {
+    const row = rowOfBit.get(which);
+    if (row === undefined) return;
+    paint.strokeStyle = hue;
+    paint.lineWidth = wide;
+    paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
+  };
+  for (const other of blockBits(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
+  if (template >= 0 && step < facts.steps)
+    for (const other of writesOf(template)) outline(other, step + 1, palette.accent, 2);
+}
+
+function drawLabels(top, bottom) {
+  paint.fillStyle = palette.paper;
+  paint.fillRect(0, size.ruler, size.label, size.height);
+  paint.fillStyle = palette.line;
+  paint.fillRect(size.label - 1, 0, 1, size.height);
+  paint.save();
+  paint.beginPath();
+  paint.rect(0, size.ruler, size.label - 4, size.height);
+  paint.clip();
+  paint.textBaseline = "middle";
+  const letters = size.row < 15 ? 11 : 12;
+  for (let row = top; row <= bottom; row++) {
+    const entry = rows[row], y = lineOf(row) + size.row / 2;
+    if (entry < 0) {
+      const group = groups[-1 - entry];
+      paint.font = `600 ${letters}px system-ui, sans-serif`;
+      paint.fillStyle = palette.fields[group.field.number % 7];
+      paint.fillText(now.folded.has(group.number) ? "▸" : "▾", 6, y);
+      paint.fillText(group.label, 20, y);
+    } else {
+      const flag = !fieldOf(entry).shape.length && now.group === "name" && !now.query;
+      paint.font = `${entry === now.bit || flag ? 600 : 400} ${letters}px system-ui, sans-serif`;
+      paint.fillStyle = flag ? palette.fields[fieldOf(entry).number % 7] : entry === now.bit ? palette.text : palette.soft;
+      paint.fillText(nameOf(entry), flag ? 20 : 24, y);
+    }
+  }
+  paint.restore();
+}
+
+const nice = (least) => {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((f) => f * power).find((f) => f >= least);
+};
+
+function drawRuler(first, last) {
+  paint.fillStyle = palette.paper;
+  paint.fillRect(0, 0, size.width, size.ruler);
+  paint.save();
+  paint.beginPath();
+  paint.rect(size.label, 0, size.width, size.ruler);
+  paint.clip();
+  if (facts.computer) drawPhases(first, last);
+  const every = nice(56 / now.cell);
+  paint.font = "11px system-ui, sans-serif";
+  paint.textAlign = "center";
+  paint.textBaseline = "middle";
+  const centre = (step) => columnOf(step) + now.cell / 2;
+  paint.fillStyle = palette.soft;
+  for (let step = Math.ceil(first / every) * every; step <= last; step += every) {
+    if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
+    paint.fillText(whole(step), Math.min(Math.max(centre(step), size.label + 4 + 3 * String(step).length), size.width - 4 - 3.5 * String(step).length), 11);
+    paint.fillRect(centre(step), 20, 1, 3);
+  }
+  const { least } = facts.real;
+  if (least && least.step >= first && least.step <= last) {
+    paint.fillStyle = palette.wrong;
+    paint.fillText("▼", centre(least.step), 21);
+  }
+  const text = whole(now.step), half = text.length * 3.6 + 6;
+  const x = Math.min(Math.max(centre(now.step), size.label + half), size.width - half);
+  if (now.step >= first - 1 && now.step <= last + 1) {
+    paint.fillStyle = palette.accent;
+    paint.beginPath();
+    paint.roundRect(x - half, 2, 2 * half, 17, 8);
+    paint.fill();
+    paint.fillStyle = palette.paper;
+    paint.font = "600 11px system-ui, sans-serif";
+    paint.fillText(text, x, 11);
+  }
+  paint.restore();
+  paint.textAlign = "left";
+  paint.fillStyle = palette.soft;
+  paint.font = "11px system-ui, sans-serif";
+  paint.textBaseline = "middle";
+  paint.fillText("step", 20, 11);
+  if (facts.computer) paint.fillText("phase", 20, 30);
+  paint.fillStyle = palette.line;
+  paint.fillRect(0, size.ruler - 1, size.width, 1);
+}
+
+function drawPhases(first, last) {
+  const { phase_step: steps, phase_kind: kinds } = arrays;
+  paint.textBaseline = "middle";
+  paint.font = "11px system-ui, sans-serif";
+  for (let i = Math.max(0, below(steps, first)); i < steps.length && steps[i] <= last; i++) {
+    const until = i + 1 < steps.length ? steps[i + 1] : facts.steps + 1;
+    const x = columnOf(steps[i]), w = (until - steps[i]) * now.cell, name = facts.computer.phases[kinds[i]];
+    paint.fillStyle = palette.phases[kinds[i] % 5];
+    paint.globalAlpha = 0.25;
+    paint.fillRect(x, 23, w - 1, 14);
+    paint.globalAlpha = 1;
+    paint.fillRect(x, 23, Math.min(2, w), 14);
+    const left = Math.max(x, size.label) + 5;
+    if (x + w - left > name.length * 6) {
+      paint.fillStyle = palette.text;
+      paint.fillText(name, left, 30);
+    }
+  }
+}
+
+// The index of the last entry of a sorted array that is at most `value`; -1 if there is none.
+
+function below(sorted, value) {
+  let low = -1, high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (sorted[middle] <= value) low = middle; else high = middle - 1;
+  }
+  return low;
+}
+
+// The whole run at a glance: how close each step was, wrong steps, the step shown, and the part that is visible.
+
+function closeness(step) {
+  const margin = arrays.margin[step];
+  return facts.real.deviations ? (weightsAt(step).spread > 0 ? margin / weightsAt(step).spread : Infinity) : margin;
+}
+
+// A bar for each step where there is room for it, else the closest of the steps that share a column of pixels.
+
+function closenessByPixel(w) {
+  const wide = Math.max(1, Math.floor(w - 16)), bars = facts.steps * 8 < wide;
+  const heights = new Float64Array(bars ? facts.steps : wide).fill(Infinity);
+  let most = 0;
+  for (let i = 0; i < heights.length && facts.steps; i++) {
+    const from = bars ? i : Math.floor((i * facts.steps) / wide), to = bars ? i : Math.floor(((i + 1) * facts.steps) / wide) - 1;
+    for (let step = from; step <= Math.max(from, to); step++) heights[i] = Math.min(heights[i], closeness(step));
+    if (Number.isFinite(heights[i])) most = Math.max(most, heights[i]);
+  }
+  return { w, heights, bars, most: most || 1 };
+}
+
+function drawOverview(first, last) {
+  const w = overview.parentElement.clientWidth || 1, h = 46;
+  sharp(overview, strip, w, h);
+  strip.clearRect(0, 0, w, h);
+  const at = (step) => 8 + (step / Math.max(1, facts.steps)) * (w - 16); // as the slider's thumb moves
+  strip.fillStyle = palette.well;
+  strip.beginPath();
+  strip.roundRect(0, 0, w, h, 5);
+  strip.fill();
+  strip.fillStyle = palette.now;
+  strip.fillRect(at(first), 0, at(last) - at(first), h);
+  if (!strong || strong.w !== w) strong = closenessByPixel(w);
+  strip.fillStyle = palette.accent;
+  strip.globalAlpha = 0.55;
+  strong.heights.forEach((c, i) => {
+    if (!Number.isFinite(c)) return;
+    const high = Math.max(1, (c / strong.most) * (h - 14));
+    if (strong.bars) strip.fillRect(at(i) - 3, h - 3 - high, 6, high);
+    else strip.fillRect(8 + i, h - 3 - high, 1, high);
+  });
+  strip.globalAlpha = 1;
+  strip.fillStyle = palette.wrong;
+  const wrongs = arrays.wrong;
+  for (let step = 0, x = -9; step < wrongs.length; step++)
+    if (wrongs[step] && at(step) > x + 1) { x = at(step); strip.fillRect(x, 0, 2, 7); }
+  const { least } = facts.real;
+  if (least) {
+    strip.beginPath();
+    const x = at(least.step);
+    strip.moveTo(x - 5, 1);
+    strip.lineTo(x + 5, 1);
+    strip.lineTo(x, 9);
+    strip.fill();
+    strip.fillRect(x - 0.5, 9, 1, h - 9);
+  }
+  strip.fillStyle = palette.text;
+  strip.fillRect(at(now.step) - 1, 0, 2, h);
+}
+
+// Pointer and position.
+
+function cellAt(event) {
+  const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  const step = Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
+  const row = Math.floor((y - size.ruler + scroller.scrollTop) / size.row);
+  const entry = y < size.ruler || row >= rows.length ? null : rows[row];
+  return { step: x < size.label || step < 0 || step > facts.steps ? null : step, entry, x, y };
+}
+
+function reveal(step, bit) {
+  const left = step * now.cell, room = size.width - size.label;
+  if (left < scroller.scrollLeft) scroller.scrollLeft = left - room * 0.2;
+  else if (left + now.cell > scroller.scrollLeft + room) scroller.scrollLeft = left - room * 0.8;
+  const row = bit === undefined ? undefined : rowOfBit.get(bit);
+  if (row === undefined) return;
+  const top = row * size.row, height = size.height - size.ruler;
+  const spare = 3 * size.row; // some rows around it
+  if (top < scroller.scrollTop) scroller.scrollTop = top - spare;
+  else if (top + size.row > scroller.scrollTop + height) scroller.scrollTop = top + size.row + spare - height;
+}

@@ -1,0 +1,40 @@
+"""Arrays in one compressed piece: what the page's script turns back into typed arrays."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Blob:
+    """Collects arrays, then compresses them together; `directory` says what lies where and how to undo the coding."""
+
+    def __init__(self) -> None:
+        self.directory: list[tuple[str, str, int]] = []  # name, coding, bytes
+        self._parts: list[bytes] = []
+
+    def deltas(self, name: str, rows: NDArray[np.uint8]) -> None:
+        """States: every row as what changed since the row before, which is mostly nothing."""
+        changed = rows.copy()
+        changed[1:] ^= rows[:-1]
+        self._add(name, f"xor{rows.shape[1]}", changed)
+
+    def integers(self, name: str, values: ArrayLike) -> None:
+        """Whole numbers below 2^31, as differences."""
+        numbers = np.asarray(values, dtype=np.int64)
+        self._add(name, "sum", np.diff(numbers, prepend=0).astype("<i4"))
+
+    def reals(self, name: str, values: ArrayLike, single: bool = False) -> None:
+        """Real numbers, in double precision or single."""
+        self._add(name, "f4" if single else "f8", np.asarray(values, dtype="<f4" if single else "<f8"))
+
+    def packed(self) -> bytes:
+        """Everything, by zlib's deflate, which browsers undo themselves. Arrays start at multiples of 8 bytes."""
+        return zlib.compress(b"".join(self._parts), 9 if sum(map(len, self._parts)) < 1 << 24 else 6)
+
+    def _add(self, name: str, coding: str, values: NDArray[np.generic]) -> None:
+        data = values.tobytes()
+        self.directory.append((name, coding, len(data)))
+        self._parts.append(data + bytes(-len(data) % 8))

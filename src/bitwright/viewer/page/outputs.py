@@ -1,0 +1,156 @@
+"""What the engine said in every step: real outputs, how far each step was from going wrong, and where it did.
+
+For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
+works them out itself. What a network said is recorded, all of it or, in long runs, its closest calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.execution import Run, Trace
+from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, variance, weights
+from bitwright.theory.rounding import Rounding, check_rounding
+from bitwright.viewer.page.blob import Blob
+
+CLOSED_FORM = ("templates", "limit")
+MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
+CLOSEST = 32
+
+
+def outputs_data(run: Run, trace: Trace, blob: Blob) -> dict[str, object]:
+    """Adds n, margins and outputs to the blob, and says what the page needs to know about them."""
+    rounding = check_rounding(run.rounding or "calibrated")
+    examples = run.examples or trace.program.templates
+    closed = run.engine in CLOSED_FORM
+    n, wrong, least, bit = _along(run, trace, rounding, examples)
+    blob.integers("n", n)
+    blob.integers("wrong", wrong)
+    blob.reals("margin", least)
+    blob.integers("margin_bit", bit)
+    stored = "closed form" if closed else "nothing" if trace.outputs is None else _store(run, trace, n, examples, blob)
+    kinds = np.unique(n)
+    w, deviation = weights(kinds, examples, run.kind), np.sqrt(variance(kinds, examples, run.kind))
+    random = closed or run.engine == "kernel"  # the deviation of one network; others have none to show
+    blob.integers("table_n", kinds)
+    blob.reals("table_w0", w.unmatched)
+    blob.reals("table_gap", w.gap)
+    blob.reals("table_deviation", deviation)
+    return {
+        "rounding": rounding,
+        "examples": examples,
+        "stored": stored,
+        "deviations": random,
+        "followed": run.engine != "templates",
+        "closest": CLOSEST,
+        "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
+    }
+
+
+def _least(
+    margin: FloatArray,
+    bit: IntArray,
+    n: IntArray,
+    deviation: FloatArray,
+    gap: FloatArray,
+    kinds: IntArray,
+    rounding: Rounding,
+    random: bool,
+) -> dict[str, object] | None:
+    """The step that was closest to going wrong: by margin, or by margin in standard deviations where they are known."""
+    at = np.searchsorted(kinds, n[: len(margin)])
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
+        spread = deviation[at] / (gap[at] if rounding == "calibrated" else 1)
+        measure = np.where(spread > 0, margin / spread, np.inf) if random else margin
+    measure = np.where(np.isfinite(margin), measure, np.inf)
+    if not len(measure) or not np.isfinite(measure).any():
+        return None
+    step = int(np.argmin(measure))
+    return {
+        "step": step,
+        "bit": int(bit[step]),
+        "margin": float(margin[step]),
+        "deviations": float(measure[step]) if random else None,
+    }
+
+
+def _along(
+    run: Run, trace: Trace, rounding: Rounding, examples: int
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """For each step: n of its state, the bits that the step got wrong, the smallest margin and the bit that has it."""
+    program, steps = trace.program, trace.steps
+    engine = TemplatesEngine(program)
+    n, wrong = np.zeros(steps + 1, dtype=np.int64), np.zeros(steps, dtype=np.int64)
+    least, bit = np.full(steps, np.inf), np.full(steps, -1, dtype=np.int64)
+    for first, states in _chunks(trace):
+        last = first + len(states)
+        matched = engine.matched(states)
+        n[first:last] = np.count_nonzero(matched, axis=1)
+        ends = min(last, steps)
+        if ends == first:
+            continue
+        batch = TemplatesBatch(engine, states)
+        batch.step()
+        after = np.unpackbits(trace.packed[first + 1 : ends + 1], axis=1, count=program.bits).astype(bool)
+        wrong[first:ends] = np.count_nonzero(batch.states()[: ends - first] != after, axis=1)
+        margin = _margins(run, trace, matched[: ends - first], first, n[first:ends], rounding, examples)
+        if margin is not None:
+            least[first:ends] = margin.min(axis=1)
+            bit[first:ends] = np.where(np.isfinite(least[first:ends]), margin.argmin(axis=1), -1)
+    return n, wrong, least, bit
+
+
+def _margins(
+    run: Run, trace: Trace, matched: BoolArray, first: int, n: IntArray, rounding: Rounding, examples: int
+) -> FloatArray | None:  # (batch, k), or (batch, 1) where all bits are alike
+    """How far each bit was from being rounded the other way, as `round_outputs` has it."""
+    program = trace.program
+    w = weights(n, examples, run.kind)
+    gap, unmatched = np.where(n > 0, w.gap, 1)[:, None], w.unmatched[:, None]
+    if run.engine in CLOSED_FORM:
+        if rounding == "calibrated":  # zhat is a whole number, never closer than this to 1/2
+            return np.where(n > 0, 0.5, np.inf)[:, None]
+        writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))
+        counts = np.zeros((len(n), program.bits))
+        for row, templates in enumerate(matched):
+            counts[row] = np.bincount(program.write_bits[templates[writer]], minlength=program.bits)
+        outputs = unmatched * program.writers + gap * counts
+    elif trace.outputs is not None:
+        outputs = trace.outputs[first : first + len(n)].astype(np.float64)
+    else:
+        return None
+    if rounding == "sign":
+        distance = np.where(program.writers > 0, np.abs(outputs), np.inf)
+        return np.where((n > 1)[:, None], distance, np.inf)
+    estimate = (outputs - unmatched * program.writers) / gap
+    return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
+
+
+def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob) -> str:
+    """Puts recorded outputs into the page: all of them, or the closest of every step."""
+    assert trace.outputs is not None
+    if trace.outputs.size <= MAX_VALUES or trace.program.bits <= CLOSEST:
+        blob.reals("outputs", trace.outputs, single=True)
+        return "all"
+    rounding = check_rounding(run.rounding or "calibrated")
+    chosen = np.empty((trace.steps, CLOSEST), dtype=np.int64)
+    for first, states in _chunks(trace):
+        last = min(first + len(states), trace.steps)
+        margin = _margins(run, trace, np.zeros((0, 0), dtype=bool), first, n[first:last], rounding, examples)
+        assert margin is not None
+        chosen[first:last] = np.sort(np.argpartition(margin, CLOSEST, axis=1)[:, :CLOSEST], axis=1)
+    blob.integers("chosen", chosen.ravel())
+    blob.reals("outputs", np.take_along_axis(trace.outputs, chosen, axis=1), single=True)
+    return "closest"
+
+
+def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:
+    """All states, so many at a time that a few tables of them fit into memory."""
+    size = max(8, min(1 << 16, (1 << 22) // max(trace.program.bits, trace.program.templates)))
+    for first in range(0, len(trace), size):
+        yield first, np.unpackbits(trace.packed[first : first + size], axis=1, count=trace.program.bits).astype(bool)

@@ -1,0 +1,134 @@
+"""The page itself: one HTML text with its style, its script and the data of the run inside."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from bitwright.bits import any_digits, printable
+from bitwright.errors import InputError
+from bitwright.execution import Run, Trace
+from bitwright.program import Algorithm
+from bitwright.viewer.computer import Computer
+from bitwright.viewer.page.blob import Blob
+from bitwright.viewer.page.computer import computer_data
+from bitwright.viewer.page.outputs import outputs_data
+
+MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
+SCRIPTS = ("data", "program", "rows", "view", "panel", "controls")  # in this order they are one script
+
+
+def trace_page(run: Run, *, computer: Computer | None = None, title: str = "") -> str:
+    """The page of a recorded run, as text; it needs no other file and no network.
+
+    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program, give the
+    `computer`, which is the machine whose algorithm was run and the code on it: the page then marks the phases of
+    every instruction and shows memory as numbers. Raises InputError where the run was not recorded, or is too large.
+
+    >>> from bitwright import addition, run
+    >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
+    >>> page.startswith("<!DOCTYPE html>"), "https://" in page
+    (True, False)
+    """
+    trace = _checked(run)
+    blob = Blob()
+    blob.deltas("states", trace.packed)
+    program = trace.program
+    for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
+        blob.integers(name, getattr(program, name))
+    blob.integers("template_rule", program.template_rule)
+    facts = {
+        "title": printable(title or run_title(run)),
+        "algorithm": printable(run.algorithm.name),
+        "description": printable(run.algorithm.description),
+        "engine": run.engine,
+        "rounding": run.rounding,
+        "halted": run.halted,
+        "bits": program.bits,
+        "steps": trace.steps,
+        "inputs": _numbers(run.inputs),
+        "outputs": _numbers(run.outputs),
+        "program": program.id,
+        "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
+        "words": _words(run.algorithm),
+        "rules": [text if text.startswith("when ") else "" for text in program.rules],
+        "real": outputs_data(run, trace, blob),
+        "computer": computer_data(trace, computer, blob) if computer else None,
+        "arrays": blob.directory,
+    }
+    return _assemble(facts, blob.packed())
+
+
+def run_title(run: Run) -> str:
+    """What went in and what came out, in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
+    with any_digits():
+        given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
+        result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
+    title = f"{run.algorithm.name}: {given} gives {result}" if given else f"{run.algorithm.name}: {result}"
+    return title if len(title) < 120 else run.algorithm.name
+
+
+def _checked(run: Run) -> Trace:
+    trace = run.trace
+    if trace is None:
+        raise InputError("this run was not recorded; run it with record=True to see its trace")
+    sizes = (
+        (trace.program.bits, MAX_BITS, "bits"),
+        (trace.steps, MAX_STEPS, "steps"),
+        (trace.program.templates, MAX_TEMPLATES, "templates"),
+        (trace.packed.nbytes, MAX_BYTES, "bytes of states"),
+    )
+    for size, most, what in sizes:
+        if size > most:
+            hint = "; lower --max-steps" if what != "templates" else ""
+            raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}{hint}")
+    return trace
+
+
+def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
+    """Inputs and outputs: name, bits, sign. Where an input and another output share a name, both say which they are."""
+    outputs = {word.name: word for word in algorithm.outputs}
+    found = []
+    for word in algorithm.inputs:
+        other = outputs.get(word.name)
+        if other is not None and other != word:
+            outputs[word.name] = replace(other, name=f"{word.name} (output)")
+            word = replace(word, name=f"{word.name} (input)")
+        elif other is not None:
+            del outputs[word.name]
+        found.append(word)
+    return [(word.name, word.bits, word.signed) for word in (*found, *outputs.values())]
+
+
+def _numbers(values: Mapping[str, int]) -> dict[str, str]:
+    """As text: JavaScript's own numbers end at 2^53."""
+    with any_digits():
+        return {name: str(value) for name, value in values.items()}
+
+
+def _assemble(facts: Mapping[str, object], data: bytes) -> str:
+    assets = files(__package__) / "assets"
+    style = (assets / "trace.css").read_text("utf-8")
+    parts = [(assets / f"{name}.js").read_text("utf-8") for name in SCRIPTS]
+    script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+    # Nothing may be loaded from anywhere, and no other script may run, whatever the data says.
+    policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'"
+    pieces = {
+        "policy": policy,
+        "title": escape(str(facts["title"])),
+        "style": style,
+        "facts": json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "data": b64encode(data).decode(),
+        "script": script,
+    }
+    before, *rest = (assets / "trace.html").read_text("utf-8").split("{{")
+    return before + "".join(pieces[name] + after for name, _, after in (part.partition("}}") for part in rest))
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

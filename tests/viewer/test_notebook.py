@@ -1,0 +1,79 @@
+"""What notebooks show of programs, runs and certificates."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+from bitwright import Algorithm, Program, Run, addition, certify, multiplication, parse, permutation, run
+from bitwright.viewer import notebook, trace_page
+from bitwright.viewer.notebook import html_of
+
+
+@pytest.fixture
+def done() -> Run:
+    return run(addition(4), p=11, q=6, engine="limit", record=True)
+
+
+def test_a_recorded_run_is_its_page_in_a_frame_that_reads_nothing_else(done: Run) -> None:
+    html = done._repr_html_()
+    assert html is not None
+    [page] = re.findall(r'srcdoc="(.*?)"', html, re.DOTALL)
+    assert unescape(page) == trace_page(done)
+    assert 'sandbox="allow-scripts"' in html
+
+
+def test_other_runs_are_a_table(done: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run(addition(4), p=11, q=6)._repr_html_()
+    assert plain is not None
+    assert '<td style="text-align:left">17</td>' in plain
+    assert run(addition(4), p=11, q=6)._repr_svg_() is None
+    monkeypatch.setattr(notebook, "MOST_BYTES", 10_000)
+    assert "<iframe" not in (done._repr_html_() or "")
+
+
+def test_pictures_are_sound_svg(done: Run) -> None:
+    assert done.trace is not None
+    for thing in (done.trace, done, done.algorithm, done.algorithm.program):
+        ElementTree.fromstring(thing._repr_svg_() or "")
+    assert (done.trace._repr_svg_() or "") in (done.trace._repr_html_() or "")
+
+
+def test_long_traces_show_their_beginning() -> None:
+    trace = run(multiplication(6), multiplicand=63, multiplier=63, record=True).trace
+    assert trace is not None
+    assert trace.steps > notebook.MOST_STEPS
+    assert f"the first {notebook.MOST_STEPS} are shown" in (trace._repr_html_() or "")
+
+
+def test_rules_and_sizes_of_a_program() -> None:
+    algorithm = parse("bits a b\nblock a b\nwhen a=1 b=0 write b\ninput a\noutput b\nsteps 1")
+    for thing in (algorithm, algorithm.program):
+        html = thing._repr_html_() or ""
+        assert "<code>when a=1 b=0 write b</code>" in html
+        assert "2 bits, 1 blocks, 1 templates" in html
+
+
+@pytest.mark.parametrize(("program", "certified"), [(addition(4).program, True), (multiplication(4).program, False)])
+def test_a_certificate_says_its_verdict(program: Program, certified: bool) -> None:
+    certificate = certify(program, "sign")
+    html = certificate._repr_html_() or ""
+    assert certificate.certified == certified
+    assert (">certified<" in html) == certified
+    assert (f"fails from n = {certificate.fails_from}" in html) != certified
+    assert certificate.program_id in html
+
+
+def test_names_are_escaped() -> None:
+    base = permutation([2, 1])
+    hostile = Algorithm("<script>alert(1)</script>", base.program, base.inputs, base.outputs, steps=1)
+    for thing in (hostile, run(hostile, p=1), run(hostile, p=1, record=True)):
+        assert "<script>alert" not in (thing._repr_html_() or "")
+
+
+def test_other_things_have_no_view() -> None:
+    with pytest.raises(TypeError, match="no view of int"):
+        html_of(3)

@@ -1,0 +1,166 @@
+"""The page of a trace as text: complete, safe, and with the figures of the library in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, Run, Settings, addition, make_engine, multiplication, permutation, run, weights
+from bitwright.machines import interpret, load_sbn, machine_a, machine_b
+from bitwright.viewer import Computer, trace_page, trace_text
+from bitwright.viewer.page import outputs, page
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+def opened(html: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    """Facts and arrays, as the page's script reads them."""
+    [facts] = re.findall(r'<script type="application/json" id="facts">(.*?)</script>', html, re.DOTALL)
+    [data] = re.findall(r'<script type="application/octet-stream" id="data">(.*?)</script>', html)
+    found, blob, at = json.loads(facts), zlib.decompress(b64decode(data)), 0
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    for name, coding, length in found["arrays"]:
+        part = blob[at : at + length]
+        at += -(-length // 8) * 8
+        if coding.startswith("xor"):
+            rows = np.frombuffer(part, dtype=np.uint8).reshape(-1, int(coding[3:]))
+            arrays[name] = np.bitwise_xor.accumulate(rows, axis=0)
+        elif coding == "sum":
+            arrays[name] = np.cumsum(np.frombuffer(part, dtype="<i4"), dtype=np.int32)
+        else:
+            arrays[name] = np.frombuffer(part, dtype=f"<{coding}")
+    return found, arrays
+
+
+def recorded(**settings: Any) -> Run:
+    engine = settings.pop("engine", "limit")
+    return run(addition(5), p=21, q=11, engine=engine, settings=Settings(**settings), record=True)
+
+
+def test_the_data_gives_the_run_back() -> None:
+    done = recorded()
+    assert done.trace is not None
+    facts, arrays = opened(trace_page(done))
+    np.testing.assert_array_equal(arrays["states"], done.trace.packed)
+    for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
+        np.testing.assert_array_equal(arrays[name], getattr(done.algorithm.program, name))
+    assert arrays["n"].tolist() == [len(done.trace.matches(step)) for step in range(len(done.trace))]
+    assert (facts["steps"], facts["outputs"], facts["program"]) == (10, {"sum": "32"}, done.algorithm.program.id)
+    assert not arrays["wrong"].any()
+
+
+@pytest.mark.parametrize("engine", ["limit", "kernel", "sampled", "network"])
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_the_smallest_margin_is_that_of_the_run(engine: str, rounding: str) -> None:
+    done = recorded(engine=engine, rounding=rounding, **({"width": 512} if engine == "network" else {"examples": 80}))
+    facts, arrays = opened(trace_page(done))
+    assert arrays["margin"].min() == pytest.approx(done.margin, rel=1e-5)
+    least = facts["real"]["least"]
+    assert least["margin"] == arrays["margin"][least["step"]]
+    if engine in ("sampled", "network"):
+        assert least["margin"] == arrays["margin"].min()
+    assert arrays["table_w0"] == pytest.approx(weights(arrays["table_n"], facts["real"]["examples"]).unmatched)
+
+
+def test_a_run_by_the_rules_shows_what_the_limit_says() -> None:
+    facts, _ = opened(trace_page(recorded(engine="templates")))
+    assert (facts["rounding"], facts["real"]["rounding"], facts["real"]["followed"]) == (None, "calibrated", False)
+
+
+def test_recorded_outputs_are_those_that_were_rounded() -> None:
+    done = recorded(engine="kernel")
+    assert done.trace is not None
+    assert done.trace.outputs is not None
+    engine = make_engine("kernel", done.algorithm.program)
+    for step in range(done.steps):
+        expected, _ = engine.outputs(done.trace.state(step)[np.newaxis])  # type: ignore[attr-defined]
+        np.testing.assert_allclose(done.trace.outputs[step], expected[0], atol=1e-6)
+    assert recorded(engine="limit").trace.outputs is None  # type: ignore[union-attr]
+
+
+def test_of_long_runs_the_closest_outputs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(multiplication(3), multiplicand=5, multiplier=6, engine="kernel", record=True)
+    everything = opened(trace_page(done))[1]["outputs"].reshape(done.steps, -1)
+    monkeypatch.setattr(outputs, "MAX_VALUES", 100)
+    monkeypatch.setattr(outputs, "CLOSEST", 7)
+    facts, arrays = opened(trace_page(done))
+    assert (facts["real"]["stored"], facts["real"]["closest"]) == ("closest", 7)
+    chosen, kept = arrays["chosen"].reshape(done.steps, 7), arrays["outputs"].reshape(done.steps, 7)
+    np.testing.assert_array_equal(kept, np.take_along_axis(everything, chosen, axis=1))
+    for step in range(done.steps):
+        w = weights(arrays["n"][step], done.algorithm.program.templates)
+        margin = np.abs((everything[step] - w.unmatched * done.algorithm.program.writers) / w.gap - 0.5)
+        assert max(margin[chosen[step]]) <= min(np.delete(margin, chosen[step])) + 1e-12
+
+
+@pytest.mark.parametrize("kind", [machine_a, machine_b])
+def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None:
+    code = load_sbn(EXAMPLES / "sbn" / "gcd.sbn")
+    machine = kind(code.sizes)
+    done = run(machine.algorithm(code), a=12, b=18, record=True)
+    assert done.trace is not None
+    computer = Computer(machine, code)
+    executed = [done_.address for done_, _ in interpret(code, {"a": 12, "b": 18})]
+    steps, addresses = computer.instructions(done.trace)
+    assert addresses.tolist() == [*executed, len(code.instructions)]
+    kinds = [number for _, number in computer.phases(done.trace)]
+    assert kinds == [0, 1, 2, 3, 4] * len(executed) + [0]
+    notes = list(computer.notes(done.trace))
+    assert len(notes) == len(done.trace)
+    assert notes[steps[-1]] == "end"
+    lines = list(trace_text(done.trace, [computer.memory_name()], notes))
+    assert all(note in line for note, line in zip(notes, lines[1:], strict=True))
+
+
+def test_nothing_in_the_data_can_become_markup_and_no_other_script_may_run() -> None:
+    attack = "</script><script>alert(1)</script><!--\"'&"
+    done = run(replace(permutation([2, 1]), name=attack, description=attack), p=1, record=True)
+    html = trace_page(done, title=attack)
+    assert html.count("<script") == 3
+    assert "<!--" not in html
+    [script] = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    for text in (script, style):
+        assert f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in html
+    assert "http:" not in html
+    assert "https:" not in html
+
+
+def test_numbers_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = 2**20_000 - 1
+    done = run(permutation(range(20_000, 0, -1)), p=value, record=True)
+    facts, _ = opened(trace_page(done))
+    assert len(facts["inputs"]["p"]) == 6021
+    monkeypatch.setattr(page, "MAX_BITS", 19_999)
+    with pytest.raises(InputError, match="at most 19,999 bits, this run has 20,000"):
+        trace_page(done)
+
+
+def test_a_run_must_be_recorded() -> None:
+    with pytest.raises(InputError, match="record=True"):
+        trace_page(run(addition(3), p=1, q=2))
+
+
+@pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "sampled"])
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_where_nothing_matches_nothing_is_at_stake(engine: str, rounding: str) -> None:
+    settings = Settings(rounding=rounding)  # type: ignore[arg-type]
+    done = run(addition(3), p=0, q=0, engine=engine, settings=settings, record=True)
+    facts, arrays = opened(trace_page(done))
+    assert facts["real"]["least"] is None
+    assert np.isinf(arrays["margin"]).all()
+
+
+def test_a_run_of_no_steps() -> None:
+    facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, limit=0, record=True)))
+    assert (facts["steps"], facts["halted"], facts["real"]["least"]) == (0, False, None)
+    assert len(arrays["states"]) == 1
