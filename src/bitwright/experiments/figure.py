@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ class Setting:
     folder: Path = Path("figures")  # tables found here are continued, not begun again
     device: str = "cpu"
     workers: Workers = field(default_factory=Workers)
-    minutes: float | None = None  # stop collecting after this time, with whatever is there
+    until: float = inf  # on the clock time.monotonic(): collect no more after this, with whatever is there
     progress: Progress = _silent
     algorithm: Algorithm | None = None
     values: Mapping[str, int] = field(default_factory=dict)
@@ -42,3 +43,4 @@ class Figure:
     pictures: Mapping[str, Callable[[Any, Tables], Any]]  # pyplot and the tables to a Matplotlib figure
     caption: Callable[[Tables], str]
     of_a_program: bool = False  # whether it shows any program that it is given
+    train: Callable[[Setting], Tables] | None = None  # of the tables, those that come from trained networks

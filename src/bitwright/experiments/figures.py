@@ -13,7 +13,7 @@ from bitwright.experiments.style import plot_style
 from bitwright.storage import write_atomically
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
-FIGURES = ("templates", "predictor", "ensemble-complexity", "orders", "sbn")
+FIGURES = ("templates", "predictor", "ensemble-complexity", "orders", "sbn", "experiment-1", "experiment-2", "beyond")
 
 
 def find_figure(name: str) -> Figure:
@@ -24,8 +24,11 @@ def find_figure(name: str) -> Figure:
     return figure
 
 
-def collect_figure(name: str, setting: Setting) -> tuple[Tables, list[Path]]:
-    """Computes or collects a figure's tables and writes them as CSV files; draws nothing."""
+def write_tables(name: str, setting: Setting, training_only: bool = False) -> tuple[Tables, list[Path]]:
+    """Computes or collects a figure's tables and writes them as CSV files; draws nothing.
+
+    With `training_only` just those that come from trained networks, which is what a machine with a GPU is for.
+    """
     figure = find_figure(name)
     if setting.algorithm is not None and not figure.of_a_program:
         raise InputError(f"the figure '{name}' shows no single program; leave out --program")
@@ -33,7 +36,7 @@ def collect_figure(name: str, setting: Setting) -> tuple[Tables, list[Path]]:
         setting.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to {setting.folder}: {error.strerror}") from None
-    tables = figure.tables(setting)
+    tables = figure.train(setting) if training_only and figure.train else figure.tables(setting)
     paths = []
     for stem, table in tables.items():
         paths.append(setting.folder / f"{stem}.csv")
@@ -45,7 +48,7 @@ def make_figure(name: str, setting: Setting) -> Iterator[Path]:
     """Writes a figure's .csv, .svg, .png and .md (the caption) files and gives their paths as they are done."""
     figure = find_figure(name)
     with plot_style() as pyplot:  # first, so that a missing Matplotlib is noticed before the work
-        tables, paths = collect_figure(name, setting)
+        tables, paths = write_tables(name, setting)
         yield from paths
         for stem, draw in figure.pictures.items():
             drawing = draw(pyplot, tables)

@@ -198,14 +198,11 @@ def caption(given: Tables) -> str:
     return (
         f"**Figure 4, predictor structure** for {table.column('column_name')[0]}. The test kernel takes two values, "
         f"{matrix(table, 'f').max():.4f} at the {int(sum(table.where(part='f').numbers('matched')))} matched "
-        "examples "
-        f"(coloured) and {matrix(table, 'f').min():.4f} elsewhere (grey). The inverse train kernel is a multiple "
-        "of the "
-        f"identity plus a constant: {inverse[0, 0]:.3f} on the diagonal, {inverse[0, -1]:.3f} off it (black). So "
-        "the weights "
-        f"are {matrix(table, 'w').max():.4f} and {matrix(table, 'w').min():.4f}, and the mean of a bit is "
-        f"positive where it should be set (at least {mean[truth > 0].min():.4f}) and at most 0 elsewhere; "
-        f"{agree} of {len(truth)} signs are right. NTK of Eq. (1), dense linear algebra."
+        f"examples (coloured) and {matrix(table, 'f').min():.4f} elsewhere (grey). The inverse train kernel is a "
+        f"multiple of the identity plus a constant: {inverse[0, 0]:.3f} on the diagonal, {inverse[0, -1]:.3f} off it "
+        f"(black). So the weights are {matrix(table, 'w').max():.4f} and {matrix(table, 'w').min():.4f}, and the "
+        f"mean of a bit is positive where it should be set (at least {mean[truth > 0].min():.4f}) and at most 0 "
+        f"elsewhere; {agree} of {len(truth)} signs are right. NTK of Eq. (1), dense linear algebra."
     )
 
 

@@ -157,14 +157,10 @@ def caption(given: Tables) -> str:
     return (
         f"**Figure 6, SBN.** Block diagrams of machines A (the paper's structure) and B with {SHOWN}, drawn from the "
         f"programs ({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of "
-        "blocks), "
-        f"and steps per instruction against memory, for words of {WORD} bits and as many instructions as words: "
-        "formulas "
-        f"(lines), and counts between instructions in runs of the templates up to {largest} words (hollow marks). "
-        "With "
-        f"{last['words']:,} words, machine A takes {last['machine_a_least']:,} to {last['machine_a_most']:,} "
-        "steps, machine "
-        f"B {last['machine_b']}."
+        f"blocks), and steps per instruction against memory, for words of {WORD} bits and as many instructions as "
+        f"words: formulas (lines), and counts between instructions in runs of the templates up to {largest} words "
+        f"(hollow marks). With {last['words']:,} words, machine A takes {last['machine_a_least']:,} to "
+        f"{last['machine_a_most']:,} steps, machine B {last['machine_b']}."
     )
 
 

@@ -180,13 +180,12 @@ def caption(given: Tables) -> str:
     steps = len(matrix(table, "run")[0]) - 1
     return (
         f"**Figures 1-3, templates and encoding** of {table.where(part='state').column('row_name')[0]}. {len(init)} "
-        f"templates in {len(breaks)} blocks (heavier lines; blocks of one kind share a colour) over "
-        f"{init.shape[1]} bits. "
-        "Left: the state before encoding, and each template's configuration of its own block. Middle: their "
-        "encoding, an "
-        f"orthonormal set; the input is the sum of its {n} matched rows (marked *) over the root of {n}. Right: what "
-        f"each template writes; the next state is the union of the matched rows. Far right: the run, steady or done "
-        f"after {steps} step{'s' * (steps != 1)}. All from the program itself; no number is drawn by hand."
+        f"templates in {len(breaks)} blocks (heavier lines; blocks of one kind share a colour) over {init.shape[1]} "
+        "bits. Left: the state before encoding, and each template's configuration of its own block. Middle: their "
+        f"encoding, an orthonormal set; the input is the sum of its {n} matched rows (marked *) over the root of "
+        f"{n}. Right: what each template writes; the next state is the union of the matched rows. Far right: the "
+        f"run, steady or done after {steps} step{'s' * (steps != 1)}. All from the program itself; no number is "
+        "drawn by hand."
     )
 
 

@@ -1,0 +1,149 @@
+"""Members of ensembles: their outputs at test inputs, from trained networks or drawn from the limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.learning import Recipe, train
+from bitwright.learning.start import Shape
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.accuracy import signed_gaps
+from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
+from bitwright.theory.rounding import Rounding, round_outputs
+from bitwright.training_set import TrainingSet
+
+Outputs = NDArray[np.floating]  # (members, states, k)
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Different states of a program with their number of occurrences, encoded, and what should follow them."""
+
+    __test__ = False  # not for pytest
+
+    examples: TrainingSet
+    states: BoolArray  # (P, k), all different
+    times: IntArray  # (P,)
+
+    @classmethod
+    def of(cls, program: Program, states: BoolArray, padding: int = 0) -> TestSet:
+        different, times = np.unique(states, axis=0, return_counts=True)
+        return cls(TrainingSet(program, padding), different, times)
+
+    @cached_property
+    def _matching(self) -> tuple[Any, IntArray]:
+        return self.examples.matches(self.states)
+
+    @property
+    def n(self) -> IntArray:  # (P,)
+        return self._matching[1]
+
+    @cached_property
+    def matched(self) -> IntArray:  # (P, k)
+        """m: how many matched examples write each bit."""
+        return np.asarray((self._matching[0] @ self.examples.labels()).toarray(), dtype=np.int64)
+
+    @cached_property
+    def encoded(self) -> FloatArray:  # (P, K)
+        return self.examples.encode(self.states)
+
+    def gaps(self, rounding: Rounding, kind: Kind) -> tuple[FloatArray, FloatArray]:  # (inputs, k), (inputs,)
+        """For theory/accuracy.py: every state as often as it occurs."""
+        found, sigma = signed_gaps(
+            self.matched, self.n, self.examples.program.writers, self.examples.examples, rounding, kind
+        )
+        return np.repeat(found, self.times, axis=0), np.repeat(sigma, self.times)
+
+    def accuracy(
+        self, averages: Outputs, rounding: Rounding, kind: Kind
+    ) -> FloatArray:  # (members, P, k) -> (members,)
+        """The part of the inputs with every bit right, for each of several averages."""
+        writers, K = self.examples.program.writers, self.examples.examples
+        flat = averages.reshape(-1, averages.shape[2])
+        bits, _ = round_outputs(np.asarray(flat), np.tile(self.n, len(averages)), writers, K, rounding, kind)
+        right = (bits.reshape(averages.shape) == (self.matched > 0)).all(axis=2)
+        return np.asarray(right @ self.times / self.times.sum())
+
+
+class LimitMembers:
+    """Members drawn from the limiting Gaussian: joint over states, independent over output bits (Theorem 3.1)."""
+
+    def __init__(self, test: TestSet, kind: Kind, seed: int) -> None:
+        K, program = test.examples.examples, test.examples.program
+        w = weights(test.n, K, kind)
+        self._mean = w.unmatched[:, None] * program.writers + w.gap[:, None] * test.matched  # (P, k)
+        shared = (test.encoded > 0).astype(float) @ (test.encoded > 0).T.astype(float)
+        values, vectors = np.linalg.eigh(covariance(test.n[:, None], test.n, shared, K, kind))
+        self._root = vectors * np.sqrt(np.maximum(values, 0))  # (P, P)
+        self._seed = seed
+
+    def outputs(self, first: int, count: int) -> Outputs:
+        drawn = []
+        for member in range(first, first + count):
+            rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(member,)))
+            drawn.append(self._mean + self._root @ rng.standard_normal(self._mean.shape))
+        return np.stack(drawn)
+
+
+class TrainedMembers:
+    """Networks trained one after the other, or many at once on a CUDA device; a member depends on its number "
+    "alone."""
+
+    def __init__(self, test: TestSet, recipe: Recipe) -> None:
+        self._program, self._recipe = test.examples.program, recipe
+        self._inputs = test.encoded.astype(np.float32)
+        self._labels = test.examples.labels().toarray().T.astype(np.float32)
+
+    @property
+    def device(self) -> str:
+        """What trains, in words."""
+        if self._recipe.device == "cpu":
+            return f"CPU, {self._recipe.trainer}"
+        from bitwright.learning.torch_trainer import check_device, torch_module
+
+        torch, device = torch_module(), check_device(self._recipe.device)
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+        return f"{name}, torch {torch.__version__}"
+
+    def outputs(self, first: int, count: int) -> Outputs:
+        if self._recipe.device != "cpu":
+            return self._on_device(first, count)
+        found = []
+        for member in range(first, first + count):
+            network, _ = train(self._program, replace(self._recipe, member=member))
+            found.append(network(self._inputs))
+        return np.stack(found)
+
+    def _on_device(self, first: int, count: int) -> Outputs:
+        from bitwright.learning.torch_trainer import check_device, descend_many, torch_module
+
+        torch, device = torch_module(), check_device(self._recipe.device)
+        shape = Shape(self._labels.shape[1], self._recipe.width, self._labels.shape[0])
+        starts = [self._start(torch, device, shape, member) for member in range(first, first + count)]
+        w1, w2 = (torch.stack(part) for part in zip(*starts, strict=True))
+        del starts
+        labels, inputs = torch.from_numpy(self._labels).to(device), torch.from_numpy(self._inputs).to(device)
+        with torch.no_grad():
+            w1, w2, _ = descend_many(w1, w2, labels, self._recipe.plan)
+            scale = 1 / np.sqrt(shape.inputs * shape.width)
+            outputs = [((inputs @ one.T).relu_() @ two.T) * scale for one, two in zip(w1, w2, strict=True)]
+            return np.asarray(torch.stack(outputs).cpu().numpy())
+
+    def _start(self, torch: Any, device: Any, shape: Shape, member: int) -> tuple[Any, Any]:
+        """Standard normal weights drawn on the device by a generator of the member's own (Section 3)."""
+        shape.check(self._recipe.start)
+        sequence = np.random.SeedSequence(self._recipe.seed, spawn_key=(member,))
+        generator = torch.Generator(device).manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))
+        draws = shape.width // 2 if self._recipe.start == "zero" else shape.width
+        first = torch.randn((draws, shape.inputs), generator=generator, device=device)
+        last = torch.randn((shape.outputs, draws), generator=generator, device=device)
+        if self._recipe.start == "random":
+            return first, last
+        return torch.cat((first, first)), torch.cat((last, -last), dim=1)
