@@ -179,7 +179,7 @@ def _margins(axes: Any, table: Table) -> None:
     axes.set_yticks([tick for tick in ticks if tick >= low], [f"{tick:g}" for tick in ticks if tick >= low])
     axes.minorticks_off()
     axes.set_xlabel("width of the one network")
-    axes.set_ylabel(r"largest $|\hat z - z|$ of the states")
+    axes.set_ylabel("1/2 less the worst margin")
     axes.set_title(r"Error of one network, about 1/$\sqrt{\mathrm{width}}$")
     axes.legend(loc="lower left")
 
