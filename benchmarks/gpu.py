@@ -91,7 +91,8 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
     network, history = train(program, recipe)
     training = synchronized() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda", dtype=dtype)
-    labels = torch.tensor(TrainingSet(program).labels().toarray(), dtype=engine.dtype, device="cuda")
+    labels = torch.zeros((len(engine.wanted), engine.columns), dtype=engine.dtype, device="cuda")
+    labels[: program.templates, : program.bits] = torch.tensor(TrainingSet(program).labels().toarray(), device="cuda")
     places = [bit for word in algorithm.inputs for bit in word.bits]
     outputs = list(algorithm.outputs[0].bits)
     inputs, wrong_steps, wrong_answers, margin, n_max = 2 ** len(places), 0, 0, float("inf"), 0
@@ -99,7 +100,7 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
     with torch.inference_mode():
         for start in range(0, inputs, chunk):
             numbers = torch.arange(start, min(start + chunk, inputs), device="cuda")
-            states = torch.zeros((len(numbers), program.bits), dtype=torch.bool, device="cuda")
+            states = torch.zeros((len(numbers), engine.columns), dtype=torch.bool, device="cuda")
             states[:, list(algorithm.start)] = True
             bits = (numbers[:, None] >> torch.arange(len(places), device="cuda")) & 1
             states[:, places] = bits.bool()
@@ -114,7 +115,7 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
                 after = (estimate > 0.5) & (n > 0)[:, None]
                 if check:
                     bad += (after != truth).any(dim=1).sum()
-                    margins = torch.where(n > 0, (estimate - 0.5).abs().amin(dim=1), float("inf"))
+                    margins = torch.where(n > 0, (estimate[:, : program.bits] - 0.5).abs().amin(dim=1), float("inf"))
                     worst, most = torch.minimum(worst, margins.amin()), torch.maximum(most, n.max())
                 states = after
             evaluate += synchronized() - begin

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -52,7 +52,7 @@ class Workers:
         count = _count(word, text)
         return cls("serial") if count == 1 else cls("processes", count)
 
-    def map(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Iterator[Result]:
+    def map(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Generator[Result]:
         """`work(common, job)` for each job, in order; only a few jobs are ahead, so they may be endless.
 
         `work` is a function at the top level of a module, so that other processes find it; `common` travels once to
@@ -64,7 +64,7 @@ class Workers:
 
     def _in_processes(
         self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         pool = ProcessPoolExecutor(self.count, get_context("spawn"), initializer=_begin, initargs=(work, common))
         waiting: deque[Future[Result]] = deque()
         try:
@@ -79,7 +79,7 @@ class Workers:
         finally:
             _stop(pool)
 
-    def _in_ray(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Iterator[Result]:
+    def _in_ray(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Generator[Result]:
         ray = ray_module()
         started = not ray.is_initialized()
         if started:

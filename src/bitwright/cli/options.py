@@ -33,6 +33,30 @@ padding_option = click.option(
 engine_option = click.option(
     "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
 )
+workers_option = click.option(
+    "--workers", default="1", show_default=True, help="1, a number of processes, all, ray, ray:2 or ray:ADDRESS."
+)
+
+
+def recipe_options(start: str) -> Callable[[Any], Any]:
+    """How networks are trained; `start` is the default start."""
+    return _together(
+        click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice."),
+        click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True),
+        click.option(
+            "--start", type=click.Choice(["zero", "random"]), default=start, show_default=True, help="Initial output."
+        ),
+        click.option("--plain", is_flag=True, help="Plain gradient descent, as in the theorem, instead of momentum."),
+        click.option("--parametrization", type=click.Choice(["ntk", "standard"]), default="ntk", show_default=True),
+        click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example."),
+        click.option("--trainer", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True),
+        click.option("--device", default="cpu", show_default=True, help="For torch: cpu or cuda."),
+        click.option(
+            "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
+        ),
+    )
+
+
 run_options = _together(
     engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),

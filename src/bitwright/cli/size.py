@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import StepProgress, print_json
 from bitwright.cli.targets import find_algorithm
+
+if TYPE_CHECKING:
+    from bitwright.program import Algorithm
 
 
 @click.command("size")
@@ -20,6 +24,8 @@ from bitwright.cli.targets import find_algorithm
 @click.option(
     "--scope", default="inputs", show_default=True, help="What shall come out right: one input, all inputs, all runs."
 )
+@click.option("--network", "one_network", is_flag=True, help="How wide one network should be, by measuring some.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="With --network.")
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
 @padding_option
 @json_option
@@ -30,15 +36,24 @@ def command(
     machine: str | None,
     delta: float,
     scope: str,
+    one_network: bool,
+    seed: int,
     unmasked: bool,
     padding: int | None,
     as_json: bool,
 ) -> None:
-    """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta."""
+    """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta.
+
+    With --network: how wide one network with a zero-output start and calibrated rounding should be. That is measured on
+    networks trained now, not proved.
+    """
     from bitwright.cli.targets import training_size
     from bitwright.theory import blocks_range, calibrated_size, check_scope, declared_range, sign_size
 
     algorithm = find_algorithm(target, bits, order, machine=machine)
+    if one_network:
+        _report_width(algorithm, seed, padding or 0, as_json)
+        return
     chosen = check_scope(scope)
     program = algorithm.program
     within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
@@ -79,3 +94,32 @@ def command(
         count = "unbounded" if size.networks is None else f"{size.networks:,}"
         click.echo(f"  {name:14} {count:>12}   {size.reason}")
     click.echo(f"  n at most {within.n_max:,}, from {within.source} ({within.scope})")
+
+
+def _report_width(algorithm: Algorithm, seed: int, padding: int, as_json: bool) -> None:
+    from bitwright.execution.width import measure_width
+
+    with StepProgress(not as_json, "networks") as progress:
+        law = measure_width(algorithm, seed=seed, padding=padding, progress=progress)
+    if as_json:
+        print_json(
+            {
+                "width": law.width,
+                "constant": law.constant,
+                "slope": law.slope,
+                "states": law.states,
+                "seed": law.seed,
+                "measurements": [asdict(m) for m in law.measurements],
+                "proved": False,
+                "program_id": algorithm.program.id,
+            }
+        )
+        return
+    click.echo(f"{algorithm.name}: one network of width {law.width:,}, as far as tested (not proved)")
+    for width in sorted({m.width for m in law.measurements}):
+        errors = [m.error for m in law.measurements if m.width == width]
+        click.echo(
+            f"  width {width:>7,}: largest error {max(errors):.3f} in {len(errors)} networks; 0.5 is a wrong bit"
+        )
+    click.echo(f"  error = {law.constant:.1f}/sqrt(width), so 1/4 or less there; fitted exponent {law.slope:.2f}")
+    click.echo(f"  seen in {law.states:,} states of random runs, seed {law.seed}")

@@ -1,36 +1,50 @@
-"""`bitwright train`: one network, trained on a program's templates, in a file."""
+"""`bitwright train`: a network trained on a program's templates, in a file; or several, in a folder."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
-from bitwright.cli.reporting import note, print_json
+from bitwright.cli.options import (
+    bits_option,
+    json_option,
+    machine_option,
+    order_option,
+    padding_option,
+    quiet_option,
+    recipe_options,
+    workers_option,
+)
+from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.learning import Recipe
+    from bitwright.program import Program
 
 
 @click.command("train")
 @click.argument("target", metavar="FILE|NAME")
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .safetensors file to write.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A .safetensors file; for several, a folder.",
+)
 @bits_option
 @order_option
 @machine_option
-@click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice.")
-@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True)
-@click.option(
-    "--start", type=click.Choice(["zero", "random"]), default="zero", show_default=True, help="Initial output."
-)
-@click.option("--plain", is_flag=True, help="Plain gradient descent, as in the theorem, instead of momentum.")
-@click.option("--parametrization", type=click.Choice(["ntk", "standard"]), default="ntk", show_default=True)
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example.")
-@click.option("--trainer", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True)
-@click.option("--device", default="cpu", show_default=True, help="For torch: cpu or cuda.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra.")
+@recipe_options(start="zero")
 @padding_option
+@click.option("--networks", type=click.IntRange(1, 10**6), default=1, show_default=True, help="Members to train.")
+@click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")
+@workers_option
 @json_option
 @quiet_option
 def command(
@@ -39,6 +53,27 @@ def command(
     bits: int | None,
     order: str | None,
     machine: str | None,
+    padding: int | None,
+    networks: int,
+    onnx: Path | None,
+    workers: str,
+    as_json: bool,
+    quiet: bool,
+    **how: Any,
+) -> None:
+    """Train networks on the templates of a program, to run it with --engine network --network FILE."""
+    program = find_algorithm(target, bits, order, machine=machine).program
+    recipe = make_recipe(program, padding=padding or 0, **how)
+    if networks > 1:
+        if onnx is not None:
+            raise InputError("--onnx is for one network; leave out --networks")
+        _train_folder(program, recipe, networks, output, workers, as_json, quiet)
+    else:
+        _train_file(program, recipe, output, onnx, as_json, quiet)
+
+
+def make_recipe(
+    program: Program,
     width: int | None,
     seed: int,
     start: str,
@@ -48,35 +83,48 @@ def command(
     trainer: str,
     device: str,
     threads: int,
-    padding: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Train one network on the templates of a program, to run it with --engine network --network FILE."""
-    from bitwright.learning import Plan, Recipe, save_network, train
+    padding: int,
+) -> Recipe:
+    """A recipe from the options that users give."""
+    from bitwright.learning import Plan, Recipe
     from bitwright.learning.cache import suggested_width
 
     if trainer == "numpy" and device != "cpu":
         raise InputError(f"the numpy trainer runs on the cpu, got --device {device}; use --trainer torch")
-    if output.suffix != ".safetensors":
-        raise InputError(f"-o takes a .safetensors file, got {output}")
-    program = find_algorithm(target, bits, order, machine=machine).program
-    examples = program.templates + (padding or 0)
-    plan = Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization)  # type: ignore[arg-type]
-    recipe = Recipe(
-        width=suggested_width(examples) if width is None else width,
+    if trainer == "torch":
+        from bitwright.learning.torch_trainer import check_device
+
+        check_device(device)
+    return Recipe(
+        width=suggested_width(program.templates + padding) if width is None else width,
         seed=seed,
         start=start,  # type: ignore[arg-type]
-        plan=plan,
-        padding=padding or 0,
+        plan=Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization),  # type: ignore[arg-type]
+        padding=padding,
         trainer=trainer,
         device=device,
         threads=threads,
     )
+
+
+def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool) -> None:
+    from bitwright.learning import save_network, train
+
+    if output.suffix != ".safetensors":
+        raise InputError(f"-o takes a .safetensors file, got {output}")
+    if onnx is not None and onnx.suffix != ".onnx":
+        raise InputError(f"--onnx takes an .onnx file, got {onnx}")
     begin = time.perf_counter()
-    network, history = train(program, recipe)
+    with StepProgress(not quiet, "training") as progress:
+        most = recipe.plan.expected_steps(program.templates + recipe.padding)
+        network, history = train(program, recipe, lambda step, _: progress(min(step, most), most))
     seconds = time.perf_counter() - begin
     save_network(network, program, output)
+    if onnx is not None:
+        from bitwright.learning.onnx_file import save_onnx
+
+        save_onnx(network, program, onnx)
+    examples = network.shape.inputs
     if as_json:
         print_json(
             {
@@ -96,4 +144,33 @@ def command(
         f"largest error {history.error[-1]:.2g}",
         quiet,
     )
+    click.echo(str(output))
+
+
+def _train_folder(
+    program: Program, recipe: Recipe, networks: int, output: Path, workers: str, as_json: bool, quiet: bool
+) -> None:
+    from bitwright.learning.members import train_members
+    from bitwright.workers import Workers
+
+    if output.suffix == ".safetensors":
+        raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")
+    begin = time.perf_counter()
+    who = replace(Workers.parse(workers), gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
+    with StepProgress(not quiet, "networks") as progress:
+        files = train_members(program, recipe, networks, output, who, progress)
+    seconds = time.perf_counter() - begin
+    if as_json:
+        print_json(
+            {
+                "folder": str(output),
+                "networks": len(files),
+                "examples": program.templates + recipe.padding,
+                "width": recipe.width,
+                "seconds": round(seconds, 3),
+                "program_id": program.id,
+            }
+        )
+        return
+    note(f"{len(files):,} networks of width {recipe.width:,}, in {seconds:.2f} s", quiet)
     click.echo(str(output))

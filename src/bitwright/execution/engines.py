@@ -67,9 +67,10 @@ def _network_engine(program: Program, examples: int, settings: Settings) -> Engi
     from bitwright.execution.network import NetworkEngine
     from bitwright.learning import Plan, Recipe, load_network
     from bitwright.learning.cache import cached_network, suggested_width
+    from bitwright.learning.members import network_files
 
     if settings.files:
-        networks = [load_network(path, program) for path in settings.files]
+        networks = [load_network(file, program) for path in settings.files for file in network_files(path)]
     else:
         width = settings.width if settings.width is not None else suggested_width(examples)
         recipes = [

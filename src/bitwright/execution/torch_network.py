@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
@@ -17,6 +18,7 @@ from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.rounding import Rounding
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
+_ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
 
 
 class TorchNetworkEngine:
@@ -41,10 +43,16 @@ class TorchNetworkEngine:
         self.program, self.rounding, self.chunk = program, rounding, chunk
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
+        self.columns = -(-program.bits // _ALIGNED) * _ALIGNED  # of a tensor of states
+        rows = -(-examples // _ALIGNED) * _ALIGNED
+
+        def tensor(values: Any, kind: Any) -> Any:
+            return torch.tensor(values, dtype=kind, device=self.device)
+
         self.networks = [
             (
-                torch.from_numpy(network.first.T.copy()).to(self.device, self.dtype),  # (K, width)
-                torch.from_numpy(network.last.T.copy()).to(self.device, self.dtype),  # (width, k)
+                tensor(_padded(network.first.T, rows, network.shape.width), self.dtype),  # (K, width)
+                tensor(_padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
                 1 / np.sqrt(network.shape.inputs * network.shape.width),
             )
             for network in networks
@@ -53,22 +61,17 @@ class TorchNetworkEngine:
         w = weights(np.arange(most + 1), examples, limit_of(networks))
         safe_gap = np.where(w.gap > 0, w.gap, 1)
         root = np.sqrt(np.maximum(np.arange(most + 1), 1))
-
-        def tensor(values: Any, kind: Any) -> Any:
-            return torch.tensor(values, dtype=kind, device=self.device)
-
         # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.
         self.factor = tensor(1 / (safe_gap * root), torch.float32)
         self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
-        self.writers = tensor(program.writers, torch.float32)
-        literals, wanted = _literals(program, examples)
+        self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
+        literals, wanted = _literals(program, self.columns, rows)
         self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
-        self.examples = examples
 
     def begin(self, states: BoolArray) -> TorchBatch:
         return TorchBatch(self, states)
 
-    def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, k) bool -> (batch, K), (batch,)
+    def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
         """Which templates match, without the division by sqrt(n), and n.
 
         A template matches if the bits that it wants on, less those on that it wants off, are as many as it wants on;
@@ -77,7 +80,7 @@ class TorchNetworkEngine:
         matched = states.to(self.dtype) @ self.literals == self.wanted
         return matched.to(self.dtype), matched.sum(dim=1)
 
-    def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, k) -> (batch, k), (batch,)
+    def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) -> (batch, columns), (batch,)
         """zhat for every bit, and n."""
         matched, n = self.encode(states)
         outputs: Any = 0
@@ -100,7 +103,7 @@ class TorchBatch:
     def __init__(self, engine: TorchNetworkEngine, states: BoolArray) -> None:
         torch = torch_module()
         self._engine = engine
-        self._now = self._before = torch.from_numpy(np.ascontiguousarray(states)).to(engine.device)
+        self._now = self._before = torch.from_numpy(_padded(states, len(states), engine.columns)).to(engine.device)
         self._margin = torch.full((len(states),), float("inf"), device=engine.device)
 
     def step(self) -> None:
@@ -110,7 +113,7 @@ class TorchBatch:
             matched = n > 0
             self._before = self._now
             self._now = (estimate > 0.5) & matched[:, None]
-            margin = (estimate - 0.5).abs().amin(dim=1)
+            margin = (estimate[:, : self._engine.program.bits] - 0.5).abs().amin(dim=1)
             self._margin = torch.where(matched, margin, torch.full_like(margin, float("inf")))
 
     def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002
@@ -123,7 +126,7 @@ class TorchBatch:
         self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
 
     def states(self) -> BoolArray:
-        return np.asarray(self._now.cpu().numpy())
+        return np.asarray(self._now[:, : self._engine.program.bits].cpu().numpy())
 
     def bit(self, bit: int) -> BoolArray:
         return np.asarray(self._now[:, bit].cpu().numpy())
@@ -135,9 +138,14 @@ class TorchBatch:
         return np.asarray(self._margin.double().cpu().numpy())
 
 
-def _literals(program: Program, examples: int) -> tuple[FloatArray, FloatArray]:  # (k, K), (K,)
+def _padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+    """The matrix with zeros below and to the right."""
+    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
+
+
+def _literals(program: Program, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:  # (columns, rows), (rows,)
     """+1 where a template wants a bit on, -1 where it wants it off; and how many it wants on (padding: too many)."""
-    literals, wanted = np.zeros((program.bits, examples)), np.full(examples, 100.0)
+    literals, wanted = np.zeros((columns, rows)), np.full(rows, 100.0)
     sizes = np.diff(program.block_start)[program.template_block]
     template = np.repeat(np.arange(program.templates), sizes)
     place = np.arange(len(template)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

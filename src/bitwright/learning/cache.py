@@ -32,7 +32,7 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
     if path.exists():
         try:
             network = load_network(path, program)
-            if _as_asked(network, recipe):
+            if is_as_asked(network, recipe):
                 return network, False
         except InputError:
             pass  # damaged or of another version: train it again
@@ -45,7 +45,7 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
     return network, True
 
 
-def _as_asked(network: Network, recipe: Recipe) -> bool:
+def is_as_asked(network: Network, recipe: Recipe) -> bool:
     """Whether a stored network is the one that this recipe gives."""
     found, plan = network.origin, recipe.plan
     return (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
+from math import log, sqrt
 
 from bitwright.errors import BitwrightError, InputError
 from bitwright.learning.start import Parametrization, Shape
 from bitwright.theory.closed_form import spectrum
 
+Progress = Callable[[int, float], None]  # steps made, largest error
 _CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wider than in the limit
 
 
@@ -37,6 +39,12 @@ class Plan:
             raise InputError(f"the rate must be above 0, got {self.rate:g}")
         if self.most_steps is not None and self.most_steps < 1:
             raise InputError(f"the number of steps must be at least 1, got {self.most_steps}")
+
+    def expected_steps(self, examples: int) -> int:
+        """About how many steps the descent will take, from the rate at which the slowest error shrinks."""
+        low, high = spectrum(examples)
+        root = sqrt(high / low) if self.momentum else high / low
+        return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
 
     def schedule(self, shape: Shape) -> Schedule:
         """The constants of the descent for a network of this shape."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bitwright.learning.descent import History, Plan
+from bitwright.learning.descent import History, Plan, Progress
 from bitwright.learning.start import Float, Shape
 
 
@@ -14,6 +14,7 @@ def descend(
     labels: Float,  # Y' (k, K)
     plan: Plan,
     inputs: Float | None = None,  # X (K, K), orthonormal rows; None for unit vectors
+    progress: Progress | None = None,
 ) -> tuple[Float, Float, History]:
     """Full-batch gradient descent from these weights; gives the trained ones and the history."""
     schedule = plan.schedule(Shape(first.shape[1], first.shape[0], last.shape[0]))
@@ -28,6 +29,8 @@ def descend(
         loss = 0.5 * float(np.vdot(error, error))
         if history.note(loss, float(np.abs(error).max()), plan.tolerance):
             return first, last, history
+        if progress:
+            progress(step, float(np.abs(error).max()))
         if step == schedule.most_steps:
             break
         back_first, back_last = backward(last, before, hidden, error, inputs)

@@ -33,6 +33,19 @@ def check_device(device: str) -> Any:
     return chosen
 
 
+def fused_kernels(shape: Shape) -> Any:
+    """The module of fused kernels if Triton is here and they can train this shape, else None."""
+    if find_spec("triton") is None:
+        return None
+    import triton
+
+    if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
+        return None  # earlier ones lack the products in three parts
+    from bitwright.learning import fused
+
+    return fused if fused.fits(shape) else None
+
+
 def descend_one(
     first: Float, last: Float, labels: Float, plan: Plan, device: str, threads: int
 ) -> tuple[Float, Float, History]:
@@ -41,12 +54,15 @@ def descend_one(
     chosen = check_device(device)
     if chosen.type == "cpu":
         torch.set_num_threads(threads)
-    trained_first, trained_last, histories = descend_many(
-        torch.from_numpy(first)[None].to(chosen),
-        torch.from_numpy(last)[None].to(chosen),
-        torch.from_numpy(labels).to(chosen),
-        plan,
-    )
+    try:
+        trained_first, trained_last, histories = descend_many(
+            torch.from_numpy(first)[None].to(chosen),
+            torch.from_numpy(last)[None].to(chosen),
+            torch.from_numpy(labels).to(chosen),
+            plan,
+        )
+    except torch.OutOfMemoryError:
+        raise MemoryError from None
     return trained_first[0].cpu().numpy(), trained_last[0].cpu().numpy(), histories[0]
 
 

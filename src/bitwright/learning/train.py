@@ -8,10 +8,10 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
-from bitwright.learning.descent import History, Plan
+from bitwright.learning.descent import History, Plan, Progress
 from bitwright.learning.network import Network, Origin
 from bitwright.learning.numpy_trainer import descend
-from bitwright.learning.start import Shape, Start, initial_weights
+from bitwright.learning.start import Float, Shape, Start, initial_weights
 from bitwright.learning.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.training_set import TrainingSet
@@ -34,22 +34,21 @@ class Recipe:
     threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
 
 
-def train(program: Program, recipe: Recipe) -> tuple[Network, History]:
+def train(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, History]:
     """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
     examples = TrainingSet(program, recipe.padding)
     shape = Shape(examples.examples, recipe.width, program.bits)
-    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member)
-    labels = examples.labels().toarray().T.astype(np.float32)
-    if recipe.trainer == "numpy":
-        with linear_algebra_threads(recipe.threads):
-            first, last, history = descend(first, last, labels, recipe.plan)
-    elif recipe.trainer == "torch":
-        from bitwright.learning.torch_trainer import descend_one
-
-        first, last, history = descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads)
-    else:
+    if recipe.trainer not in TRAINERS:
         hint = suggestion(recipe.trainer, TRAINERS)
         raise InputError(f"there is no trainer '{shorten(recipe.trainer)}'; choose numpy or torch{hint}")
+    try:
+        first, last, history = _descend(shape, recipe, examples, progress)
+    except MemoryError:
+        need = 4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.momentum else 3) / 2**30
+        raise InputError(
+            f"training at width {shape.width:,} with {shape.inputs:,} examples needs about {need:.1f} GiB of memory, "
+            f"more than there is; use a smaller width"
+        ) from None
     origin = Origin(
         program_id=program.id,
         seed=recipe.seed,
@@ -64,3 +63,16 @@ def train(program: Program, recipe: Recipe) -> tuple[Network, History]:
         padding=recipe.padding,
     )
     return Network(first, last, origin), history
+
+
+def _descend(
+    shape: Shape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
+) -> tuple[Float, Float, History]:
+    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member)
+    labels = examples.labels().toarray().T.astype(np.float32)
+    if recipe.trainer == "numpy":
+        with linear_algebra_threads(recipe.threads):
+            return descend(first, last, labels, recipe.plan, progress=progress)
+    from bitwright.learning.torch_trainer import descend_one
+
+    return descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads)

@@ -1,0 +1,145 @@
+"""`bitwright ensemble`: train many networks and see how well their average does, in the paper's terms or ours."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bitwright.cli.options import (
+    bits_option,
+    json_option,
+    machine_option,
+    order_option,
+    padding_option,
+    quiet_option,
+    recipe_options,
+    workers_option,
+)
+from bitwright.cli.reporting import StepProgress, note, print_json
+from bitwright.cli.targets import find_algorithm, training_size
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.learning.ensemble import Study
+
+
+@click.command("ensemble")
+@click.argument("target", metavar="FILE|NAME")
+@bits_option
+@order_option
+@machine_option
+@click.option("--networks", "-n", type=click.IntRange(1, 10**7), help="Train so many (or, with --accuracy, at most).")
+@click.option("--accuracy", type=float, help="Stop once this fraction of the states comes out right.")
+@click.option("--delta", type=float, help="Train the proven number for one input, wrong with at most this probability.")
+@click.option("--states", type=int, default=1_000, show_default=True, help="Random states of runs to look at.")
+@click.option("--ones", type=int, help="Look at inputs with just so many bits on, at the start of their runs.")
+@click.option("--rounding", default="calibrated", show_default=True, help="How the average becomes bits.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="File of results that grows, and resumes.")
+@recipe_options(start="random")
+@padding_option
+@workers_option
+@json_option
+@quiet_option
+def command(
+    target: str,
+    bits: int | None,
+    order: str | None,
+    machine: str | None,
+    networks: int | None,
+    accuracy: float | None,
+    delta: float | None,
+    states: int,
+    ones: int | None,
+    rounding: str,
+    output: Path | None,
+    padding: int | None,
+    workers: str,
+    as_json: bool,
+    quiet: bool,
+    **how: Any,
+) -> int:
+    """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
+    from bitwright.cli.train import make_recipe
+    from bitwright.execution.sampling import random_starts, random_states
+    from bitwright.learning.ensemble import DEVICE_BLOCK, Judge, Statistics, Study, grow
+    from bitwright.learning.limit_check import compare_with_limit
+    from bitwright.theory import check_rounding
+    from bitwright.workers import Workers
+
+    if accuracy is not None and not 0 < accuracy <= 1:
+        raise InputError(f"--accuracy is a fraction above 0 and at most 1, got {accuracy:g}")
+    if networks is not None and delta is not None:
+        raise InputError("--delta says how many networks to train; leave out --networks")
+    chosen = check_rounding(rounding)
+    algorithm = find_algorithm(target, bits, order, machine=machine)
+    added = training_size(algorithm, chosen, padding) - algorithm.program.templates
+    recipe = make_recipe(algorithm.program, padding=added, **how)
+    on_device = recipe.device.startswith("cuda")
+    looked = (
+        random_states(algorithm, states, recipe.seed)
+        if ones is None
+        else random_starts(algorithm, states, recipe.seed, ones)
+    )
+    study = Study(algorithm.program, recipe, looked, block=DEVICE_BLOCK if on_device else 1, keep=not on_device)
+    most = networks if networks is not None else 100 if delta is None else _proven(study, chosen, delta)
+    judge = Judge.of(study, chosen)
+
+    def enough(found: Statistics) -> bool:
+        return accuracy is not None and judge.accuracy(found.mean) >= accuracy
+
+    begin = time.perf_counter()
+    who = replace(Workers.parse(workers), gpus=1.0 if on_device else 0.0)
+    with StepProgress(not quiet, "networks") as progress:
+        found = grow(study, most, enough=enough, file=output, workers=who, progress=progress)
+    seconds = time.perf_counter() - begin
+    reached = judge.accuracy(found.mean)
+    limit = compare_with_limit(study, found, judge.matches)
+    if as_json:
+        print_json(
+            {
+                "algorithm": algorithm.name,
+                "networks": found.count,
+                "accuracy": reached,
+                "rounding": chosen,
+                "states": states,
+                "width": recipe.width,
+                "seed": recipe.seed,
+                "start": recipe.start,
+                "parametrization": recipe.plan.parametrization,
+                "limit": study.kind,
+                "mean_error": limit.mean_error,
+                "expected_error": limit.expected_error,
+                "variance_ratio": limit.variance_ratio,
+                "seconds": round(seconds, 3),
+                "program_id": algorithm.program.id,
+            }
+        )
+    else:
+        click.echo(
+            f"{found.count:,} networks: {reached:.1%} of {states:,} states right in every bit ({chosen} rounding)"
+        )
+        note(limit.sentence(), quiet)
+    if accuracy is not None and reached < accuracy:
+        click.echo(f"bitwright: {found.count:,} networks do not reach {accuracy:.1%}; allow more with -n", err=True)
+        return 1
+    return 0
+
+
+def _proven(study: Study, rounding: str, delta: float) -> int:
+    """How many networks suffice for one input with probability 1 - delta, in the limit."""
+    from bitwright.theory import blocks_range, calibrated_size, sign_size
+
+    program, examples = study.program, study.program.templates + study.recipe.padding
+    within = blocks_range(program)
+    size = (
+        sign_size(program, delta, "input", examples=examples, within=within)
+        if rounding == "sign"
+        else calibrated_size(program, delta, "input", examples=examples, within=within)
+    )
+    if size.networks is None or size.networks > 10**7:
+        raise InputError(f"no number of networks below 10^7 is proven to suffice: {size.reason}")
+    return max(1, size.networks)
