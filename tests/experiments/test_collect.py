@@ -10,6 +10,7 @@ import pytest
 
 from bitwright import InputError
 from bitwright.experiments import Setting, load_table
+from bitwright.experiments.beyond_measure import MARGINS, Single, margin_rows
 from bitwright.experiments.collect import collect
 from bitwright.experiments.table import Row
 from bitwright.workers import Workers
@@ -66,15 +67,14 @@ def test_when_the_time_is_over_nothing_more_is_begun(tmp_path: Path) -> None:
 
 
 def test_processes_give_the_same_table(tmp_path: Path) -> None:
+    jobs = [Single("addition", 2, 128, trial, 0, 20) for trial in range(3)]
     seen: list[tuple[int, int]] = []
-    setting = Setting(workers=Workers("processes", 2), progress=lambda done, of: seen.append((done, of)))
-    table = collect(setting, tmp_path / "t.csv", COLUMNS, JOBS, _square, 3)
-    assert [row[-1] for row in table.rows] == [3, 6, 0, 12]
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def _square(factor: int, job: Job) -> list[Row]:
-    return [(job.name, job.number, 0, factor * (job.number or 0))]
+    found = []
+    for kind, count in (("serial", 1), ("processes", 2)):
+        setting = Setting(workers=Workers(kind, count), progress=lambda done, of: seen.append((done, of)))  # type: ignore[arg-type]
+        found.append(collect(setting, tmp_path / f"{kind}.csv", MARGINS, jobs, margin_rows, "cpu"))
+    assert found[0] == found[1]
+    assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_damaged_table_is_not_overwritten(tmp_path: Path) -> None:

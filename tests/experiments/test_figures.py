@@ -10,6 +10,7 @@ import pytest
 from bitwright import InputError, addition, parse
 from bitwright.experiments import FIGURES, Setting, make_figure
 from bitwright.experiments.figures import find_figure
+from bitwright.experiments.page import update_page
 from bitwright.experiments.table import load_table
 
 CHEAP = ("templates", "predictor", "ensemble-complexity", "orders", "sbn")  # those that train nothing
@@ -71,6 +72,32 @@ def test_the_help_text_names_every_figure() -> None:
     from bitwright.cli.figure import command
 
     assert all(f"\n    {name} " in (command.help or "") or f"\n{name} " in (command.help or "") for name in FIGURES)
+
+
+def test_a_page_gets_the_captions(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("one\n<!-- caption a -->\nold\n<!-- end -->\ntwo\n<!-- caption b-1 -->\nkept\n<!-- end -->\n")
+    (tmp_path / "a.md").write_text("**new**\nlines\n")
+    for _ in range(2):
+        assert update_page(page, tmp_path) == 2
+        assert page.read_text() == (
+            "one\n<!-- caption a -->\n**new**\nlines\n<!-- end -->\ntwo\n<!-- caption b-1 -->\nkept\n<!-- end -->\n"
+        )
+    page.write_text("nothing")
+    with pytest.raises(InputError, match="has no line"):
+        update_page(page, tmp_path)
+    with pytest.raises(InputError, match="cannot read the page"):
+        update_page(tmp_path / "none.md", tmp_path)
+
+
+def test_the_page_of_results_says_what_was_made() -> None:
+    docs = Path(__file__).parent.parent.parent / "docs"
+    page = (docs / "results.md").read_text()
+    for name in FIGURES:
+        assert (docs / "figures" / f"{name}.md").read_text().strip() in page, name
+        for picture in find_figure(name).pictures:
+            assert f"(figures/{picture}.svg)" in page
+            assert (docs / "figures" / f"{picture}.svg").is_file()
 
 
 @pytest.mark.parametrize(

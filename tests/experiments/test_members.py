@@ -46,24 +46,22 @@ def test_drawn_ensembles_are_as_accurate_as_expected(test: TestSet) -> None:
     assert np.mean(found) == pytest.approx(expected_accuracy(60, *test.gaps("sign", "ntk")), abs=error)
 
 
-@pytest.mark.parametrize("device", ["cpu", "cpu:0"])  # the second takes the way of devices, which draw by themselves
-def test_trained_members_do_not_depend_on_batches(device: str, test: TestSet) -> None:
-    members = TrainedMembers(test, Recipe(256, 3, start="random", plan=Plan(1e-4), device=device))
+def test_trained_members_do_not_depend_on_batches(test: TestSet) -> None:
+    members = TrainedMembers(test, Recipe(256, 3, start="random", plan=Plan(1e-4)))
     together = members.outputs(0, 4)
     apart = np.concatenate([members.outputs(0, 1), members.outputs(1, 3)])
     assert together == pytest.approx(apart, abs=2e-5)
     assert np.abs(together[0] - together[1]).max() > 0.01
 
 
-@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
-def test_trained_members_have_the_law_of_their_limit(device: str, test: TestSet) -> None:
+def test_trained_members_have_the_law_of_their_limit(test: TestSet) -> None:
     """200 networks of width 1,024 in each parametrization: the mean of unset bits is that of its own limit.
 
     50 coordinates and 10 inputs share 200 networks; the overall mean is within 5 standard errors, plus 0.004 for width.
     """
     for parametrization, kind in LIMITS.items():
         plan = Plan(1e-4, parametrization=parametrization)  # type: ignore[arg-type]
-        outputs = TrainedMembers(test, Recipe(1024, 5, start="random", plan=plan, device=device)).outputs(0, 200)
+        outputs = TrainedMembers(test, Recipe(1024, 5, start="random", plan=plan)).outputs(0, 200)
         unset = outputs[:, test.matched == 0]
         w0, sigma = float(weights(2, 5, kind).unmatched), float(np.sqrt(variance(2, 5, kind)))
         per_network = unset.mean(axis=1)

@@ -116,5 +116,7 @@ def test_small_measurements_from_nothing() -> None:
     every = Table.of(EVERYTHING, every_rows("cpu", Every("multiplication", 2, 4096, 0)))
     assert (every.column("inputs"), every.column("evaluations")) == ([16], [16 * 22])
     assert (every.column("wrong_steps"), every.column("wrong_answers")) == ([0], [0])
-    narrow = Table.of(EVERYTHING, every_rows("cpu", Every("multiplication", 2, 32, 0)))
+    too_narrow = Table.of(MARGINS, margin_rows("cpu", Single("multiplication", 2, 32, 0, 0, 60)))
+    assert too_narrow.column("margin") == [None]
+    narrow = Table.of(EVERYTHING, every_rows("cpu", Every("multiplication", 2, 256, 0)))
     assert narrow.numbers("wrong_steps")[0] > 0  # a network this narrow is wrong, and that is noticed

@@ -19,6 +19,9 @@ from bitwright.errors import InputError
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
 @click.option("--workers", default="1", show_default=True, help="Processes that train: a number, all, or ray.")
 @click.option("--minutes", type=float, help="Stop training after so many minutes; the same command goes on from there.")
+@click.option(
+    "--page", type=click.Path(path_type=Path), help="Put the captions into this page, such as docs/results.md."
+)
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
 @click.option("--program", "target", metavar="FILE|NAME", help="For templates and predictor: the program to show.")
 @bits_option
@@ -33,6 +36,7 @@ def command(
     device: str,
     workers: str,
     minutes: float | None,
+    page: Path | None,
     collect_only: bool,
     target: str | None,
     bits: int | None,
@@ -66,6 +70,11 @@ def command(
         raise InputError("inputs, --bits, --order and --machine go with --program")
     if minutes is not None and not minutes > 0:
         raise InputError(f"--minutes must be above 0, got {minutes:g}")
+    if device != "cpu":
+        from bitwright.learning.torch_trainer import check_device
+
+        if check_device(device).type != "cuda":
+            raise InputError(f"figures train on cpu or cuda, got '{device}'")
     until = inf if minutes is None else time.monotonic() + 60 * minutes
     setting = Setting(full, output, device, Workers.parse(workers), until)
     if target is not None:
@@ -76,3 +85,7 @@ def command(
             setting = replace(setting, progress=progress)
             for path in write_tables(each, setting, True)[1] if collect_only else make_figure(each, setting):
                 note(f"wrote {path}", quiet)
+    if page is not None:
+        from bitwright.experiments.page import update_page
+
+        note(f"wrote {page}: {update_page(page, output)} captions", quiet)

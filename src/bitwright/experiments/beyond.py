@@ -88,7 +88,7 @@ def margin_fit(table: Table) -> tuple[FloatArray, FloatArray, float, float]:
     widths, lost = [], []
     for width in sorted({int(size) for size in table.numbers("width")}):
         part = table.where(width=width)
-        if not part.numbers("wrong").any():
+        if (part.numbers("wrong") == 0).all():
             widths.append(width)
             lost.append(float((0.5 - part.numbers("margin")).mean()))
     exponent, factor = np.polyfit(np.log(widths), np.log(lost), 1) if len(widths) > 1 else (np.nan, np.nan)
@@ -174,7 +174,7 @@ def _margins(axes: Any, table: Table) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     ticks = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
-    low = float((0.5 - table.numbers("margin")).min()) * 0.7
+    low = float(np.nanmin(0.5 - table.numbers("margin"))) * 0.7
     axes.set_ylim(low, 0.75)
     axes.set_yticks([tick for tick in ticks if tick >= low], [f"{tick:g}" for tick in ticks if tick >= low])
     axes.minorticks_off()

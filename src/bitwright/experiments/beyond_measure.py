@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -17,7 +17,7 @@ from bitwright.experiments.growing import curve, sizes_to
 from bitwright.experiments.members import TestSet, TrainedMembers
 from bitwright.experiments.table import Row
 from bitwright.experiments.tasks import states_of_runs
-from bitwright.learning import Plan, Recipe, train
+from bitwright.learning import Plan, Recipe, TrainingError, train
 from bitwright.learning.start import STARTS, Start
 from bitwright.program import Algorithm
 from bitwright.theory.accuracy import expected_accuracy, networks_for
@@ -118,23 +118,26 @@ def expected_rows(jobs: list[Ensemble]) -> list[Row]:
 
 
 def margin_rows(device: str, job: Single) -> list[Row]:
-    """The smallest |zhat - 1/2| over the states, and how many states had a wrong bit."""
+    """The smallest |zhat - 1/2| over the states, and how many had a wrong bit; neither where training did not end."""
     test = states_for(job.task, job.bits, job.inputs, job.seed)
     recipe = _recipe(job.width, _seed(job.seed, job.task, job.bits, 1000 + job.trial), "zero", device, momentum=True)
     members = TrainedMembers(test, recipe)
-    outputs = members.outputs(0, 1)[0].astype(np.float64)
     K, program = test.examples.examples, test.examples.program
+    names = (job.task, job.bits, job.width, job.trial, job.seed, job.inputs, K, program.bits)
+    try:
+        outputs = members.outputs(0, 1)[0].astype(np.float64)
+    except TrainingError:  # too narrow
+        return [(*names, None, None, members.device)]
     bits, margins = round_outputs(outputs, test.n, program.writers, K, "calibrated")
     right = (bits == (test.matched > 0)).all(axis=1)
     worst = float(margins[right].min()) if right.all() else 0.0
-    names = (job.task, job.bits, job.width, job.trial, job.seed, job.inputs)
-    return [(*names, K, program.bits, worst, int(test.times[~right].sum()), members.device)]
+    return [(*names, worst, int(test.times[~right].sum()), members.device)]
 
 
 def every_rows(device: str, job: Every) -> list[Row]:
     """All products through one network: each step against the templates, each answer against Python's own product."""
     algorithm = multiplication(job.bits)
-    network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, momentum=True, trainer=True))
+    network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, momentum=True))
     engine: Engine
     if device == "cpu":
         engine, where = NetworkEngine(algorithm.program, [network], "calibrated"), "CPU, numpy"
@@ -179,11 +182,11 @@ def _closed_loop(algorithm: Algorithm, engine: Engine, starts: BoolArray) -> tup
     return wrong, [algorithm.read(state)[name] for state in before], smallest
 
 
-def _recipe(width: int, seed: int, start: str, device: str, momentum: bool = False, trainer: bool = False) -> Recipe:
+def _recipe(width: int, seed: int, start: str, device: str, momentum: bool = False) -> Recipe:
     """Plain descent for ensembles, as the theorem has it; momentum for single networks, as `bitwright train` does."""
     chosen: Start = next(name for name in STARTS if name == start)
-    recipe = Recipe(width, seed, start=chosen, plan=Plan(1e-4, momentum=momentum), device=device)
-    return replace(recipe, trainer="torch") if trainer and device != "cpu" else recipe
+    trainer = "numpy" if device == "cpu" else "torch"
+    return Recipe(width, seed, start=chosen, plan=Plan(1e-4, momentum=momentum), trainer=trainer, device=device)
 
 
 def _seed(seed: int, task: str, bits: int, trial: int) -> int:

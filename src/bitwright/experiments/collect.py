@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bitwright.experiments.figure import Setting
 from bitwright.experiments.table import Row, Table, load_table
-from bitwright.storage import write_atomically
+from bitwright.storage import make_folder, write_atomically
 
 Common = TypeVar("Common")
 _EVERY = 2.0  # seconds between two writings of the file
@@ -34,6 +34,7 @@ def collect(
     for row in load_table(path, columns).rows:
         done.setdefault(row[: len(names[0])], []).append(row)
     missing = [job for job in jobs if astuple(job) not in done]
+    make_folder(path.parent)
     saved, results = time.monotonic(), setting.workers.map(work, common, missing)
     try:
         for number, job in enumerate(missing, 1):

@@ -34,7 +34,7 @@ BOUNDS = ("parametrization", "k", "delta", "bound", "bound_tight", "expected")
 
 
 def train(setting: Setting) -> Tables:
-    jobs = trials("trained", setting.full, _lengths(setting), 10 if setting.full else 5)
+    jobs = trials("trained", setting.full, _lengths(setting), 20 if setting.full else 5)
     return {"experiment-1": collect(setting, _path(setting, ""), COLUMNS, jobs, _measure, setting.device)}
 
 

@@ -32,7 +32,7 @@ _BATCH = 96
 
 
 def train(setting: Setting) -> Tables:
-    jobs = trials("trained", setting.full, _lengths(setting), 10 if setting.full else 5)
+    jobs = trials("trained", setting.full, _lengths(setting), 12 if setting.full else 5)
     path = setting.folder / "experiment-2.csv"
     return {"experiment-2": collect(setting, path, COLUMNS, jobs, _measure, setting.device)}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from bitwright.errors import InputError, suggestion
 from bitwright.experiments.figure import Figure, Setting, Tables
 from bitwright.experiments.style import plot_style
-from bitwright.storage import write_atomically
+from bitwright.storage import make_folder, write_atomically
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
 FIGURES = ("templates", "predictor", "ensemble-complexity", "orders", "sbn", "experiment-1", "experiment-2", "beyond")
@@ -32,11 +32,8 @@ def write_tables(name: str, setting: Setting, training_only: bool = False) -> tu
     figure = find_figure(name)
     if setting.algorithm is not None and not figure.of_a_program:
         raise InputError(f"the figure '{name}' shows no single program; leave out --program")
-    try:
-        setting.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to {setting.folder}: {error.strerror}") from None
     tables = figure.train(setting) if training_only and figure.train else figure.tables(setting)
+    make_folder(setting.folder)
     paths = []
     for stem, table in tables.items():
         paths.append(setting.folder / f"{stem}.csv")

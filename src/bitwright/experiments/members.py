@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.learning import Recipe, train
-from bitwright.learning.start import Shape
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.accuracy import signed_gaps
@@ -93,13 +92,10 @@ class LimitMembers:
 
 
 class TrainedMembers:
-    """Networks trained one after the other, or many at once on a CUDA device; a member depends on its number "
-    "alone."""
+    """Networks trained one after the other, or many at once on a CUDA device; a member depends on its number alone."""
 
     def __init__(self, test: TestSet, recipe: Recipe) -> None:
-        self._program, self._recipe = test.examples.program, recipe
-        self._inputs = test.encoded.astype(np.float32)
-        self._labels = test.examples.labels().toarray().T.astype(np.float32)
+        self._test, self._recipe = test, recipe
 
     @property
     def device(self) -> str:
@@ -108,42 +104,14 @@ class TrainedMembers:
             return f"CPU, {self._recipe.trainer}"
         from bitwright.learning.torch_trainer import check_device, torch_module
 
-        torch, device = torch_module(), check_device(self._recipe.device)
-        name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
-        return f"{name}, torch {torch.__version__}"
+        torch = torch_module()
+        return f"{torch.cuda.get_device_name(check_device(self._recipe.device))}, torch {torch.__version__}"
 
     def outputs(self, first: int, count: int) -> Outputs:
+        program, members = self._test.examples.program, range(first, first + count)
         if self._recipe.device != "cpu":
-            return self._on_device(first, count)
-        found = []
-        for member in range(first, first + count):
-            network, _ = train(self._program, replace(self._recipe, member=member))
-            found.append(network(self._inputs))
-        return np.stack(found)
+            from bitwright.learning.device import outputs_on_device
 
-    def _on_device(self, first: int, count: int) -> Outputs:
-        from bitwright.learning.torch_trainer import check_device, descend_many, torch_module
-
-        torch, device = torch_module(), check_device(self._recipe.device)
-        shape = Shape(self._labels.shape[1], self._recipe.width, self._labels.shape[0])
-        starts = [self._start(torch, device, shape, member) for member in range(first, first + count)]
-        w1, w2 = (torch.stack(part) for part in zip(*starts, strict=True))
-        del starts
-        labels, inputs = torch.from_numpy(self._labels).to(device), torch.from_numpy(self._inputs).to(device)
-        with torch.no_grad():
-            w1, w2, _ = descend_many(w1, w2, labels, self._recipe.plan)
-            scale = 1 / np.sqrt(shape.inputs * shape.width)
-            outputs = [((inputs @ one.T).relu_() @ two.T) * scale for one, two in zip(w1, w2, strict=True)]
-            return np.asarray(torch.stack(outputs).cpu().numpy())
-
-    def _start(self, torch: Any, device: Any, shape: Shape, member: int) -> tuple[Any, Any]:
-        """Standard normal weights drawn on the device by a generator of the member's own (Section 3)."""
-        shape.check(self._recipe.start)
-        sequence = np.random.SeedSequence(self._recipe.seed, spawn_key=(member,))
-        generator = torch.Generator(device).manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))
-        draws = shape.width // 2 if self._recipe.start == "zero" else shape.width
-        first = torch.randn((draws, shape.inputs), generator=generator, device=device)
-        last = torch.randn((shape.outputs, draws), generator=generator, device=device)
-        if self._recipe.start == "random":
-            return first, last
-        return torch.cat((first, first)), torch.cat((last, -last), dim=1)
+            return outputs_on_device(program, self._recipe, members, self._test.states)
+        networks = (train(program, replace(self._recipe, member=member))[0] for member in members)
+        return np.stack([network(self._test.encoded) for network in networks])

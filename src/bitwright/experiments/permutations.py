@@ -8,6 +8,7 @@ from math import log
 import numpy as np
 
 from bitwright.algorithms import permutation
+from bitwright.execution.sampling import random_starts
 from bitwright.experiments.growing import Members
 from bitwright.experiments.members import LimitMembers, TestSet, TrainedMembers
 from bitwright.learning import Plan, Recipe
@@ -50,12 +51,9 @@ def trials(source: str, full: bool, lengths: list[int], count: int, seed: int = 
 
 def random_inputs(k: int, trial: int, seed: int) -> TestSet:
     """A random permutation of k bits and 1,000 random inputs with two ones."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, trial)))
-    program = permutation((rng.permutation(k) + 1).tolist()).program
-    states = np.zeros((INPUTS, k), dtype=bool)
-    ones = rng.random((INPUTS, k)).argsort(axis=1)[:, :2]  # two different places for each input
-    np.put_along_axis(states, ones, True, axis=1)
-    return TestSet.of(program, states)
+    one, two = np.random.SeedSequence(seed, spawn_key=(k, trial)).generate_state(2).tolist()
+    algorithm = permutation((np.random.default_rng(one).permutation(k) + 1).tolist())
+    return TestSet.of(algorithm.program, random_starts(algorithm, INPUTS, two, ones=2))
 
 
 def members_of(job: Trial, test: TestSet, device: str) -> tuple[Members, str]:
@@ -65,7 +63,8 @@ def members_of(job: Trial, test: TestSet, device: str) -> tuple[Members, str]:
     if job.source == "limit":
         return LimitMembers(test, kind, seed), "limit"
     plan = Plan(TOLERANCE, parametrization=job.parametrization)  # type: ignore[arg-type]
-    recipe = Recipe(job.width or 1, seed, start="random", plan=plan, device=device)
+    trainer = "numpy" if device == "cpu" else "torch"
+    recipe = Recipe(job.width or 1, seed, start="random", plan=plan, trainer=trainer, device=device)
     trained = TrainedMembers(test, recipe)
     return trained, trained.device
 
