@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bitwright import addition
+from bitwright.execution.sampling import random_states
 from bitwright.experiments.growing import accuracies, curve, first_reaching, sizes_to
 from bitwright.experiments.members import LimitMembers, TestSet, TrainedMembers
 from bitwright.experiments.permutations import LIMITS, bound, random_inputs
 from bitwright.experiments.tasks import states_of_runs
 from bitwright.learning import Plan, Recipe
 from bitwright.theory import expected_accuracy
-from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.rounding import ROUNDINGS
+from bitwright.theory.closed_form import KINDS, Kind, variance, weights
+from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
 
 
 @pytest.fixture
@@ -110,6 +112,18 @@ def test_averages_against_plain_counting(batch: int, test: TestSet) -> None:
         assert first_reaching(test, Fixed(outputs), rounding, "ntk", 1.01, 12, batch) == (None, pytest.approx(wanted))
     start, _ = next(accuracies(test, Fixed(outputs), ROUNDINGS, "ntk", batch))
     assert start == 0
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_thresholds_are_those_of_the_rounding(rounding: Rounding, kind: Kind) -> None:
+    """Addition has a bit that nothing writes, and the zero state matches nothing."""
+    algorithm = addition(3)
+    states = np.concatenate((np.zeros((1, 9), dtype=bool), random_states(algorithm, 40, 3)))
+    test = TestSet.of(algorithm.program, states)
+    outputs = np.random.default_rng(4).normal(0, 0.5, test.matched.shape)
+    bits, _ = round_outputs(outputs, test.n, algorithm.program.writers, 12, rounding, kind)
+    assert np.array_equal(outputs > test.thresholds(rounding, kind), bits)
 
 
 def test_sizes_are_whole_and_end_where_asked() -> None:

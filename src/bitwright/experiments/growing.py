@@ -24,13 +24,18 @@ def accuracies(
     """After each batch: how many members were there before it, and the accuracies of the averages of the first 1, 2,
     ... members after that, of shape (roundings, batch). Endless; the batch does not change any number.
     """
-    total: Outputs = np.zeros((len(test.states), test.examples.program.bits))
-    first = 0
+    truth, inputs = test.matched > 0, int(test.times.sum())
+    thresholds = [test.thresholds(rounding, kind) for rounding in roundings]
+    total, first = np.zeros(test.matched.shape), 0
     while True:
-        sums = total + np.cumsum(members.outputs(first, batch), axis=0, dtype=np.float64)
-        averages = sums / np.arange(first + 1, first + batch + 1)[:, None, None]
-        yield first, np.stack([test.accuracy(averages, rounding, kind) for rounding in roundings])
-        total, first = sums[-1], first + batch
+        found = np.empty((len(thresholds), batch))
+        for number, outputs in enumerate(members.outputs(first, batch)):
+            total += outputs
+            for line, threshold in zip(found, thresholds, strict=True):  # of a sum, the threshold is N times as high
+                right = ((total > threshold * (first + number + 1)) == truth).all(axis=1)
+                line[number] = int(right @ test.times) / inputs
+        yield first, found
+        first += batch
 
 
 def first_reaching(

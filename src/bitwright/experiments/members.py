@@ -15,7 +15,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.accuracy import signed_gaps
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
-from bitwright.theory.rounding import Rounding, round_outputs
+from bitwright.theory.rounding import Rounding
 from bitwright.training_set import TrainingSet
 
 Outputs = NDArray[np.floating]  # (members, states, k)
@@ -60,15 +60,17 @@ class TestSet:
         )
         return np.repeat(found, self.times, axis=0), np.repeat(sigma, self.times)
 
-    def accuracy(
-        self, averages: Outputs, rounding: Rounding, kind: Kind
-    ) -> FloatArray:  # (members, P, k) -> (members,)
-        """The part of the inputs with every bit right, for each of several averages."""
-        writers, K = self.examples.program.writers, self.examples.examples
-        flat = averages.reshape(-1, averages.shape[2])
-        bits, _ = round_outputs(np.asarray(flat), np.tile(self.n, len(averages)), writers, K, rounding, kind)
-        right = (bits.reshape(averages.shape) == (self.matched > 0)).all(axis=2)
-        return np.asarray(right @ self.times / self.times.sum())
+    def thresholds(self, rounding: Rounding, kind: Kind) -> FloatArray:  # (P, k)
+        """The outputs above which bits are set, as theory/rounding.py has it: 0, or c w0 + (w1 - w0)/2.
+
+        Infinite for bits that are off whatever the networks say: masked ones, and all where nothing matches.
+        """
+        writers, w = self.examples.program.writers, weights(self.n, self.examples.examples, kind)
+        if rounding == "sign":
+            found = np.where(writers > 0, 0.0, np.inf) + np.zeros((len(self.n), 1))
+        else:
+            found = w.unmatched[:, None] * writers + w.gap[:, None] / 2
+        return np.where((self.n > 0)[:, None], found, np.inf)
 
 
 class LimitMembers:

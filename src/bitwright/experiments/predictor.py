@@ -200,9 +200,10 @@ def caption(given: Tables) -> str:
         f"{matrix(table, 'f').max():.4f} at the {int(sum(table.where(part='f').numbers('matched')))} matched "
         f"examples (coloured) and {matrix(table, 'f').min():.4f} elsewhere (grey). The inverse train kernel is a "
         f"multiple of the identity plus a constant: {inverse[0, 0]:.3f} on the diagonal, {inverse[0, -1]:.3f} off it "
-        f"(black). So the weights are {matrix(table, 'w').max():.4f} and {matrix(table, 'w').min():.4f}, and the "
-        f"mean of a bit is positive where it should be set (at least {mean[truth > 0].min():.4f}) and at most 0 "
-        f"elsewhere; {agree} of {len(truth)} signs are right. NTK of Eq. (1), dense linear algebra."
+        f"(black). So the weights are {matrix(table, 'w').max():.4f} and {matrix(table, 'w').min():.4f}. Bits that "
+        f"should be set have means of at least {mean[truth > 0].min():.4f}, the others of at most "
+        f"{mean[truth == 0].max(initial=-np.inf) + 0:.4f}; {agree} of {len(truth)} signs are right. NTK of Eq. (1), "
+        "dense linear algebra."
     )
 
 
