@@ -61,9 +61,15 @@ def test_rows_of_jobs_that_are_not_asked_for_are_dropped(tmp_path: Path) -> None
 
 def test_when_the_time_is_over_nothing_more_is_begun(tmp_path: Path) -> None:
     made.clear()
-    table = collect(Setting(folder=tmp_path, until=-inf), tmp_path / "t.csv", COLUMNS, JOBS, work, None)
+    late, path = Setting(folder=tmp_path, until=-inf), tmp_path / "t.csv"
+    with pytest.raises(InputError, match="give more --minutes"):
+        collect(late, path, COLUMNS, JOBS, work, None)
+    assert not path.exists()
+    collect(Setting(folder=tmp_path), path, COLUMNS, JOBS[:2], work, None)
+    expected = rows(JOBS[:2])
+    made.clear()
+    assert list(collect(late, path, COLUMNS, JOBS, work, None).rows) == expected
     assert not made
-    assert len(table) == 0
 
 
 def test_processes_give_the_same_table(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from bitwright.experiments.beyond_measure import (
     margin_rows,
 )
 from bitwright.experiments.experiment_1 import BOUNDS, COLUMNS, summary
-from bitwright.experiments.figures import find_figure
 from bitwright.experiments.permutations import LIMITS
 from bitwright.experiments.table import load_table
 
@@ -70,7 +69,7 @@ def test_experiment_1() -> None:
 
 
 def test_experiment_2() -> None:
-    table = committed("experiment-2", find_figure("experiment-2").tables(Setting(until=-inf))["experiment-2"].columns)
+    table = committed("experiment-2", COLUMNS)
     for name in LIMITS:
         for k in table.values("k"):
             part = table.where(parametrization=name, k=k)

@@ -8,6 +8,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bitwright.errors import InputError
 from bitwright.experiments.figure import Setting
 from bitwright.experiments.table import Row, Table, load_table
 from bitwright.storage import make_folder, write_atomically
@@ -49,9 +50,12 @@ def collect(
         close = getattr(results, "close", None)
         if close:
             close()
-        if missing:
+        if missing and done:
             write_atomically(path, _table(columns, names, done).csv())
-    return _table(columns, names, done)
+    table = _table(columns, names, done)
+    if not len(table):
+        raise InputError(f"nothing was finished in the time given, so {path.name} is empty; give more --minutes")
+    return table
 
 
 def _table(columns: Sequence[str], names: Sequence[Row], done: dict[Row, list[Row]]) -> Table:
