@@ -21,6 +21,8 @@ import torch
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.execution.torch_network import TorchNetworkEngine
 from bitwright.learning import Plan, Recipe, train
+from bitwright.learning.fused import train_drawn
+from bitwright.learning.start import Shape
 from bitwright.learning.torch_trainer import descend_many
 from bitwright.training_set import TrainingSet
 
@@ -37,23 +39,39 @@ def synchronized() -> float:
     return time.perf_counter()
 
 
-def ensemble_rate(K: int, width: int, count: int, tolerance: float, momentum: bool) -> None:
-    """Networks a second, permutation of K bits, plain batched trainer."""
+def copy_bandwidth() -> float:
+    """Bytes a second that a plain copy on this device reads and writes: the limit of a pass over memory."""
+    source = torch.empty(2 << 30, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    best = float("inf")
+    for _ in range(5):
+        begin = synchronized()
+        target.copy_(source)
+        best = min(best, synchronized() - begin)
+    return 2 * len(source) / best
+
+
+def ensemble_rate(K: int, width: int, count: int, tolerance: float, momentum: bool, fused: bool, limit: float) -> None:
+    """Networks a second, permutation of K bits, from drawing the start to the trained weights."""
     labels = torch.tensor(
         TrainingSet(permutation(range(K, 0, -1)).program).labels().toarray().T, dtype=torch.float32, device="cuda"
     )
     plan = Plan(tolerance=tolerance, momentum=momentum)
     best = float("inf")
-    for _ in range(3):
+    for _ in range(4):
         begin = synchronized()
-        first = torch.randn((count, width, K), device="cuda")
-        last = torch.randn((count, K, width), device="cuda")
-        _, _, histories = descend_many(first, last, labels, plan)
+        if fused:
+            _, _, histories = train_drawn(Shape(K, width, K), "random", 0, range(count), labels, plan)
+        else:
+            first = torch.randn((count, width, K), device="cuda")
+            last = torch.randn((count, K, width), device="cuda")
+            _, _, histories = descend_many(first, last, labels, plan)
         best = min(best, synchronized() - begin)
     steps = max(history.steps for history in histories)
-    moved = count * width * 2 * K * 4 * 2 * steps  # each weight read and written once a step: the least possible
+    # Each weight, and with momentum each speed, read and written once a step: the least possible.
+    moved = count * width * 2 * K * 4 * 2 * steps * (2 if momentum else 1)
     say(
-        what="ensemble",
+        what="ensemble, fused kernels" if fused else "ensemble, plain batches",
         K=K,
         width=width,
         networks=count,
@@ -62,7 +80,8 @@ def ensemble_rate(K: int, width: int, count: int, tolerance: float, momentum: bo
         steps=steps,
         seconds=round(best, 4),
         networks_per_second=round(count / best, 1),
-        least_bytes_per_second=round(moved / best / 1e12, 3),
+        least_terabytes_per_second=round(moved / best / 1e12, 3),
+        of_a_copy=round(moved / best / limit, 3),
     )
 
 
@@ -157,9 +176,12 @@ def main() -> None:
         sys.exit("this needs a CUDA device")
     torch.backends.cuda.matmul.allow_tf32 = False
     say(what="device", name=torch.cuda.get_device_name(), torch=torch.__version__, numpy=np.__version__)
-    for K, count in ((10, 400), (30, 150)):
-        for momentum in (False, True):
-            ensemble_rate(K, 50_000, count, 1e-5, momentum)
+    limit = copy_bandwidth()
+    say(what="copy", terabytes_per_second=round(limit / 1e12, 3))
+    for K, count in ((10, 512), (30, 256)):
+        for fused in (False, True):
+            for momentum in (False, True):
+                ensemble_rate(K, 50_000, count, 1e-5, momentum, fused, limit)
         authors_loop(K, 50_000)
     exhaustive(addition(10), 4_096, 0, "float32", 1 << 17)
     exhaustive(addition(10), 4_096, 0, "bfloat16", 1 << 17)

@@ -46,9 +46,11 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
     network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda"))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda")
-    labels = torch.tensor(TrainingSet(program).labels().toarray(), dtype=torch.float32, device="cuda")
+    labels = torch.zeros((len(engine.wanted), engine.columns), device="cuda")
+    labels[: program.templates, : program.bits] = torch.tensor(TrainingSet(program).labels().toarray(), device="cuda")
     values = inputs_of(code, runs)
-    states = torch.from_numpy(np.array([algorithm.state(v) for v in values])).cuda()
+    states = torch.zeros((len(values), engine.columns), dtype=torch.bool, device="cuda")
+    states[:, : program.bits] = torch.from_numpy(np.array([algorithm.state(v) for v in values])).cuda()
     answers: list[dict[str, int] | None] = [None] * runs
     wrong_steps, evaluations, margin, n_max, step = 0, 0, float("inf"), 0, 0
     with torch.inference_mode():
@@ -59,7 +61,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
             after = (estimate > 0.5) & (n > 0)[:, None]
             wrong_steps += int(((after != truth).any(dim=1) & going).sum())
             evaluations += int(going.sum())
-            margin = min(margin, float((estimate - 0.5).abs().amin(dim=1)[going].amin()))
+            margin = min(margin, float((estimate[:, : program.bits] - 0.5).abs().amin(dim=1)[going].amin()))
             n_max = max(n_max, int(n.max()))
             states = after
             step += 1
@@ -68,7 +70,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
                 now = states.cpu().numpy()
                 for number, stopped in enumerate(halted):
                     if stopped and answers[number] is None:
-                        answers[number] = algorithm.read(now[number])
+                        answers[number] = algorithm.read(now[number, : program.bits])
     wrong = sum(answer != run_interpreter(code, v) for answer, v in zip(answers, values, strict=True))
     return {
         "what": "SBN program",

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bitwright.workers import ray_module
+
 
 @pytest.fixture(scope="session", autouse=True)
 def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -17,3 +19,12 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["BITWRIGHT_CACHE"]
     else:
         os.environ["BITWRIGHT_CACHE"] = before
+
+
+@pytest.fixture(scope="session")
+def one_ray() -> Iterator[None]:
+    """One Ray for all tests that use it: starting it takes seconds."""
+    ray = ray_module()
+    ray.init(address="local", num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    yield
+    ray.shutdown()

@@ -34,6 +34,7 @@ def die(common: int, job: int) -> int:
     return common + job
 
 
+@pytest.mark.usefixtures("one_ray")
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_results_come_in_order_and_jobs_may_be_endless(workers: Workers) -> None:
     assert list(workers.map(power, 3, range(9))) == [(job, job**3) for job in range(9)]
@@ -43,6 +44,7 @@ def test_results_come_in_order_and_jobs_may_be_endless(workers: Workers) -> None
     some.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.usefixtures("one_ray")
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_an_error_in_a_worker_is_the_caller_s(workers: Workers) -> None:
     found = workers.map(fail, "no", range(5))

@@ -85,12 +85,12 @@ class Workers:
         if started:
             _start_ray(ray, self)
         try:
-            task = ray.remote(work).options(num_gpus=self.gpus)
+            task = ray.remote(_call).options(num_gpus=self.gpus)
             everywhere = ray.put(common)
             most = _AHEAD * (self.count or int(ray.cluster_resources().get("CPU", 1)))
             waiting: deque[Any] = deque()
             for job in jobs:
-                waiting.append(task.remote(everywhere, job))
+                waiting.append(task.remote(work, everywhere, job))
                 if len(waiting) >= most:
                     yield ray.get(waiting.popleft())
             while waiting:
@@ -129,6 +129,11 @@ def _count(word: str, text: str) -> int:
     if not (word.isdecimal() and word.isascii() and 1 <= int(word) <= MAX_PROCESSES):
         raise InputError(f"workers are a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS, got '{text}'")
     return int(word)
+
+
+def _call(work: Callable[[Any, Any], Any], common: Any, job: Any) -> Any:
+    """Ray takes functions of Python only; this one calls any."""
+    return work(common, job)
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:

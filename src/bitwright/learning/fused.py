@@ -8,6 +8,7 @@ network comes out bit for bit the same in whatever batch it is trained. The orac
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from bitwright.learning.start import Shape, Start
 MOST = 64  # rows and columns of E that fit the registers
 _UNITS = 64  # hidden units in a tile
 _TILES = 8  # tiles that one program goes through
+_PRODUCT = "tf32x3" if os.environ.get("TRITON_INTERPRET") == "1" else "bf16x3"  # the interpreter lacks the latter
 _LOOK = 8  # steps between two looks from the host
 
 
@@ -83,7 +85,7 @@ class _Weights:
 
 def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
     shape, first, last = weights.shape, weights.first, weights.last
-    schedule = plan.schedule(shape)
+    schedule, labels = plan.schedule(shape), labels.contiguous()  # a transposed matrix would be read wrongly
     count, scale = len(first), 1 / np.sqrt(shape.inputs * shape.width)
     new: dict[str, Any] = {"dtype": torch.float32, "device": first.device}
     small = (weights.rows, weights.columns)
@@ -95,7 +97,7 @@ def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
     for step in range(schedule.most_steps + 1):
         _sweep[(weights.programs, count)](
             first, last, *speeds, errors, shares, steps, *rates, weights.units, bool(schedule.keep), step > 0,
-            _UNITS, _TILES, *small, num_warps=2,
+            _UNITS, _TILES, *small, _PRODUCT, num_warps=2,
         )  # fmt: skip
         _settle[(count,)](
             shares, labels, errors, steps, losses[step], largest[step], float(scale), plan.tolerance,
@@ -153,7 +155,7 @@ def _draw(weights, seeds, width, drawn, used, layer, units, block: tl.constexpr,
 def _sweep(
     first, last, speed_first, speed_last, errors, shares, steps, rate_first, rate_last, keep, total_units,
     momentum: tl.constexpr, update: tl.constexpr,
-    units: tl.constexpr, tiles: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
+    units: tl.constexpr, tiles: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr, product: tl.constexpr,
 ):  # fmt: skip
     """One step for `tiles` tiles of hidden units of one network, and their share of the next w2 relu(w1)."""
     network = tl.program_id(1)
@@ -172,8 +174,8 @@ def _sweep(
         w1 = tl.load(first + at_first)  # (units, K)
         w2 = tl.load(last + at_last)  # (units, k)
         if update:  # to 16 bits each way of a step; the error that is left is summed in full precision below
-            back_first = tl.where(w1 > 0, tl.dot(w2, error, input_precision="bf16x3"), 0.0)
-            back_last = tl.dot(tl.maximum(w1, 0.0), tl.trans(error), input_precision="bf16x3")
+            back_first = tl.where(w1 > 0, tl.dot(w2, error, input_precision=product), 0.0)
+            back_last = tl.dot(tl.maximum(w1, 0.0), tl.trans(error), input_precision=product)
             if momentum:
                 back_first += keep * tl.load(speed_first + at_first)
                 back_last += keep * tl.load(speed_last + at_last)

@@ -1,0 +1,48 @@
+"""The fused kernels against the plain trainer, in Triton's interpreter where there is no GPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("triton", reason="Triton is for Linux; the fused kernels are optional")
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    script = Path(__file__).parent / "fused_check.py"
+    run = subprocess.run(
+        [sys.executable, str(script)], env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(run.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["plain", "momentum", "standard"])
+def test_training_is_that_of_the_oracle(found: dict[str, Any], kind: str) -> None:
+    got = found[kind]
+    assert got["moved"] > 1e-2
+    assert got["difference"] < 1e-5
+    assert got["history"] < 1e-5
+    assert got["steps"][0] == got["steps"][1]
+
+
+@pytest.mark.parametrize("kind", ["drawn", "drawn zero"])
+def test_members_are_their_own_whatever_the_batch(found: dict[str, Any], kind: str) -> None:
+    got = found[kind]
+    assert got["same alone"]
+    assert got["members differ"]
+    assert got["other seed differs"]
+    assert abs(got["mean"]) < 0.06  # 9,000 normals (half as many for zero): more than 3 standard errors
+    assert abs(got["deviation"] - 1) < 0.05
+
+
+def test_failure_is_an_error(found: dict[str, Any]) -> None:
+    assert found["failure"].startswith("training stalled at an error of")

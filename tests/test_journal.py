@@ -1,0 +1,97 @@
+"""Journals: complete records or none, whatever happened; one writer at a time; nothing of another kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bitwright.errors import InputError
+from bitwright.journal import Journal
+
+HEADER = {"format": "test 1", "seed": 3}
+RECORDS = [b"", b"one", bytes(range(256)) * 5]
+
+
+def write(path: Path, records: list[bytes]) -> None:
+    with Journal(path, HEADER) as journal:
+        assert list(journal.records()) == []
+        for record in records:
+            journal.append(record)
+
+
+def read(path: Path) -> list[bytes]:
+    with Journal(path, HEADER) as journal:
+        return list(journal.records())
+
+
+def test_records_come_back(tmp_path: Path) -> None:
+    write(tmp_path / "j", RECORDS)
+    assert read(tmp_path / "j") == RECORDS
+
+
+def test_cut_anywhere_it_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    """A kill can leave any prefix of the file; what is taken up from there ends as if nothing had happened."""
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    write(whole, RECORDS)
+    data = whole.read_bytes()
+    for length in range(len(data) + 1):
+        cut.write_bytes(data[:length])
+        with Journal(cut, HEADER) as journal:
+            known = list(journal.records())
+            assert known == RECORDS[: len(known)]
+            for record in RECORDS[len(known) :]:
+                journal.append(record)
+        assert cut.read_bytes() == data, length
+
+
+def test_a_torn_last_record_is_cut_off_even_if_its_length_fits(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    write(path, RECORDS)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert read(path) == RECORDS[:-1]
+
+
+def test_damage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    write(path, RECORDS)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"one")] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is damaged at byte"):
+        read(path)
+
+
+def test_another_header_says_what_differs(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    write(path, RECORDS)
+    with pytest.raises(InputError, match="was begun with seed 3, now it is 4"):
+        Journal(path, {**HEADER, "seed": 4})
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="does not hold test 2"):
+        Journal(path, {**HEADER, "format": "test 2"})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"hello\n", b"\x00\xff" * 50, b"[1, 2]\n", b"{}\n"])
+def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="does not hold test 1"):
+        Journal(path, HEADER)
+    assert path.read_bytes() == content
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    with Journal(path, HEADER), pytest.raises(InputError, match="another process is writing"):
+        Journal(path, HEADER)
+    assert read(path) == []
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "no" / "such"):
+        with pytest.raises(InputError, match="cannot write"):
+            Journal(path, HEADER)
