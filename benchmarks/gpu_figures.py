@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 
+from bitwright.errors import BitwrightError
 from bitwright.experiments import Setting, Table, write_tables
 from bitwright.experiments.beyond_measure import EVERYTHING
 from bitwright.storage import write_atomically
@@ -38,7 +39,7 @@ def recorded(folder: Path) -> None:
         for line in lines
         if line["what"] == "every input of multiplication" and line["wrong_steps"] is not None
     ]
-    if rows and not path.exists():
+    if rows:
         write_atomically(path, Table.of(EVERYTHING, rows).csv())
 
 
@@ -53,7 +54,7 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     arguments.out.mkdir(parents=True, exist_ok=True)
     recorded(arguments.out)
-    begin = time.monotonic()
+    begin, failed = time.monotonic(), False
     for name, share in SHARES.items():
 
         def progress(done: int, of: int, name: str = name) -> None:
@@ -61,10 +62,13 @@ def main() -> None:
                 print(f"{time.monotonic() - begin:6.1f} s  {name}: {done} of {of} jobs", file=sys.stderr, flush=True)
 
         until = begin + 60 * arguments.minutes * share
-        _, paths = write_tables(
-            name, Setting(True, arguments.out, arguments.device, until=until, progress=progress), True
-        )
-        print(*paths, sep="\n", flush=True)
+        setting = Setting(True, arguments.out, arguments.device, until=until, progress=progress)
+        try:
+            print(*write_tables(name, setting, training_only=True)[1], sep="\n", flush=True)
+        except BitwrightError as error:  # the other figures do not depend on it
+            failed = True
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ def _needed(axes: Any, table: Table) -> None:
     """Networks to 90% for every task, start and rounding."""
     names = list(dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in table.rows))
     for (rounding, start), (_, colour, marker) in _LOOKS.items():
-        shift = 0.09 * (list(_LOOKS).index((rounding, start)) - 1.5)
+        shift = 0.16 * (list(_LOOKS).index((rounding, start)) - 1.5)
         for place, (task, bits) in enumerate(names):
             part = table.where(task=task, bits=bits, rounding=rounding, start=start)
             found = part.where(quantity="to 90%")
