@@ -1,11 +1,11 @@
 # make demo: set everything up and see algorithms run.   make test: set everything up, lint, type-check, run all tests.
-# make bench: speed, as ratios measured in one run.
+# make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint browser clean
+.PHONY: demo test bench figures lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -36,6 +36,9 @@ browser:
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
 
+figures: $(VENV)/ready-plot
+	$(BIN)/bitwright figure all -o figures --workers all
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -45,6 +48,10 @@ $(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
 
 $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/ready
+
+$(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast,plot]'
 	@touch $@ $(VENV)/ready
 
 clean:

@@ -31,6 +31,14 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.unlink(temporary)
 
 
+def make_folder(path: Path) -> None:
+    """The folder and those above it, if they are not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
+
+
 def _umask() -> int:
     """The process's file mode mask, which can only be read by setting it."""
     mask = os.umask(0)

@@ -287,6 +287,12 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["train", "addition", "-o", "x.pt"], ".safetensors"),
         (["train", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
         (["figure", "nothing"], "there is no figure 'nothing'"),
+        (["figure", "sbn", "--program", "addition"], "shows no single program"),
+        (["figure", "templates", "p=2"], "go with --program"),
+        (["figure", "templates", "--program", "addition", "--bits", 30], "at most 64 templates"),
+        (["figure", "orders", "--minutes", -1], "--minutes must be above 0"),
+        (["figure", "beyond", "--device", "meta"], "figures train on cpu or cuda"),
+        (["figure", "orders", "--workers", "many"], "workers are a number"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:

@@ -6,17 +6,86 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import quiet_option
-from bitwright.cli.reporting import note
+from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option
+from bitwright.cli.reporting import StepProgress, note
+from bitwright.errors import InputError
 
 
 @click.command("figure")
-@click.argument("name")
+@click.argument("name", metavar="NAME|all")
+@click.argument("inputs", nargs=-1, metavar="[INPUT=NUMBER]...")
 @click.option("--output", "-o", type=click.Path(path_type=Path), default=Path("figures"), show_default=True)
+@click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
+@click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
+@click.option("--workers", default="1", show_default=True, help="Processes that train: a number, all, or ray.")
+@click.option("--minutes", type=float, help="Stop training after so many minutes; the same command goes on from there.")
+@click.option(
+    "--page", type=click.Path(path_type=Path), help="Put the captions into this page, such as docs/results.md."
+)
+@click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
+@click.option("--program", "target", metavar="FILE|NAME", help="For templates and predictor: the program to show.")
+@bits_option
+@order_option
+@machine_option
 @quiet_option
-def command(name: str, output: Path, quiet: bool) -> None:
-    """Write a figure as SVG and PNG, and the numbers behind it as CSV, into a folder. Names: sbn."""
-    from bitwright.experiments import make_figure
+def command(
+    name: str,
+    inputs: tuple[str, ...],
+    output: Path,
+    full: bool,
+    device: str,
+    workers: str,
+    minutes: float | None,
+    page: Path | None,
+    collect_only: bool,
+    target: str | None,
+    bits: int | None,
+    order: str | None,
+    machine: str | None,
+    quiet: bool,
+) -> None:
+    """Write a figure as SVG and PNG, the numbers behind it as CSV, and a caption, into a folder.
 
-    for path in make_figure(name, output):
-        note(f"wrote {path}", quiet)
+    \b
+    templates            Figures 1-3: blocks, templates, training set, of any program
+    predictor            Figure 4: from one input to a prediction, of any program
+    ensemble-complexity  Figure 5: networks to average against bit length
+    orders               Lemma 6.1: mean and variance against K
+    sbn                  Figure 6: the SBN machines, and steps per instruction
+    experiment-1         Figure 7: networks to 90% accuracy, trained permutations
+    experiment-2         Figure 7: accuracy against ensemble size
+    beyond               the same for addition, multiplication and SBN; one network instead of many
+
+    Networks already in the folder's tables are not trained again.
+    """
+    import time
+    from dataclasses import replace
+    from math import inf
+
+    from bitwright.cli.targets import find_algorithm, parse_values
+    from bitwright.experiments import FIGURES, Setting, make_figure, write_tables
+    from bitwright.workers import Workers
+
+    if target is None and (inputs or bits is not None or order is not None or machine is not None):
+        raise InputError("inputs, --bits, --order and --machine go with --program")
+    if minutes is not None and not minutes > 0:
+        raise InputError(f"--minutes must be above 0, got {minutes:g}")
+    if device != "cpu":
+        from bitwright.learning.torch_trainer import check_device
+
+        if check_device(device).type != "cuda":
+            raise InputError(f"figures train on cpu or cuda, got '{device}'")
+    until = inf if minutes is None else time.monotonic() + 60 * minutes
+    setting = Setting(full, output, device, Workers.parse(workers), until)
+    if target is not None:
+        algorithm = find_algorithm(target, bits, order, 2, machine)
+        setting = replace(setting, algorithm=algorithm, values=parse_values(inputs))
+    for each in FIGURES if name == "all" else (name,):
+        with StepProgress(not quiet, each) as progress:
+            setting = replace(setting, progress=progress)
+            for path in write_tables(each, setting, True)[1] if collect_only else make_figure(each, setting):
+                note(f"wrote {path}", quiet)
+    if page is not None:
+        from bitwright.experiments.page import update_page
+
+        note(f"wrote {page}: {update_page(page, output)} captions", quiet)

@@ -48,12 +48,11 @@ def command(
 
 def _draw(algorithm: Algorithm, path: Path) -> None:
     from bitwright.storage import write_atomically
-    from bitwright.viewer import diagram_svg
+    from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
 
     if path.suffix != ".svg":
         raise InputError(f"--diagram takes a .svg file, got {path}")
-    names = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
-    units = names if "M_word" in algorithm.program.layout or "M_mem_cont" in algorithm.program.layout else None
+    units = SBN_UNITS if "M_word" in algorithm.program.layout or "M_mem_cont" in algorithm.program.layout else None
     title = (
         f"{algorithm.name}: {algorithm.description}"
         if units is None

@@ -1,5 +1,7 @@
 """Each figure and table of the paper, and ours beside it."""
 
-from bitwright.experiments.figures import FIGURES, make_figure
+from bitwright.experiments.figure import Figure, Setting
+from bitwright.experiments.figures import FIGURES, make_figure, write_tables
+from bitwright.experiments.table import Table, load_table
 
-__all__ = ["FIGURES", "make_figure"]
+__all__ = ["FIGURES", "Figure", "Setting", "Table", "load_table", "make_figure", "write_tables"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.learning.descent import History, Plan
-from bitwright.learning.start import Shape, initial_weights
+from bitwright.learning.start import Shape
 from bitwright.learning.torch_trainer import check_device, descend_many, fused_kernels, torch_module
 from bitwright.learning.train import Recipe
 from bitwright.program import Program
@@ -58,9 +58,28 @@ def train_members(
         )
         return trained
     torch = torch_module()
-    drawn = [initial_weights(shape, recipe.start, recipe.seed, member) for member in members]
-    first, last = (torch.from_numpy(np.stack(layer)).to(labels.device) for layer in zip(*drawn, strict=True))
+    drawn = [draw(torch, labels.device, shape, recipe, member) for member in members]
+    first, last = (torch.stack(layer) for layer in zip(*drawn, strict=True))
+    del drawn
     return descend_many(first, last, labels, recipe.plan)
+
+
+def draw(
+    torch: Any, device: Any, shape: Shape, recipe: Recipe, member: int
+) -> tuple[Any, Any]:  # (width, K), (k, width)
+    """Initial weights as in `start.initial_weights`, drawn on the device by a generator of the member's own.
+
+    In NumPy the weights of a wide network take longer to draw than a device takes to train it.
+    """
+    shape.check(recipe.start)
+    sequence = np.random.SeedSequence(recipe.seed, spawn_key=(member,))
+    generator = torch.Generator(device).manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    draws = shape.width // 2 if recipe.start == "zero" else shape.width
+    first = torch.randn((draws, shape.inputs), generator=generator, device=device)
+    last = torch.randn((shape.outputs, draws), generator=generator, device=device)
+    if recipe.start == "random":
+        return first, last
+    return torch.cat((first, first)), torch.cat((last, -last), dim=1)
 
 
 def _batch(torch: Any, shape: Shape, plan: Plan, states: int, most: int) -> int:

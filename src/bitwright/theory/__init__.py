@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from bitwright.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from bitwright.theory.accuracy import expected_accuracy as expected_accuracy
+    from bitwright.theory.accuracy import networks_for as networks_for
+    from bitwright.theory.accuracy import signed_gaps as signed_gaps
     from bitwright.theory.certificate import Certificate as Certificate
     from bitwright.theory.certificate import certify as certify
     from bitwright.theory.certificate import smallest_examples as smallest_examples
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 __all__, __getattr__ = lazy_names(
     __name__,
     {
+        "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
         "bitwright.theory.certificate": "Certificate certify smallest_examples",
         "bitwright.theory.certificate_file": "check_certificate load_certificate save_certificate",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",

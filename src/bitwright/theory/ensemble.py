@@ -30,6 +30,7 @@ class EnsembleSize:
     networks: int | None
     reason: str
     worst_n: int | None
+    ratio: float | None = None  # the largest sigma^2/gap^2; N is proportional to it
 
 
 def check_scope(name: str) -> Scope:
@@ -124,4 +125,5 @@ def _size(factor: int, ratio: np.ndarray, union: float, n: np.ndarray, reason: s
     value = factor * float(ratio[at]) * union
     if not isfinite(value):
         return EnsembleSize(None, "the mean lies on the threshold", int(n[at]))
-    return EnsembleSize(max(1, ceil(value)), reason.format(float(ratio[at]), int(n[at])), int(n[at]))
+    worst = float(ratio[at])
+    return EnsembleSize(max(1, ceil(value)), reason.format(worst, int(n[at])), int(n[at]), worst)

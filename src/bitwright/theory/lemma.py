@@ -22,18 +22,20 @@ class Order:
     values: tuple[float, ...]
 
 
+CONFLICT = "n = K, one conflict"
 # Regimes of n as the lemma names them; a sublinear n is taken as sqrt(K).
 _REGIMES: dict[str, Callable[[int], int]] = {
     "n = 2": lambda _: 2,
     "n = sqrt(K)": lambda k: round(k**0.5),
     "n = K/4": lambda k: k // 4,
     "n = K": lambda k: k,
+    CONFLICT: lambda k: k,
 }
-# Stated exponents of K. |mu| of an unset bit is c |w0|, of a set bit w1 + (c - 1) w0, here with c = 1.
+# Stated exponents of K. |mu| of an unset bit is c |w0|, of a set bit |w1 + (c - 1) w0|; c = 1, and 2 with a conflict.
 _STATED = {
     "unset": {"n = 2": -1.0, "n = sqrt(K)": -0.75, "n = K/4": -0.5, "n = K": -0.5},
-    "set": {"n = 2": 0.0, "n = sqrt(K)": -0.25, "n = K/4": -0.5, "n = K": -1.0},
-    "variance": dict.fromkeys(_REGIMES, -1.0),
+    "set": {"n = 2": 0.0, "n = sqrt(K)": -0.25, "n = K/4": -0.5, "n = K": -1.0, CONFLICT: -0.5},
+    "variance": {"n = 2": -1.0, "n = sqrt(K)": -1.0, "n = K/4": -1.0, "n = K": -1.0},
 }
 
 
@@ -46,7 +48,8 @@ def orders(smallest: int = 10_000, largest: int = 1_000_000, points: int = 9) ->
     found = []
     for quantity, regimes in _STATED.items():
         for regime, stated in regimes.items():
-            values = np.array([_value(quantity, _REGIMES[regime](int(K)), int(K)) for K in sizes])
+            writers = 2 if regime == CONFLICT else 1
+            values = np.array([_value(quantity, _REGIMES[regime](int(K)), int(K), writers) for K in sizes])
             fitted = slope(sizes.astype(float), values)
             found.append(Order(quantity, regime, stated, fitted, tuple(sizes.tolist()), tuple(values.tolist())))
     return found
@@ -57,8 +60,10 @@ def slope(x: FloatArray, y: FloatArray) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-def _value(quantity: str, n: int, examples: int) -> float:
+def _value(quantity: str, n: int, examples: int, writers: int) -> float:
     w = weights(n, examples)
     if quantity == "variance":
         return float(variance(n, examples))
-    return abs(float(w.unmatched if quantity == "unset" else w.matched))
+    if quantity == "unset":
+        return abs(float(w.unmatched))
+    return abs(float(w.matched + (writers - 1) * w.unmatched))

@@ -17,8 +17,9 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 
 _COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#555555")
-_WIDTH, _GAP, _LINE, _SPACE, _TOP = 190, 120, 14, 12, 92
+WIDTH, GAP, LINE, SPACE, TOP = 190, 120, 14, 12, 92
 MAX_KINDS = 200
+SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
 
 
 @dataclass(frozen=True)
@@ -55,97 +56,137 @@ def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
     return {(int(a), int(b)): int(n) for (a, b), n in zip(pairs.T, counts, strict=True)}
 
 
-def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
-    """The diagram as SVG text; `units` gives units their names, in the order in which they shall stand."""
+@dataclass(frozen=True)
+class Box:
+    """A kind of block, with the corner and height of its rectangle."""
+
+    kind: Kind
+    x: int
+    y: int
+    height: int
+    colour: str
+
+    @property
+    def middle(self) -> int:
+        return self.y + self.height // 2
+
+    def lines(self) -> list[tuple[int, str]]:
+        """The names of its bits without the unit, and their baselines."""
+        unit = f"{self.kind.unit}_" if self.kind.unit else ""
+        return [(self.y + 15 + LINE * line, name.removeprefix(unit)) for line, name in enumerate(self.kind.names)]
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A curve from a box to another with a tip at its end; without points, a dot: the box writes to itself."""
+
+    colour: str
+    points: tuple[tuple[int, int], ...]  # start, two control points, end
+    ahead: int = 0  # where the tip points: 1 to the right, -1 to the left
+    dot: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Everything a picture needs, in units of a point; y runs down."""
+
+    title: str
+    width: int
+    height: int
+    headings: tuple[tuple[int, str, str], ...]  # x, text, colour
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+EXPLANATION = (
+    "A box is a kind of block with its bits; an arrow leads to what its templates write. "
+    "A dot: it also writes to itself."
+)
+
+
+def lay_out(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Diagram:
+    """Where everything stands; `units` gives units their names, in the order in which they shall stand."""
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")
     named = dict(units or {"": ""})
-    last = list(named)[-1]  # flags of the whole machine, such as HALT, stand with the last unit
-    kinds = [kind if kind.unit in named else replace(kind, unit=last) for kind in kinds]
     columns = list(named)
-    boxes, bottom = _place(kinds, columns)
-    width = max(760, len(columns) * (_WIDTH + _GAP))
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 20}" width="{width}" '
-        f'height="{bottom + 20}" font-family="Helvetica, Arial, sans-serif" font-size="11" role="img" '
-        f'aria-label="{escape(title)}">',
-        f'<rect width="{width}" height="{bottom + 20}" fill="white"/>',
-        f'<text x="{_GAP // 2}" y="28" font-size="16" font-weight="bold" fill="#222">{escape(title)}</text>',
-        f'<text x="{_GAP // 2}" y="48" fill="#666">A box is a kind of block with its bits; an arrow leads to what its '
-        "templates write. A dot: it also writes to itself.</text>",
-    ]
-    for number, unit in enumerate(columns):
-        x = _GAP // 2 + number * (_WIDTH + _GAP)
-        label = named.get(unit, unit)
-        out.append(
-            f'<text x="{x}" y="{_TOP - 14}" font-size="13" font-weight="bold" fill="{_colour(number)}">'
-            f"{escape(label)}</text>"
-        )
-    for (a, b), _ in sorted(links(program, of).items()):
-        out.append(_arrow(boxes[a], boxes[b], _colour(columns.index(kinds[a].unit)), a == b))
-    for kind, box in zip(kinds, boxes, strict=True):
-        out.append(_box(kind, box, _colour(columns.index(kind.unit))))
-    return "\n".join([*out, "</svg>"]) + "\n"
-
-
-@dataclass(frozen=True)
-class _Box:
-    x: int
-    y: int
-    height: int
-
-
-def _place(kinds: list[Kind], columns: list[str]) -> tuple[list[_Box], int]:
-    tops = dict.fromkeys(columns, _TOP)
-    boxes = []
+    # Flags of the whole machine, such as HALT, stand with the last unit.
+    kinds = [kind if kind.unit in named else replace(kind, unit=columns[-1]) for kind in kinds]
+    left = {unit: GAP // 2 + number * (WIDTH + GAP) for number, unit in enumerate(columns)}
+    colour = {unit: _COLOURS[number % len(_COLOURS)] for number, unit in enumerate(columns)}
+    tops, boxes = dict.fromkeys(columns, TOP), []
     for kind in kinds:
-        height = _LINE * len(kind.names) + 10
-        x = _GAP // 2 + columns.index(kind.unit) * (_WIDTH + _GAP)
-        boxes.append(_Box(x, tops[kind.unit], height))
-        tops[kind.unit] += height + _SPACE
-    return boxes, max(tops.values())
-
-
-def _box(kind: Kind, box: _Box, colour: str) -> str:
-    parts = [
-        f'<rect x="{box.x}" y="{box.y}" width="{_WIDTH}" height="{box.height}" rx="4" fill="white" fill-opacity="0.92" '
-        f'stroke="{colour}" stroke-width="1.5"/>',
-        f'<text x="{box.x + _WIDTH - 6}" y="{box.y + 15}" text-anchor="end" font-size="10" fill="#888">'
-        f"{kind.count:,} &#215;</text>",
-    ]
-    for line, name in enumerate(kind.names):
-        shown = name.removeprefix(f"{kind.unit}_") if kind.unit else name
-        parts.append(f'<text x="{box.x + 8}" y="{box.y + 15 + _LINE * line}" fill="#222">{escape(shown)}</text>')
-    return "".join(parts)
-
-
-def _arrow(a: _Box, b: _Box, colour: str, itself: bool) -> str:
-    y1, y2 = a.y + a.height // 2, b.y + b.height // 2
-    if itself:
-        return f'<circle cx="{a.x}" cy="{y1}" r="4" fill="{colour}"/>'
-    if b.x > a.x:
-        x1, x2, bend = a.x + _WIDTH, b.x, (b.x - a.x - _WIDTH) // 2
-        path = f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2 - 5} {y2}"
-        tip = f"M{x2} {y2}l-7 -3.5v7z"
-    elif b.x < a.x:
-        x1, x2 = a.x, b.x + _WIDTH
-        bend = max(40, (x1 - x2) // 2)
-        path = f"M{x1} {y1}C{x1 - bend} {y1} {x2 + bend} {y2} {x2 + 5} {y2}"
-        tip = f"M{x2} {y2}l7 -3.5v7z"
-    else:
-        x = a.x + _WIDTH
-        bend = min(50, 14 + abs(y2 - y1) // 8)
-        path = f"M{x} {y1}C{x + bend} {y1} {x + bend} {y2} {x + 5} {y2}"
-        tip = f"M{x} {y2}l7 -3.5v7z"
-    return (
-        f'<path d="{path}" fill="none" stroke="{colour}" stroke-opacity="0.55" stroke-width="1.2"/>'
-        f'<path d="{tip}" fill="{colour}"/>'
+        height = LINE * len(kind.names) + 10
+        boxes.append(Box(kind, left[kind.unit], tops[kind.unit], height, colour[kind.unit]))
+        tops[kind.unit] += height + SPACE
+    return Diagram(
+        title,
+        max(760, len(columns) * (WIDTH + GAP)),
+        max(tops.values()) + 20,
+        tuple((left[unit], named[unit], colour[unit]) for unit in columns),
+        tuple(boxes),
+        tuple(_arrow(boxes[a], boxes[b]) for a, b in sorted(links(program, of))),
     )
 
 
-def _colour(number: int) -> str:
-    return _COLOURS[number % len(_COLOURS)]
+def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
+    """The diagram as SVG text."""
+    diagram = lay_out(program, title, units)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {diagram.width} {diagram.height}" '
+        f'width="{diagram.width}" height="{diagram.height}" font-family="Helvetica, Arial, sans-serif" '
+        f'font-size="11" role="img" aria-label="{escape(title)}">',
+        f'<rect width="{diagram.width}" height="{diagram.height}" fill="white"/>',
+        f'<text x="{GAP // 2}" y="28" font-size="16" font-weight="bold" fill="#222">{escape(title)}</text>',
+        f'<text x="{GAP // 2}" y="48" fill="#666">{EXPLANATION}</text>',
+    ]
+    for x, label, colour in diagram.headings:
+        out.append(
+            f'<text x="{x}" y="{TOP - 14}" font-size="13" font-weight="bold" fill="{colour}">{escape(label)}</text>'
+        )
+    out += [_arrow_svg(arrow) for arrow in diagram.arrows]
+    out += [_box_svg(box) for box in diagram.boxes]
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def _box_svg(box: Box) -> str:
+    parts = [
+        f'<rect x="{box.x}" y="{box.y}" width="{WIDTH}" height="{box.height}" rx="4" fill="white" fill-opacity="0.92" '
+        f'stroke="{box.colour}" stroke-width="1.5"/>',
+        f'<text x="{box.x + WIDTH - 6}" y="{box.y + 15}" text-anchor="end" font-size="10" fill="#888">'
+        f"{box.kind.count:,} &#215;</text>",
+    ]
+    for y, name in box.lines():
+        parts.append(f'<text x="{box.x + 8}" y="{y}" fill="#222">{escape(name)}</text>')
+    return "".join(parts)
+
+
+def _arrow_svg(arrow: Arrow) -> str:
+    if not arrow.points:
+        return f'<circle cx="{arrow.dot[0]}" cy="{arrow.dot[1]}" r="4" fill="{arrow.colour}"/>'
+    (x1, y1), *curve, (x2, y2) = arrow.points
+    path = f"M{x1} {y1}C" + " ".join(f"{x} {y}" for x, y in (*curve, (x2 - 5 * arrow.ahead, y2)))
+    return (
+        f'<path d="{path}" fill="none" stroke="{arrow.colour}" stroke-opacity="0.55" stroke-width="1.2"/>'
+        f'<path d="M{x2} {y2}l{-7 * arrow.ahead} -3.5v7z" fill="{arrow.colour}"/>'
+    )
+
+
+def _arrow(a: Box, b: Box) -> Arrow:
+    y1, y2 = a.middle, b.middle
+    if a == b:
+        return Arrow(a.colour, (), dot=(a.x, y1))
+    if b.x > a.x:
+        x1, x2, bend = a.x + WIDTH, b.x, (b.x - a.x - WIDTH) // 2
+        return Arrow(a.colour, ((x1, y1), (x1 + bend, y1), (x2 - bend, y2), (x2, y2)), 1)
+    if b.x < a.x:
+        x1, x2 = a.x, b.x + WIDTH
+        bend = max(40, (x1 - x2) // 2)
+        return Arrow(a.colour, ((x1, y1), (x1 - bend, y1), (x2 + bend, y2), (x2, y2)), -1)
+    x = a.x + WIDTH
+    bend = min(50, 14 + abs(y2 - y1) // 8)
+    return Arrow(a.colour, ((x, y1), (x + bend, y1), (x + bend, y2), (x, y2)), -1)
 
 
 def _unit(name: str) -> str:

@@ -1,0 +1,61 @@
+"""The worked example that the pictures of a program show: a program, one input, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.algorithms import addition
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.experiments.figure import Setting
+from bitwright.program import Algorithm
+from bitwright.training_set import TrainingSet
+
+MAX_TEMPLATES, MAX_BITS = 64, 80
+
+
+@dataclass(frozen=True)
+class Worked:
+    """An algorithm, its training set, and the state from which the picture starts."""
+
+    algorithm: Algorithm
+    values: Mapping[str, int]
+    state: BoolArray  # (k,)
+    examples: TrainingSet
+
+    @property
+    def title(self) -> str:
+        given = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        return f"{self.algorithm.name}{': ' if given else ''}{given}"
+
+
+def worked_example(setting: Setting) -> Worked:
+    """The paper's p = 2, q = 3 with two bits each; or the program and inputs that are asked for."""
+    algorithm, values = setting.algorithm, dict(setting.values)
+    if algorithm is None:
+        algorithm, values = addition(2), {"p": 2, "q": 3}
+    program = algorithm.program
+    if program.templates > MAX_TEMPLATES or program.bits > MAX_BITS:
+        raise InputError(
+            f"a picture shows at most {MAX_TEMPLATES} templates and {MAX_BITS} bits; {algorithm.name} has "
+            f"{program.templates:,} and {program.bits:,}; choose fewer --bits"
+        )
+    if not values:  # any input shows the program; all ones match the most
+        values = {word.name: (1 << (len(word.bits) - word.signed)) - 1 for word in algorithm.inputs}
+    return Worked(algorithm, values, algorithm.state(values), TrainingSet(program))
+
+
+def run_states(worked: Worked, most: int = 12) -> BoolArray:  # (steps + 1, k)
+    """The states of the run, until nothing changes or the algorithm is done."""
+    program, states = worked.algorithm.program, [worked.state]
+    for _ in range(min(most, worked.algorithm.steps or most)):
+        after = np.zeros(program.bits, dtype=bool)
+        for template in program.match(states[-1]).tolist():
+            after[program.writes(template)] = True
+        if np.array_equal(after, states[-1]):
+            break
+        states.append(after)
+    return np.array(states)
