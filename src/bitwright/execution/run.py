@@ -88,7 +88,9 @@ def run(
     chosen = _engine(algorithm, engine, settings)
     start = algorithm.state(given)
     recorder = Recorder(algorithm.program) if record else None
-    done = _run_chunk(algorithm, chosen, start[np.newaxis], step_limit(algorithm, limit), True, progress, recorder, watch)
+    done = _run_chunk(
+        algorithm, chosen, start[np.newaxis], step_limit(algorithm, limit), True, progress, recorder, watch
+    )
     margin = None if done.margin is None or not np.isfinite(done.margin[0]) else float(done.margin[0])
     return Run(
         algorithm=algorithm,

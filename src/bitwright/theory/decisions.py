@@ -48,7 +48,9 @@ class Decisions:
         if self.rounding == "calibrated":
             return min((abs(m - 0.5), (n, c, m)) for n, c, m in at_stake)
         with precision():
-            return min((max(0.0, lower_bound(abs(_mean(enclose(n, self.examples), c, m)))), (n, c, m)) for n, c, m in at_stake)
+            return min(
+                (max(0.0, lower_bound(abs(_mean(enclose(n, self.examples), c, m)))), (n, c, m)) for n, c, m in at_stake
+            )
 
 
 def decide(program: Program, examples: int, rounding: Rounding) -> Decisions:
@@ -77,9 +79,7 @@ def _mean(e: Enclosure, writers: int, matches: int) -> Ball:
     return e.unmatched * writers + e.gap * matches
 
 
-def _proved(
-    n: int, examples: int, claim: Callable[[Enclosure], bool], opposite: Callable[[Enclosure], bool]
-) -> None:
+def _proved(n: int, examples: int, claim: Callable[[Enclosure], bool], opposite: Callable[[Enclosure], bool]) -> None:
     """Raises BitwrightError unless `claim` is certain at one of the precisions."""
     for bits in _PRECISIONS:
         with precision(bits):

@@ -35,11 +35,11 @@ class SlicedEngine:
     """Runs one algorithm by its templates, or by the limit's decisions where they are given."""
 
     def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None) -> None:
-        from bitwright.execution.sliced import loop
+        from bitwright.execution.sliced import kernel
 
-        self._loop, self._plan = loop.run_words, plan(algorithm.program)
+        self._loop, self._plan = kernel.run_words, plan(algorithm.program)
         program, p = algorithm.program, self._plan
-        halt = loop.NEVER if algorithm.halt is None else loop.FIXED_POINT
+        halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
         halt = algorithm.halt if isinstance(algorithm.halt, int) else halt
         needed = np.ones((p.n_max + 1, len(p.pair_start) - 1), dtype=np.int64)
         self._outputs = _places(algorithm.outputs)
@@ -66,12 +66,15 @@ class SlicedEngine:
         totals = np.zeros(3, dtype=np.int64)
         valid = first_lanes(count, words)
         self._loop(inputs, valid, self._chunk, *self._arguments, outputs, unfinished, met, occurred, totals)
+        evaluations, steps, wrong_steps = totals.tolist()
         return Outcome(
-            outputs,
-            unpack_lanes(unfinished[np.newaxis], count)[:, 0],
-            *totals.tolist(),
-            frozenset(np.flatnonzero(met).tolist()),
-            triples(occurred, p.pairs),
+            outputs=outputs,
+            unfinished=unpack_lanes(unfinished[np.newaxis], count)[:, 0],
+            evaluations=evaluations,
+            steps=steps,
+            wrong_steps=wrong_steps,
+            matches=frozenset(np.flatnonzero(met).tolist()),
+            triples=triples(occurred, p.pairs),
         )
 
 

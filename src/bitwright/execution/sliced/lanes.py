@@ -45,7 +45,7 @@ def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, 
         return np.array([from_bits(lane, signed) for lane in unpack_lanes(rows, count)], dtype=object)
     values = np.zeros(64 * rows.shape[1], dtype=np.int64)
     if sliced.AVAILABLE:
-        from bitwright.execution.sliced.kernel import transpose
+        from bitwright.execution.sliced.transposing import transpose
 
         transpose(np.ascontiguousarray(rows), values.view(np.uint64))
     else:

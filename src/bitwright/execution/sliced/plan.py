@@ -15,7 +15,7 @@ from bitwright.program.layout import IntArray
 class Plan:
     """Templates as literals, blocks as ranges of templates, bits as lists of their writers.
 
-    A pair is a number of writers c together with a number of matches m; pairs of one c, a crowd, lie next to each other.
+    A pair is a number of writers c and a number of matches m of them; pairs of one c, a crowd, lie next to each other.
     """
 
     literal_start: IntArray  # (K + 1,)

@@ -13,6 +13,7 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, suggestion
 from bitwright.execution.sliced.lanes import MOST_BITS, Numbers
+from bitwright.machines import Code, run_interpreter
 from bitwright.program import Algorithm
 
 Values = Mapping[str, Any]
@@ -52,6 +53,25 @@ class Arithmetic:
             return {"product": values["multiplicand"] * values["multiplier"]}
         p = values["p"]
         return {"p": sum((p >> i & 1) << (place - 1) for i, place in enumerate(self.order))}
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """The plain interpreter of SBN; an instruction takes at least a step, so it need not look further than a run."""
+
+    code: Code
+    limit: int
+    arrays = False
+
+    @property
+    def name(self) -> str:
+        return "the plain interpreter"
+
+    def __call__(self, values: Values) -> Mapping[str, Any] | None:
+        try:
+            return run_interpreter(self.code, values, self.limit)
+        except InputError:  # the values fit, so it is the limit
+            return None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,17 @@ def run_task(task: Task, number: int) -> Tally:
     return _checker(task)(number)
 
 
-@lru_cache(maxsize=2)
+_lock = Lock()
+_last: tuple[Task, _Checker] | None = None
+
+
 def _checker(task: Task) -> _Checker:
-    """Made once in each process."""
-    return _Checker(task)
+    """Made once in each process, and kept while the task stays the same."""
+    global _last
+    with _lock:
+        if _last is None or _last[0] != task:
+            _last = (task, _Checker(task))
+        return _last[1]
 
 
 class _Checker:

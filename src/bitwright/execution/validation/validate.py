@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +32,8 @@ class Validation:
     tally: Tally
     seconds: float
     margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
-    worst: Triple | None  # for `limit`: the (n, c, m) with this margin
+    worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
+    misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
 
 
 def make_task(
@@ -68,38 +68,41 @@ def validate(
         if resume:
             save_progress(resume, task, done, tally, spent + time.perf_counter() - begin)
 
+    results = _results(task, workers or Workers(), numbers)
     try:
-        with closing(_results(task, workers or Workers(), numbers)) as results:
-            for part in results:
-                done, tally = done + 1, tally + part
-                if progress:
-                    progress(tally.inputs, task.inputs.count)
-                if time.perf_counter() - saved > _SAVE_EVERY:
-                    save()
-                    saved = time.perf_counter()
+        for part in results:
+            done, tally = done + 1, tally + part
+            if progress:
+                progress(tally.inputs, task.inputs.count)
+            if time.perf_counter() - saved > _SAVE_EVERY:
+                save()
+                saved = time.perf_counter()
     finally:
+        results.close()
         save()
     seconds = spent + time.perf_counter() - begin
-    worst = decisions.margin(tally.triples) if decisions else None
     if decisions is None:
-        return Validation(task, tally, seconds, tally.margin, None)
-    return Validation(task, tally, seconds, *(worst or (None, None)))
+        return Validation(task, tally, seconds, tally.margin)
+    misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
+    margin, worst = decisions.margin(tally.triples) or (None, None)
+    return Validation(task, tally, seconds, margin, worst, misjudged)
 
 
-def _results(task: Task, workers: Workers, numbers: Iterator[int]) -> Iterator[Tally]:
-    if workers.kind != "serial":
-        return workers.map(run_task, task, numbers)
-    return _in_threads(run_task, task, numbers) if task.sliced else (run_task(task, number) for number in numbers)
+def _results(task: Task, workers: Workers, numbers: Iterator[int]) -> Generator[Tally, None, None]:
+    if workers.kind == "serial" and task.sliced:
+        yield from _in_threads(task, numbers)
+    else:
+        yield from workers.map(run_task, task, numbers)
 
 
-def _in_threads(work: Callable[[Task, int], Tally], task: Task, numbers: Iterator[int]) -> Iterator[Tally]:
+def _in_threads(task: Task, numbers: Iterator[int]) -> Iterator[Tally]:
     """On all cores of this process, in order: the compiled loops let other threads run."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     waiting: deque[Future[Tally]] = deque()
     with ThreadPoolExecutor(cores) as pool:
         try:
             for number in numbers:
-                waiting.append(pool.submit(work, task, number))
+                waiting.append(pool.submit(run_task, task, number))
                 if len(waiting) > cores:
                     yield waiting.popleft().result()
             while waiting:

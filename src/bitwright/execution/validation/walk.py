@@ -13,7 +13,7 @@ from bitwright.execution.engine import Engine
 from bitwright.execution.sliced.engine import Outcome, triples
 from bitwright.execution.sliced.lanes import Rows, unpack_lanes
 from bitwright.execution.sliced.plan import plan
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, pack, unpack
+from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
 from bitwright.program import FIXED_POINT, Algorithm
 
 _ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
@@ -102,15 +102,18 @@ class Walker:
 
     def _note(self, walk: _Walk, states: BoolArray) -> BoolArray:
         """Enters n and (n, c, m) of these states; gives what the rules make of them."""
-        flight, p, program = TemplatesBatch(self._rules, states), self._plan, self._algorithm.program
-        matched = unpack(self._rules.match_in_order(_literals(states)), len(states))  # (batch, K)
+        p, program, bits = self._plan, self._algorithm.program, pack(states)
+        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
+        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
+        matched = unpack(self._rules.match_in_order(literals), len(states))  # (batch, K)
         n = np.count_nonzero(matched, axis=1)
         written = np.flatnonzero(program.writers)
         m = np.add.reduceat(matched[:, p.writer], p.writer_start[written], axis=1, dtype=np.int64)
         walk.met[n] = True
         walk.occurred[n[:, np.newaxis], p.pair_start[p.crowd[written]] + m] = True
-        flight.step()
-        return flight.states()
+        truth = np.zeros_like(states)
+        truth[:, written] = m > 0
+        return truth
 
 
 class _Walk:
@@ -124,8 +127,3 @@ class _Walk:
         self.margin = np.inf
         self.met: NDArray[np.bool_] = np.zeros(n_max + 1, dtype=bool)
         self.occurred: NDArray[np.bool_] = np.zeros((n_max + 1, pairs), dtype=bool)
-
-
-def _literals(states: BoolArray) -> NDArray[np.uint8] | NDArray[np.uint64]:
-    bits = pack(states)
-    return np.concatenate((bits, ~bits))
