@@ -66,15 +66,19 @@ def run_words(
 
     for at in range(0, inputs.shape[1], chunk):
         width = min(chunk, inputs.shape[1] - at)
-        rows[:] = ZERO
-        live[:] = False
         side = 0
+        for bit in range(bits):
+            live[0, bit] = live[1, bit] = False
+            for w in range(width):
+                rows[0, bit, w] = rows[1, bit, w] = ZERO
         for place in range(len(start_bits)):
-            rows[0, start_bits[place], :width] = ONES
             live[0, start_bits[place]] = True
+            for w in range(width):
+                rows[0, start_bits[place], w] = ONES
         for place in range(len(input_bits)):
-            rows[0, input_bits[place], :width] = inputs[place, at : at + width]
             live[0, input_bits[place]] = True
+            for w in range(width):
+                rows[0, input_bits[place], w] = inputs[place, at + w]
         some = ZERO
         for w in range(width):
             running[w] = valid[at + w]
@@ -89,7 +93,8 @@ def run_words(
             match(width, now, live[side], literal_start, literal_bit, literal_flip, matches, alive)
             count(width, matches, alive, block_start, sums, filled)
             leaves = split(width, running, sums, filled, leaf_n, leaf)
-            wrong[:width] = ZERO
+            for w in range(width):
+                wrong[w] = ZERO
             lost = write(
                 width, matches, alive, writer_start, writer, crowd, pair_start, after, live[1 - side], level,
                 seen, seen_state, leaves, leaf_n, leaf, needed, wrong,
@@ -130,7 +135,8 @@ def run_words(
         for w in range(width):
             unfinished[at + w] = running[w] if halt != NEVER else ZERO
         for place in range(len(output_bits)):
-            outputs[place, at : at + width] = rows[side, output_bits[place], :width]
+            for w in range(width):
+                outputs[place, at + w] = rows[side, output_bits[place], w]
 
 
 @compiled
@@ -182,7 +188,8 @@ def count(width: int, matches: Any, alive: Any, block_start: Any, sums: Any, fil
 
     Up to three rows wait at every place; a full adder turns three into one, and a carry to the next place.
     """
-    filled[:] = 0
+    for place in range(len(filled)):
+        filled[place] = 0
     for block in range(len(block_start) - 1):
         free, found = filled[0], False
         for t in range(block_start[block], block_start[block + 1]):
@@ -289,7 +296,8 @@ def write(
     with that many writers has that many matches.
     """
     lost_any = False
-    seen_state[:] = _EMPTY
+    for pair in range(len(seen_state)):
+        seen_state[pair] = _EMPTY
     for bit in range(len(crowd)):
         top = 0
         for at in range(writer_start[bit], writer_start[bit + 1]):
@@ -419,7 +427,8 @@ def _keep_ended(width: int, now: Any, after: Any, live: Any, live_after: Any, ru
 @compiled
 def _compare(width: int, now: Any, after: Any, live: Any, live_after: Any, changed: Any) -> None:
     """The states that the step has changed."""
-    changed[:width] = ZERO
+    for w in range(width):
+        changed[w] = ZERO
     for bit in range(len(now)):
         if live[bit] or live_after[bit]:
             for w in range(width):
