@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench bench-peers lint clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -32,6 +32,11 @@ lint: $(VENV)/ready-dev
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
 
+# neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
+bench-peers: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -44,4 +49,4 @@ $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
 	@touch $@ $(VENV)/ready
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
