@@ -63,7 +63,7 @@ def command(
     The oracle is Python's integers for addition, multiplication and permutation, the plain interpreter for .sbn
     programs, and for rule files the rules themselves unless a function is given. Exit 1 if anything was wrong.
     """
-    from bitwright.execution.sliced import to_be_compiled
+    from bitwright.execution.sliced import AVAILABLE, to_be_compiled
     from bitwright.execution.validation import Function, make_task, validate
     from bitwright.workers import Workers
 
@@ -79,6 +79,8 @@ def command(
     task = make_task(algorithm, chosen["engine"], settings, oracle, random, seed, max_steps, plain)
     if oracle is None and task.engine == "templates":
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
+    if not AVAILABLE and task.engine in ("templates", "limit"):
+        note("this is a hundred times as fast with numba; install it with: pip install 'bitwright[fast]'", quiet)
     if task.sliced and to_be_compiled():
         note("compiling the loops of the bit-sliced engine; this is done once and takes some seconds", quiet)
     try:
