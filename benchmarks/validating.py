@@ -30,7 +30,6 @@ from bitwright import Algorithm, TrainingSet, addition, multiplication, permutat
 from bitwright.bits import BoolArray
 from bitwright.execution import Settings
 from bitwright.execution.limit import LimitEngine
-from bitwright.execution.sliced import engine as sliced_engine
 from bitwright.execution.sliced.engine import SlicedEngine
 from bitwright.execution.sliced.lanes import counting
 from bitwright.execution.templates import TemplatesEngine
@@ -147,14 +146,10 @@ def every_input(algorithm: Algorithm, oracle: Arithmetic, settings: Settings | N
     return min(spent)
 
 
-def sliced_rate(algorithm: Algorithm, words: int) -> float:
+def sliced_rate(algorithm: Algorithm, words: int | None) -> float:
     """Evaluations a second on one core with batches of this many words."""
-    before, sliced_engine._WORDS = sliced_engine._WORDS, words
-    try:
-        decisions = decide(algorithm.program, algorithm.program.templates, "calibrated")
-        engine = SlicedEngine(algorithm, algorithm.steps or 0, decisions)
-    finally:
-        sliced_engine._WORDS = before
+    decisions = decide(algorithm.program, algorithm.program.templates, "calibrated")
+    engine = SlicedEngine(algorithm, algorithm.steps or 0, decisions, words)
     rows = counting(0, 1024, sum(len(word.bits) for word in algorithm.inputs))
     return 65536 * (algorithm.steps or 0) / seconds(lambda: engine.run(rows, 65536), repeat=2)
 
@@ -220,7 +215,7 @@ def distance() -> Iterator[Row]:
     matching, writing = int((sizes - 1).sum()), len(program.write_bits) - written
     counting_n = program.templates - blocks + 5 * blocks  # ORs within blocks, then about a full adder for each
     needed = matching + writing + counting_n
-    rate = sliced_rate(algorithm, 64) / 64 * needed
+    rate = sliced_rate(algorithm, None) / 64 * needed
     rounds = 100_000
     a, b = (np.random.default_rng(0).integers(0, 2**63, (16, 64), dtype=np.uint64) for _ in range(2))
     machine_rate = 2 * a.size * rounds / seconds(lambda: word_operations(a, b, rounds), repeat=3)

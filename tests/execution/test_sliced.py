@@ -136,13 +136,12 @@ def test_the_answer_is_pythons(case: Case) -> None:
         at += len(word.bits)
 
 
-def test_chunks_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_any_size_give_the_same() -> None:
     algorithm = multiplication(4)
     rows = lanes.counting(0, 4, 8)
     whole_run = SlicedEngine(algorithm, 76).run(rows, 256)
     for words in (1, 3):
-        monkeypatch.setattr("bitwright.execution.sliced.engine._WORDS", words)
-        assert_equal(SlicedEngine(algorithm, 76).run(rows, 256), whole_run, 256)
+        assert_equal(SlicedEngine(algorithm, 76, words=words).run(rows, 256), whole_run, 256)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 5, 6, 7, 20])

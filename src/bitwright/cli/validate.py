@@ -18,6 +18,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from bitwright.execution.validation import Failure, Oracle, Validation
     from bitwright.program import Algorithm
+    from bitwright.theory.decisions import Triple
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
@@ -95,8 +96,7 @@ def command(
     else:
         verdict = "exact" if _exact(done) else f"{done.tally.wrong:,} wrong"
         click.echo(verdict if quiet else _report(done, target, again))
-        rate = done.tally.evaluations / done.seconds
-        note(f"{done.seconds:.2f} s, {rate / 1e6:,.4g} million evaluations a second", quiet)
+        note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
     return 0 if _exact(done) else 1
 
 
@@ -209,11 +209,10 @@ def _report(done: Validation, target: str, again: Mapping[str, Any]) -> str:
     if tally.unfinished:
         lines.append(f"  endless   {tally.unfinished:,} runs did not end within {task.limit:,} steps")
     if done.margin is not None:
-        where = "" if done.worst is None else " at n = {:,}, {:,} writers, {:,} matching".format(*done.worst)
+        where = "" if done.worst is None else f" at {_situation(done.worst)}"
         lines.append(f"  margin    {done.margin:.6g}{where}")
     if done.misjudged:
-        first = "n = {:,}, {:,} writers, {:,} matching".format(*done.misjudged[0])
-        lines.append(f"  misjudged {len(done.misjudged):,} of these, the first at {first}")
+        lines.append(f"  misjudged {len(done.misjudged):,} of these, the first at {_situation(done.misjudged[0])}")
     for failure in tally.failures:
         said = "does not end" if failure.outputs is None else f"gives {_values(failure.outputs)}"
         right = "should not end" if failure.expected is None else f"should give {_values(failure.expected)}"
@@ -222,6 +221,11 @@ def _report(done: Validation, target: str, again: Mapping[str, Any]) -> str:
     if tally.wrong > len(tally.failures) > 0:
         lines.append(f"            and {tally.wrong - len(tally.failures):,} more")
     return "\n".join(lines)
+
+
+def _situation(triple: Triple) -> str:
+    n, writers, matching = triple
+    return f"n = {n:,} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
 
 
 def _values(values: Mapping[str, int]) -> str:

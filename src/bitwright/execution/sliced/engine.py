@@ -13,8 +13,8 @@ from bitwright.execution.sliced.plan import plan
 from bitwright.program import Algorithm, Word
 from bitwright.theory.decisions import Decisions, Triple
 
-_WORDS = 64  # in a row of a chunk: 4,096 states, whose rows fit a core's own cache for programs of common size
-_MEMORY = 1 << 27  # bytes that the rows of a chunk may take in programs so large that they fit no cache
+_FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
+_CACHE, _MEMORY = 3 << 18, 1 << 27  # bytes for all rows of a chunk: in a core's own cache, or of large programs at all
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,11 @@ class Outcome:
 
 
 class SlicedEngine:
-    """Runs one algorithm by its templates, or by the limit's decisions where they are given."""
+    """Runs one algorithm by its templates, or by the limit's decisions where they are given, `words` words at a time."""
 
-    def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None) -> None:
+    def __init__(
+        self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None, words: int | None = None
+    ) -> None:
         from bitwright.execution.sliced import kernel
 
         self._loop, self._plan = kernel.run_words, plan(algorithm.program)
@@ -54,7 +56,8 @@ class SlicedEngine:
             needed if decisions is None else decisions.needed,
         )
         rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
-        self._chunk = max(1, min(_WORDS, _MEMORY // (8 * rows)))
+        fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
+        self._words = words or max(1, fitting)
 
     def run(self, inputs: Rows, count: int) -> Outcome:
         """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
@@ -65,7 +68,7 @@ class SlicedEngine:
         occurred = np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool)
         totals = np.zeros(3, dtype=np.int64)
         valid = first_lanes(count, words)
-        self._loop(inputs, valid, self._chunk, *self._arguments, outputs, unfinished, met, occurred, totals)
+        self._loop(inputs, valid, self._words, *self._arguments, outputs, unfinished, met, occurred, totals)
         evaluations, steps, wrong_steps = totals.tolist()
         return Outcome(
             outputs=outputs,
