@@ -14,7 +14,8 @@ from bitwright.program import Algorithm, Word
 from bitwright.theory.decisions import Decisions, Triple
 
 _FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
-_CACHE, _MEMORY = 3 << 18, 1 << 27  # bytes for all rows of a chunk: in a core's own cache, or of large programs at all
+_CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
+_MEMORY = 1 << 27  # the same for programs that fit no cache
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Outcome:
 
 
 class SlicedEngine:
-    """Runs one algorithm by its templates, or by the limit's decisions where they are given, `words` words at a time."""
+    """Runs one algorithm by its templates, or by the limit's decisions where given, in rows of `words` words."""
 
     def __init__(
         self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None, words: int | None = None
