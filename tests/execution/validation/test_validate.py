@@ -265,11 +265,17 @@ def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
     (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q\ndef odd(p, q): return p + q + (p == 3)\n")
     for name, wrong in (("total", 0), ("odd", 16)):
         task = make_task(addition(4), oracle=Function(f"our_oracle:{name}", str(tmp_path), ("sum",)))
-        done = validate(task, Workers("processes", 2))
+        done = validate(task, Workers("processes", 2), resume=tmp_path / f"{name}.json")
         assert done.tally.wrong == wrong
         if wrong:
             assert done.tally.failures[0].inputs == {"p": 3, "q": 0}
             assert done.tally.failures[0].expected == {"sum": 4}
+    other = replace(task, oracle=Function("our_oracle:total", str(tmp_path), ("sum",)))
+    with pytest.raises(InputError, match="its oracle was our_oracle:odd, now it is our_oracle:total"):
+        validate(other, resume=tmp_path / "odd.json")
+    (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q + 1\n")
+    with pytest.raises(InputError, match="its oracle's file was"):
+        validate(other, resume=tmp_path / "total.json")
 
 
 def test_what_cannot_be_validated() -> None:

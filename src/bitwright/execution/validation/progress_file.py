@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def describe(task: Task) -> dict[str, Any]:
         "random": task.inputs.random,
         "seed": task.inputs.seed,
         "oracle": "the rules" if task.oracle is None else task.oracle.name,
-        "oracle's file": _source(task.oracle.where) if isinstance(task.oracle, Function) else None,
+        "oracle's file": _source(task.oracle) if isinstance(task.oracle, Function) else None,
         "step limit": task.limit,
         "batch": task.batch,
     }
@@ -89,7 +89,8 @@ def _digest(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _source(where: str) -> str | None:
-    """The digest of the file that an oracle's function comes from."""
-    spec = find_spec(where.partition(":")[0])
-    return _digest(Path(spec.origin)) if spec and spec.origin and Path(spec.origin).is_file() else None
+def _source(oracle: Function) -> str | None:
+    """The digest of the file of an oracle's module."""
+    oracle.load()
+    file = getattr(sys.modules[oracle.where.partition(":")[0]], "__file__", None)
+    return _digest(Path(file)) if file else None
