@@ -254,7 +254,7 @@ def draw(growth: dict[str, Growth]) -> None:
         left.set(yscale="log", xlabel="bits", ylabel="seconds for every input")
         right.set(xscale="log", yscale="log", xlabel="states in a batch", ylabel="evaluations a second, 10 bits")
         left.set_title("Every input", loc="left", fontsize=11)
-        right.set_title("Batches (bitwright on one core, neural-tangents on all)", loc="left", fontsize=11)
+        right.set_title("Batches; bitwright on one core", loc="left", fontsize=11)
         figure.legend(loc="outside lower center", ncols=4, fontsize=9)
         picture = io.BytesIO()
         figure.savefig(picture, format="svg", metadata={"Date": None})

@@ -148,7 +148,7 @@ def test_bad_usage_is_one_line(
 def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path) -> None:
     """SIGKILL as soon as there is something to go on from, then Ctrl-C, then to the end."""
     path = tmp_path / "progress.json"
-    arguments = ["validate", "multiplication", "--bits", "7", "--engine", "limit", "--resume", str(path), "--json"]
+    arguments = ["validate", "multiplication", "--bits", "6", "--engine", "limit", "--resume", str(path), "--json"]
     for blow in (signal.SIGKILL, signal.SIGINT):
         before = path.read_text() if path.exists() else ""
         process = subprocess.Popen(

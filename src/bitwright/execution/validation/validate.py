@@ -62,7 +62,7 @@ def validate(
     done, tally, spent = load_progress(resume, task) if resume else (0, Tally(), 0.0)
     numbers = iter(range(done, task.batches))
     decisions = task.decisions()
-    saved = begin
+    saved = begin - _SAVE_EVERY  # the first batch is saved at once
 
     def save() -> None:
         if resume:
