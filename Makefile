@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench figures lint browser clean
+.PHONY: demo test bench bench-peers figures lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -39,6 +39,11 @@ bench: $(VENV)/ready-dev
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
 
+# neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
+bench-peers: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -55,4 +60,4 @@ $(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
 	@touch $@ $(VENV)/ready
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

@@ -37,6 +37,8 @@ def seconds(work: Callable[[], object], repeat: int = 3, at_least: float = 0.2) 
 
 
 def readable(duration: float) -> str:
+    if duration >= 120:
+        return f"{duration / 60:.3g} min"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if duration >= size:
             return f"{duration / size:.3g} {unit}"

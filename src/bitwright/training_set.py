@@ -73,9 +73,10 @@ class TrainingSet:
 
     def matches(self, states: BoolArray) -> tuple[sparse.csr_array, IntArray]:  # (batch, K), (batch,)
         """Which examples each state matches, as a sparse indicator, and how many: the paper's n."""
-        found = [self.program.match(state) for state in states]
-        counts = np.array([len(templates) for templates in found], dtype=np.int64)
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        blocks = np.tile(np.arange(self.program.blocks), len(states))
+        found = self.program.lookup(blocks, self.program.configurations(states).ravel())
+        counts = np.count_nonzero(found.reshape(len(states), -1) >= 0, axis=1)
+        columns = found[found >= 0]
         starts = np.concatenate(([0], np.cumsum(counts)))
         return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(states), self.examples)), counts
 

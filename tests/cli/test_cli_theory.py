@@ -154,7 +154,7 @@ def test_sampled(capsys: Capture) -> None:
         (["certify", "addition", "--rounding", "sgn"], "did you mean 'sign'?"),
         (["certify", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
         (["certify", "addition", "--n", "declared"], "declares no bound on its matches"),
-        (["certify", "addition", "--bits", 12, "--n", "reachable"], "every input can be run up to 22"),
+        (["certify", "addition", "--bits", 13, "--n", "reachable"], "every input can be run up to 24"),
         (["certify", "addition", "--padding", -1], "0<=x<=1000000000"),
         (["certify", "addition", "--check", "/no/such.json"], "cannot read"),
         (["certify", "nothing.bw"], "there is no file"),

@@ -19,7 +19,8 @@ from bitwright.version import __version__
 
 VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace"),
-    *("certify", "size", "dataset", "train", "ensemble", "asm", "disasm", "compile", "figure", "completion"),
+    *("validate", "certify", "size", "dataset", "train", "ensemble"),
+    *("asm", "disasm", "compile", "figure", "completion"),
 )
 
 

@@ -8,22 +8,21 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
+from bitwright.execution import sliced
 from bitwright.execution.counting import count_rows, largest
-from bitwright.execution.run import DEFAULT_LIMIT, Progress
+from bitwright.execution.run import Progress, step_limit
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, pack
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.theory.ranges import Range
 
-MAX_INPUT_BITS = 22
+MAX_INPUT_BITS = 24
+_BATCH = 1 << 16  # inputs between two looks at the progress
 
 
 def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
     """The start states of every input, in chunks: the first input's lowest bit changes fastest."""
     places = [bit for word in algorithm.inputs for bit in word.bits]
-    if len(places) > MAX_INPUT_BITS:
-        raise InputError(
-            f"{algorithm.name} has {len(places)} input bits; every input can be run up to {MAX_INPUT_BITS}"
-        )
+    _input_bits(algorithm)
     for first in range(0, 2 ** len(places), chunk):
         numbers = np.arange(first, min(first + chunk, 2 ** len(places)))
         states = np.zeros((len(numbers), algorithm.program.bits), dtype=bool)
@@ -34,21 +33,54 @@ def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
 
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
     """Runs every input by its templates and notes the most matches of any state that a run steps from."""
-    engine = TemplatesEngine(algorithm.program)
-    inputs, done, most = 2 ** sum(len(word.bits) for word in algorithm.inputs), 0, 0
-    for states in all_states(algorithm, 4 * engine.chunk):
-        most = max(most, _most_matches(algorithm, engine, states))
-        done += len(states)
+    bits = _input_bits(algorithm)
+    inputs, done, most = 2**bits, 0, 0
+    for found, count in _in_words(algorithm, bits) if sliced.AVAILABLE else _in_chunks(algorithm):
+        most = max(most, found)
+        done += count
         if progress:
             progress(done, inputs)
     return Range(max(1, most), "reachable", f"the largest n met in running all {inputs:,} inputs by the templates")
+
+
+def _input_bits(algorithm: Algorithm) -> int:
+    bits = sum(len(word.bits) for word in algorithm.inputs)
+    if bits > MAX_INPUT_BITS:
+        raise InputError(f"{algorithm.name} has {bits} input bits; every input can be run up to {MAX_INPUT_BITS}")
+    return bits
+
+
+def _in_words(algorithm: Algorithm, bits: int) -> Iterator[tuple[int, int]]:
+    """The most matches of each batch of inputs and how many these are, by the bit-sliced engine."""
+    from bitwright.execution.sliced.engine import SlicedEngine
+    from bitwright.execution.sliced.lanes import counting
+
+    limit = step_limit(algorithm, None)
+    engine = SlicedEngine(algorithm, limit)
+    for first in range(0, 2**bits, _BATCH):
+        count = min(_BATCH, 2**bits - first)
+        done = engine.run(counting(first, -(-count // 64), bits), count)
+        if done.unfinished.any():
+            raise _endless(algorithm, limit)
+        yield max(done.matches, default=0), count
+
+
+def _in_chunks(algorithm: Algorithm) -> Iterator[tuple[int, int]]:
+    """The same by the templates engine."""
+    engine = TemplatesEngine(algorithm.program)
+    for states in all_states(algorithm, 4 * engine.chunk):
+        yield _most_matches(algorithm, engine, states), len(states)
+
+
+def _endless(algorithm: Algorithm, limit: int) -> InputError:
+    return InputError(f"{algorithm.name} does not halt within {limit:,} steps for every input; use --n blocks")
 
 
 def _most_matches(algorithm: Algorithm, engine: TemplatesEngine, states: BoolArray) -> int:
     """The most matches on the way of any of these states to its end."""
     batch, most = TemplatesBatch(engine, states), 0
     running = np.ones(len(states), dtype=bool)
-    limit = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps
+    limit = step_limit(algorithm, None)
     for step in range(limit + (algorithm.halt == FIXED_POINT)):
         if isinstance(algorithm.halt, int):
             running &= ~batch.bit(algorithm.halt)
@@ -64,5 +96,5 @@ def _most_matches(algorithm: Algorithm, engine: TemplatesEngine, states: BoolArr
     if isinstance(algorithm.halt, int):
         running &= ~batch.bit(algorithm.halt)
     if algorithm.halt is not None and running.any():
-        raise InputError(f"{algorithm.name} does not halt within {limit:,} steps for every input; use --n blocks")
+        raise _endless(algorithm, limit)
     return most

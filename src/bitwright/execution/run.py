@@ -93,7 +93,9 @@ def run(
     chosen = _engine(algorithm, engine, settings)
     start = algorithm.state(given)
     recorder = Recorder(algorithm.program) if record else None
-    done = _run_chunk(algorithm, chosen, start[np.newaxis], _limit(algorithm, limit), True, progress, recorder, watch)
+    done = _run_chunk(
+        algorithm, chosen, start[np.newaxis], step_limit(algorithm, limit), True, progress, recorder, watch
+    )
     margin = None if done.margin is None or not np.isfinite(done.margin[0]) else float(done.margin[0])
     return Run(
         algorithm=algorithm,
@@ -106,7 +108,7 @@ def run(
         state=done.states[0],
         trace=recorder.trace(int(done.steps[0])) if recorder else None,
         rounding=chosen.rounding,
-        limit=_limit(algorithm, limit),
+        limit=step_limit(algorithm, limit),
         examples=getattr(chosen, "examples", None),
         kind=getattr(chosen, "kind", "ntk"),
     )
@@ -127,7 +129,7 @@ def run_batch(
     `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
     """
     chosen = _engine(algorithm, engine, settings)
-    most = _limit(algorithm, limit)
+    most = step_limit(algorithm, limit)
     if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
         raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
     chunks = [states[at : at + chosen.chunk] for at in range(0, max(1, len(states)), chosen.chunk)]
@@ -150,7 +152,7 @@ def _engine(algorithm: Algorithm, engine: str | Engine, settings: Settings | Non
     return engine
 
 
-def _limit(algorithm: Algorithm, limit: int | None) -> int:
+def step_limit(algorithm: Algorithm, limit: int | None) -> int:
     if limit is not None and limit < 0:
         raise InputError(f"the step limit must be 0 or more, got {limit}")
     declared = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps

@@ -123,10 +123,10 @@ class Program(Shown):
             found[~dense] = np.where(self._keys[near] == keys, near, -1)
         return found
 
-    def configurations(self, state: NDArray[np.bool_]) -> IntArray:  # (b,)
-        """The configuration of every block in one state of k bits."""
-        values = state[self.block_bits].astype(np.int64) << self.position[self.block_bits]
-        return np.asarray(np.add.reduceat(values, self.block_start[:-1]))
+    def configurations(self, states: NDArray[np.bool_]) -> IntArray:  # (k,) -> (b,), or (batch, k) -> (batch, b)
+        """The configuration of every block in a state of k bits, or in many."""
+        values = states[..., self.block_bits].astype(np.int64) << self.position[self.block_bits]
+        return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
 
     def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
         """The templates that a state matches, in order; their number is the paper's n."""

@@ -1,0 +1,91 @@
+"""Whole runs of many states in sliced form, with what occurred on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.execution.sliced.lanes import Rows, first_lanes, unpack_lanes
+from bitwright.execution.sliced.plan import plan
+from bitwright.program import Algorithm, Word
+from bitwright.theory.decisions import Decisions, Triple
+
+_FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
+_CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
+_MEMORY = 1 << 27  # the same for programs that fit no cache
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of some runs: the output bits, which runs did not end, and what occurred in all of them together."""
+
+    outputs: Rows  # (output bits, words), the outputs of the algorithm one after the other
+    unfinished: BoolArray  # (count,)
+    evaluations: int
+    steps: int  # of the longest run
+    wrong_steps: int  # after which the state was not what the rules give
+    matches: frozenset[int]  # every n that occurred
+    triples: frozenset[Triple]
+    margin: float | None = None  # where an engine has measured one
+
+
+class SlicedEngine:
+    """Runs one algorithm by its templates, or by the limit's decisions where given, in rows of `words` words."""
+
+    def __init__(
+        self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None, words: int | None = None
+    ) -> None:
+        from bitwright.execution.sliced import kernel
+
+        self._loop, self._plan = kernel.run_words, plan(algorithm.program)
+        program, p = algorithm.program, self._plan
+        halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
+        halt = algorithm.halt if isinstance(algorithm.halt, int) else halt
+        needed = np.ones((p.n_max + 1, len(p.pair_start) - 1), dtype=np.int64)
+        self._outputs = _places(algorithm.outputs)
+        self._arguments = (
+            _places(algorithm.inputs),
+            np.array(algorithm.start, dtype=np.int64),
+            self._outputs,
+            limit,
+            halt,
+            *(p.literal_start, p.literal_bit, p.literal_flip, p.block_start),
+            *(p.writer_start, p.writer, p.crowd, p.pair_start),
+            needed if decisions is None else decisions.needed,
+        )
+        rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
+        fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
+        self._words = words or max(1, fitting)
+
+    def run(self, inputs: Rows, count: int) -> Outcome:
+        """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
+        words, p = inputs.shape[1], self._plan
+        outputs = np.zeros((len(self._outputs), words), dtype=np.uint64)
+        unfinished = np.zeros(words, dtype=np.uint64)
+        met = np.zeros(p.n_max + 1, dtype=bool)
+        occurred = np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool)
+        totals = np.zeros(3, dtype=np.int64)
+        valid = first_lanes(count, words)
+        self._loop(inputs, valid, self._words, *self._arguments, outputs, unfinished, met, occurred, totals)
+        evaluations, steps, wrong_steps = totals.tolist()
+        return Outcome(
+            outputs=outputs,
+            unfinished=unpack_lanes(unfinished[np.newaxis], count)[:, 0],
+            evaluations=evaluations,
+            steps=steps,
+            wrong_steps=wrong_steps,
+            matches=frozenset(np.flatnonzero(met).tolist()),
+            triples=triples(occurred, p.pairs),
+        )
+
+
+def triples(occurred: NDArray[np.bool_], pairs: tuple[tuple[int, int], ...]) -> frozenset[Triple]:
+    """A table of n and pairs (c, m) as a set."""
+    return frozenset((n, *pairs[pair]) for n, pair in np.argwhere(occurred).tolist())
+
+
+def _places(words: tuple[Word, ...]) -> NDArray[np.int64]:
+    return np.array([bit for word in words for bit in word.bits], dtype=np.int64)

@@ -1,0 +1,129 @@
+"""Whole runs through any engine, step by step and compared with the rules at every step: the plain way.
+
+It keeps plain arrays and counts by adding up, so that it is also the check of the bit-sliced engine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.execution.engine import Engine
+from bitwright.execution.sliced.engine import Outcome, triples
+from bitwright.execution.sliced.lanes import Rows, unpack_lanes
+from bitwright.execution.sliced.plan import plan
+from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
+from bitwright.program import FIXED_POINT, Algorithm
+
+_ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
+
+
+class Walker:
+    """Runs one algorithm through an engine."""
+
+    def __init__(self, algorithm: Algorithm, engine: Engine, limit: int) -> None:
+        self._algorithm, self._engine, self._limit = algorithm, engine, limit
+        self._rules, self._plan = TemplatesEngine(algorithm.program), plan(algorithm.program)
+
+    def run(self, inputs: Rows, count: int) -> Outcome:
+        """The same question as SlicedEngine.run."""
+        algorithm = self._algorithm
+        states = np.zeros((count, algorithm.program.bits), dtype=bool)
+        states[:, list(algorithm.start)] = True
+        states[:, [bit for word in algorithm.inputs for bit in word.bits]] = unpack_lanes(inputs, count)
+        part = max(1, min(self._engine.chunk, _ENTRIES // len(algorithm.program.write_bits)))
+        walks = [_Walk(self._plan.n_max, len(self._plan.pairs)) for _ in range(0, count, part)]
+        for walk, at in zip(walks, range(0, count, part), strict=True):
+            self._walk(walk, states[at : at + part])
+        places = [bit for word in algorithm.outputs for bit in word.bits]
+        final = pack(np.concatenate([walk.final for walk in walks])[:, places])
+        words = np.zeros((len(places), 8 * inputs.shape[1]), dtype=np.uint8)
+        octets = final.view(np.uint8)
+        words[:, : octets.shape[1]] = octets
+        margin = min(walk.margin for walk in walks)
+        met = np.any([walk.met for walk in walks], axis=0)
+        return Outcome(
+            outputs=words.view(np.uint64),
+            unfinished=np.concatenate([walk.unfinished for walk in walks]),
+            evaluations=sum(walk.evaluations for walk in walks),
+            steps=max(walk.steps for walk in walks),
+            wrong_steps=sum(walk.wrong_steps for walk in walks),
+            matches=frozenset(np.flatnonzero(met).tolist()),
+            triples=triples(np.any([walk.occurred for walk in walks], axis=0), self._plan.pairs),
+            margin=float(margin) if np.isfinite(margin) else None,
+        )
+
+    def _walk(self, walk: _Walk, start: BoolArray) -> None:
+        """Steps all states until each has ended."""
+        halt, limit = self._algorithm.halt, self._limit
+        walk.final = start.copy()
+        active = np.arange(len(start))
+        batch = self._engine.begin(start)
+
+        def leave(staying: BoolArray) -> None:
+            nonlocal active
+            if not staying.all():
+                batch.keep(staying)
+                active = active[staying]
+
+        if isinstance(halt, int):
+            leave(~start[:, halt])
+        step, last = 0, limit + (halt == FIXED_POINT)
+        while step < last and len(active):
+            step += 1
+            before = batch.states()
+            truth = self._note(walk, before)
+            batch.step()
+            after = batch.states()
+            wrong = int(np.count_nonzero((after != truth).any(axis=1)))
+            walk.evaluations += len(active)
+            walk.wrong_steps += wrong
+            margin = batch.margin()
+            walk.margin = walk.margin if margin is None else min(walk.margin, float(margin.min()))
+            changed = (before != after).any(axis=1)
+            if step <= limit:
+                walk.final[active] = after
+            if halt is None:
+                if not changed.any():  # the steps that are left would be this one again
+                    walk.evaluations += len(active) * (limit - step)
+                    walk.wrong_steps += wrong * (limit - step)
+                    break
+            else:
+                staying = changed if halt == FIXED_POINT else ~after[:, halt]
+                if not staying.all():
+                    walk.steps = max(walk.steps, step - 1 if halt == FIXED_POINT else step)
+                leave(staying)
+        if halt is None or len(active):
+            walk.steps = max(walk.steps, limit)
+        walk.unfinished = np.zeros(len(start), dtype=bool)
+        if halt is not None:
+            walk.unfinished[active] = True
+
+    def _note(self, walk: _Walk, states: BoolArray) -> BoolArray:
+        """Enters n and (n, c, m) of these states; gives what the rules make of them."""
+        p, program, bits = self._plan, self._algorithm.program, pack(states)
+        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
+        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
+        matched = unpack(self._rules.match_in_order(literals), len(states))  # (batch, K)
+        n = np.count_nonzero(matched, axis=1)
+        written = np.flatnonzero(program.writers)
+        m = np.add.reduceat(matched[:, p.writer], p.writer_start[written], axis=1, dtype=np.int64)
+        walk.met[n] = True
+        walk.occurred[n[:, np.newaxis], p.pair_start[p.crowd[written]] + m] = True
+        truth = np.zeros_like(states)
+        truth[:, written] = m > 0
+        return truth
+
+
+class _Walk:
+    """What is noted on the way of one batch."""
+
+    final: BoolArray
+    unfinished: BoolArray
+
+    def __init__(self, n_max: int, pairs: int) -> None:
+        self.evaluations = self.steps = self.wrong_steps = 0
+        self.margin = np.inf
+        self.met: NDArray[np.bool_] = np.zeros(n_max + 1, dtype=bool)
+        self.occurred: NDArray[np.bool_] = np.zeros((n_max + 1, pairs), dtype=bool)

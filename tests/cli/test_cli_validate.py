@@ -1,0 +1,192 @@
+"""The verb validate."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bitwright import addition
+from bitwright.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parent.parent.parent
+
+
+def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def document(capsys: Capture, *arguments: object) -> dict[str, object]:
+    found: dict[str, object] = json.loads(call(capsys, "validate", *arguments, "--json")[1])
+    return found
+
+
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_all_products_of_ten_bits(capsys: Capture, rounding: str) -> None:
+    found = document(capsys, "multiplication", "--bits", 10, "--engine", "limit", "--rounding", rounding)
+    assert (found["inputs"], found["wrong"], found["wrong_steps"], found["failures"]) == (1_048_576, 0, 0, [])
+    assert (found["steps"], found["evaluations"]) == (430, 450_887_680)
+    assert found["oracle"] == "Python's integers"
+    assert 1 < int(str(found["n_max"])) < 71
+    assert found["exact"] is True
+    keys = "engine rounding examples n_max margin triples seconds evaluations_per_second program_id"
+    assert set(keys.split()) <= set(found)
+
+
+@pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "network"])
+def test_every_engine(capsys: Capture, engine: str) -> None:
+    found = document(capsys, "addition", "--bits", 3, "--engine", engine)
+    assert (found["inputs"], found["wrong"], found["wrong_steps"]) == (64, 0, 0)
+    assert (found["n_max"], found["engine"]) == (3, engine)
+    assert (found["margin"] is None) == (engine == "templates")
+
+
+def test_n_max_is_what_certify_finds_reachable(capsys: Capture) -> None:
+    found = document(capsys, "multiplication", "--bits", 4, "--engine", "templates")
+    call(capsys)
+    main(["certify", "multiplication", "--bits", "4", "--n", "reachable", "--json"])
+    assert found["n_max"] == json.loads(capsys.readouterr().out)["n_max"]
+
+
+@pytest.fixture
+def wrong_rule(tmp_path: Path) -> Path:
+    """Addition of five bits that loses the carry from the third place."""
+    path = tmp_path / "wrong rule.bw"
+    text = addition(5).text()
+    assert "when c[3]=1 write q[4]" in text
+    path.write_text(text.replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
+    return path
+
+
+def test_a_wrong_rule_and_the_commands_that_show_it(
+    capsys: Capture, wrong_rule: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(wrong_rule.parent)
+    Path("sums.py").write_text("def total(p, q):\n    return p + q\n")
+    code, out, _ = call(capsys, "validate", wrong_rule, "--oracle", "sums:total", "--engine", "limit")
+    assert code == 1
+    assert out.startswith("NOT EXACT")
+    found = document(capsys, wrong_rule, "--oracle", "sums:total", "--engine", "limit")
+    failures = found["failures"]
+    assert isinstance(failures, list)
+    assert failures[0]["inputs"] == {"p": 7, "q": 1}
+    assert failures[0]["expected"] == {"sum": 8}
+    assert found["wrong_steps"] == 0  # the engine does what the rules say
+    assert len(failures) == 10 < int(str(found["wrong"]))
+    for failure in failures:
+        words = shlex.split(failure["command"])
+        assert words[0] == "bitwright"
+        assert failure["command"] in out
+        main([*words[1:], "--json"])
+        assert json.loads(capsys.readouterr().out)["outputs"] == failure["outputs"]
+
+
+def test_rule_files_judge_themselves(capsys: Capture, wrong_rule: Path) -> None:
+    code, out, err = call(capsys, "validate", wrong_rule, "--engine", "templates")
+    assert code == 0
+    assert "0 wrong by the rules" in out
+    assert "tests the engine, not the program" in err
+
+
+def test_a_shipped_rule_file_and_an_sbn_program(capsys: Capture) -> None:
+    found = document(capsys, ROOT / "examples" / "comparison.bw", "--random", 3000, "--seed", 5)
+    assert (found["inputs"], found["random"], found["seed"], found["wrong"]) == (3000, True, 5, 0)
+    found = document(capsys, ROOT / "examples" / "sbn" / "maximum.sbn", "--random", 200)
+    assert (found["oracle"], found["wrong"], found["inputs"]) == ("the plain interpreter", 0, 200)
+
+
+def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
+    assert call(capsys, "validate", "addition", "-q") == (0, "exact\n", "")
+    assert call(capsys, "validate", "permutation", "--order", "3,1,2", "-q") == (0, "exact\n", "")
+    assert call(capsys, "validate", wrong_rule, "--oracle", "operator:add", "-q")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("addition", "--bits", "40"), "80 input bits; every input can be run up to 48, use --random N"),
+        (("addition", "--seed", "3"), "--seed says which inputs --random takes"),
+        (("addition", "--random", "0"), "--random takes a number from 1 to 10^12"),
+        (("addition", "--engine", "magic"), "'magic' is not one of"),
+        (("addition", "--rounding", "up"), "there is no rounding 'up'"),
+        (("addition", "--workers", "many"), "workers are a number up to 256"),
+        (("addition", "--oracle", "sums"), "--oracle takes module:function"),
+        (("addition", "--oracle", "no_such_module:f"), "cannot import the oracle's module 'no_such_module'"),
+        (("addition", "--oracle", "operator:ad"), "module operator has no function 'ad'"),
+        (("addition", "--width", "9"), "--network and --width go with --engine network"),
+        (("addition", "--networks", "9"), "--networks goes with --engine sampled or network"),
+        (("addition", "--engine", "network", "--network", "x.safetensors"), "x.safetensors"),
+        (("addition", "--resume", "/dev/null/x"), "cannot"),
+        (("addition", "--resume", "."), "."),
+        (("nothing.bw",), "nothing.bw"),
+        (("addition", "--max-steps", "-2"), "the step limit must be 0 or more"),
+        (("multiplication", "--rounding", "sign", "--padding", "-1"), "padding"),
+    ],
+)
+def test_bad_usage_is_one_line(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(capsys, "validate", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("bitwright: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path) -> None:
+    """SIGKILL as soon as there is something to go on from, then Ctrl-C, then to the end."""
+    path = tmp_path / "progress.json"
+    arguments = ["validate", "multiplication", "--bits", "6", "--engine", "limit", "--resume", str(path), "--json"]
+    for blow in (signal.SIGKILL, signal.SIGINT):
+        before = path.read_text() if path.exists() else ""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bitwright", *arguments, "--plain"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONWARNINGS": ""},
+        )
+        until = time.monotonic() + 60
+        while (not path.exists() or path.read_text() == before) and process.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(blow)
+        out, err = process.communicate(timeout=60)
+        if blow == signal.SIGINT and process.returncode:
+            assert (process.returncode, out) == (130, "")
+            assert "the same command goes on from there" in err
+    done = json.loads(path.read_text())["batches"]
+    assert done > 0
+    resumed = document(capsys, *arguments[1:-1], "--plain")
+    whole = document(capsys, *arguments[1:4])
+    for name in ("seconds", "evaluations_per_second"):
+        del resumed[name], whole[name]
+    assert resumed == whole
+
+
+def test_the_page_is_true(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What docs/validation.md shows is what the commands print, line by line up to its dots."""
+    page = (ROOT / "docs" / "validation.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("sums.py").write_text("def total(p, q): return p + q\n")
+    Path("wrong.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
+    shown = re.findall(r"```\n\$ bitwright (.*?)\n(.*?)```", page, flags=re.DOTALL)
+    assert len(shown) == 2
+    for command, output in shown:
+        out = call(capsys, *command.split())[1]
+        for part in output.split("  ...\n"):
+            assert part in out
+    [code] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(code, {})

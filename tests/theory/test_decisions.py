@@ -1,0 +1,81 @@
+"""The table of decisions against the mean written out as in App. C, in exact order and in Arb at high precision."""
+
+from __future__ import annotations
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import crowded
+
+from bitwright import BitwrightError, addition, multiplication, weights
+from bitwright.theory import decisions as module
+from bitwright.theory import smallest_examples
+from bitwright.theory.decisions import decide
+
+
+def mean(n: int, c: int, m: int, K: int) -> flint.arb:
+    """App. C as printed: alpha, S, w1 and w0, with 400 bits."""
+    before, flint.ctx.prec = flint.ctx.prec, 400
+    try:
+        pi, root = flint.arb.pi(), flint.arb(n).sqrt()
+        alpha = (2 * (pi - (1 / root).acos()) + flint.arb(n - 1).sqrt()) / root
+        S = (n * alpha + K - n) / (2 * pi - 1 + K)
+        w1, w0 = (alpha - S) / (2 * pi - 1), (1 - S) / (2 * pi - 1)
+        return w0 * (c - m) + w1 * m
+    finally:
+        flint.ctx.prec = before
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 60), st.integers(0, 40), st.integers(0, 60))
+def test_every_entry_is_the_sign_of_the_mean(writers: int, bystanders: int, padding: int) -> None:
+    program = crowded(writers, bystanders)
+    K = program.templates + padding
+    table = decide(program, K, "sign")
+    for n in range(2, len(table.needed)):
+        for c in table.crowds.tolist():
+            for m in {0, 1, 2, c // 2, c - 1, c}:
+                value = mean(n, c, m, K)
+                assert value > 0 or value < 0
+                assert table.sets((n, c, m)) == bool(value > 0)
+
+
+def test_calibrated_rounding_follows_the_rules() -> None:
+    table = decide(crowded(50, 30), 81, "calibrated")
+    assert all(table.sets((n, 51, m)) == (m > 0) for n in range(1, 81) for m in range(52))
+
+
+def test_a_certified_sign_rule_needs_one_match_everywhere() -> None:
+    program = multiplication(4).program
+    enough = smallest_examples(program)
+    assert (decide(program, enough, "sign").needed == 1).all()
+    assert (decide(program, enough - 1, "sign").needed > 1).any()
+
+
+def test_margins() -> None:
+    table = decide(addition(10).program, 40, "sign")
+    w = weights(20, 40)
+    assert table.margin([(0, 1, 0), (1, 1, 1)]) is None  # nothing is at stake
+    found = table.margin([(20, 2, 1), (20, 2, 2), (1, 1, 0)])
+    assert found is not None
+    exact = float(w.matched + w.unmatched)
+    assert found[0] == pytest.approx(exact, rel=1e-12)
+    assert found[0] <= exact * (1 + 1e-15)
+    assert found[1] == (20, 2, 1)
+    calibrated = decide(addition(10).program, 40, "calibrated")
+    assert calibrated.margin([(3, 2, 2), (2, 1, 1)]) == (0.5, (2, 1, 1))
+    assert calibrated.margin([(0, 1, 0)]) is None
+
+
+def test_a_wrong_table_does_not_come_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = crowded(40, 20)
+    right = decide(program, program.templates, "sign").needed
+    assert right.max() > 2
+    for shift in (-1, 1):
+        spoiled = right.copy()
+        spoiled[np.unravel_index(right.argmax(), right.shape)] += shift
+        monkeypatch.setattr(module, "matches_needed", lambda *_, table=spoiled: table)
+        with pytest.raises(BitwrightError, match="could not be proved"):
+            decide(program, program.templates, "sign")
