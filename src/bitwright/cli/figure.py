@@ -68,8 +68,8 @@ def command(
 
     if target is None and (inputs or bits is not None or order is not None or machine is not None):
         raise InputError("inputs, --bits, --order and --machine go with --program")
-    if minutes is not None and not minutes > 0:
-        raise InputError(f"--minutes must be above 0, got {minutes:g}")
+    if minutes is not None and not minutes >= 0:
+        raise InputError(f"--minutes must be 0 or more, got {minutes:g}")
     if device != "cpu":
         from bitwright.learning.torch_trainer import check_device
 
