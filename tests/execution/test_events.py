@@ -51,6 +51,7 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
     state = rng.random((1, bits)) < rng.random()
     event, packed = engine.begin_long(state), LimitBatch(engine, state)
     assert isinstance(event, EventBatch)
+    smallest = np.inf
     for step in range(12):
         if step == 5:  # what a host does
             on = rng.integers(bits, size=3)
@@ -61,7 +62,8 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
         event.step()
         packed.step()
         assert (event.states() == packed.states()).all()
-        assert event.margin() == pytest.approx(packed.margin(), rel=1e-9)
+        smallest = min(smallest, float(packed.margin()[0]))
+        assert event.margin() == pytest.approx(smallest, rel=1e-9)
         assert event.unchanged()[0] == packed.unchanged()[0]
 
 

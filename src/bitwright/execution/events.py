@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.program.program import MAX_BLOCK
 from bitwright.theory.closed_form import FloatArray, Weights
 
 WORTHWHILE = 4_000  # templates; smaller programs are stepped as fast in packed words, without a compiler's start
@@ -33,6 +34,14 @@ class SignRule:
     fails_from: int | None
     step: Callable[[BoolArray], tuple[BoolArray, float, int]]  # one step of one state, its margin and its n
 
+    def bound(self, crowds: IntArray) -> FloatArray:  # by n
+        """No mean of a bit with none or one of its writers matching is closer to 0 than this; nothing is at stake for
+        n <= 1, and below `fails_from` a bit with more matches is further away."""
+        w = self.weights
+        unset, lone = np.multiply.outer(w.unmatched, crowds), np.multiply.outer(w.unmatched, crowds) + w.gap[:, None]
+        found = np.minimum(np.abs(unset), np.abs(lone)).min(axis=1, initial=np.inf)
+        return np.where(np.arange(len(found)) > 1, found, np.inf)
+
 
 class Tables:
     """A program as the loop reads it; made once for all runs."""
@@ -42,26 +51,14 @@ class Tables:
         table, start = program._table
         small = np.int32 if len(table) < 2**31 else np.int64
         self.block_of, self.position = program.block_of.astype(np.int32), program.position.astype(np.uint8)
-        self.write_block = self.block_of[program.write_bits]
-        self.write_mask = np.int32(1) << self.position[program.write_bits].astype(np.int32)
+        block, place = self.block_of[program.write_bits], self.position[program.write_bits]
+        writes = (block.astype(np.int64) << MAX_BLOCK) | (np.int64(1) << place)  # (nnz,) the block and the mask of each
         sparse = bool((start < 0).any())
         keys = program._keys if sparse else np.zeros(0, dtype=np.int64)
         write_start = program.write_start.astype(np.int32 if len(program.write_bits) < 2**31 else np.int64)
-        self.lookup = (table, start.astype(small), keys, self._holds())
+        self.lookup = (table, start.astype(small), keys, _holds(program, writes))
         self.empties = program.template_block[program.template_config == 0].astype(np.int32)  # match when empty
-        self.writes = (write_start, self.write_block, self.write_mask, self.empties)
-
-    def _holds(self) -> BoolArray:  # (K,)
-        """Templates that write exactly what they match: all their bits in their own block, and as many as it has on."""
-        program = self.program
-        counts = np.diff(program.write_start)
-        owner = np.repeat(np.arange(program.templates), counts)
-        own = (self.write_block == program.template_block[owner]) & (
-            (program.template_config[owner] & self.write_mask) != 0
-        )
-        inside = np.bincount(owner, weights=own, minlength=program.templates).astype(np.int64)
-        wanted = np.bitwise_count(program.template_config).astype(np.int64)
-        return np.asarray((inside == counts) & (inside == wanted))
+        self.writes = (write_start, writes, self.empties)
 
     def places(self, bits: Sequence[int]) -> NDArray[np.int64]:  # (bits, 2)
         """Block and mask of each bit."""
@@ -77,6 +74,16 @@ class Tables:
         crowds, crowd_of = np.unique(self.program.writers, return_inverse=True)
         total = np.bincount(crowd_of)
         return crowds, crowd_of, np.where(crowds > 0, total, 0)
+
+
+def _holds(program: Program, writes: IntArray) -> BoolArray:  # (K,)
+    """Templates that write exactly what they match: only bits of their own block, all those that it has on."""
+    counts = np.diff(program.write_start)
+    wanted = np.repeat((program.template_block << MAX_BLOCK) | program.template_config, counts)
+    own = (writes & wanted) == writes  # the mask is one of the bits that are on, once the block is the same
+    own &= (writes >> MAX_BLOCK) == (wanted >> MAX_BLOCK)
+    inside = np.add.reduceat(own.astype(np.int64), program.write_start[:-1])
+    return np.asarray((inside == counts) & (inside == np.bitwise_count(program.template_config)))
 
 
 class EventBatch:
@@ -98,10 +105,10 @@ class EventBatch:
         self._kernel, self._program, self._rounded, self._sign = events_kernel, program, rounded, sign
         self._tables = tables or Tables(program)
         self._worst = np.full(1, np.inf)
-        self._counters = np.zeros(8, dtype=np.int64)
+        self._counters = np.zeros(9, dtype=np.int64)
         self._counters[events_kernel.LEAST] = 1 << 62
-        self._lists = tuple(np.zeros(program.blocks, dtype=np.int32) for _ in range(4))
-        self._touched, self._queue = np.full(program.blocks, -1, np.int64), np.zeros(program.blocks, np.int32)
+        self._lists = np.zeros((2, program.blocks), dtype=np.int32)  # active blocks, now and next
+        self._room = tuple(np.zeros(program.blocks, dtype=np.int32) for _ in range(3))
         self._load(states[0])
 
     def _load(self, state: BoolArray) -> None:
@@ -110,29 +117,32 @@ class EventBatch:
         look = self._config != 0
         look[self._tables.empties] = True
         active = np.flatnonzero(look)
-        self._lists[0][: len(active)] = active
-        self._counters[self._kernel.ACTIVE], self._counters[self._kernel.HOLDERS] = len(active), 0
+        kernel = self._kernel
+        self._lists[0, : len(active)] = active
+        self._counters[[kernel.ACTIVE, kernel.HOLDERS, kernel.SIDE]] = len(active), 0, 0
         self._tally = self._new_tally()
 
     def _new_tally(self) -> tuple[Any, ...]:
-        program, tables, sign = self._program, self._tables, self._sign
+        """What the loop keeps for the sign rule, in the order in which it takes it apart."""
+        program, sign = self._program, self._sign
         ints, floats = np.zeros(1, dtype=np.int64), np.zeros(1)
         if sign is None:
-            return (ints, floats, ints, ints, ints, floats, floats, ints, ints, ints, ints, ints, ints)
-        crowds, crowd_of, total = tables.crowds
-        limits = np.array([2**62 if sign.fails_from is None else sign.fails_from, int(crowds.max())], dtype=np.int64)
+            return (ints, floats, floats, ints, ints, ints, floats, floats, *(ints,) * 4, ints[None], *(ints,) * 2)
+        crowds, crowd_of, total = self._tables.crowds
         return (
-            limits,
+            np.array([2**62 if sign.fails_from is None else sign.fails_from], dtype=np.int64),
             self._worst,
+            sign.bound(crowds[crowds > 0]),
             crowds,
             total,
-            np.zeros(len(crowds), dtype=np.int64),
+            np.zeros(len(crowds), dtype=np.int64),  # bits that blocks at rest hold
             sign.weights.unmatched,
             sign.weights.gap,
-            crowd_of.astype(np.int64),
+            crowd_of,
             program.write_bits,
-            np.full(program.bits + program.blocks, -1, dtype=np.int64),  # when a bit, and when a block, was last noted
+            np.full(program.bits, -1, dtype=np.int64),  # when a bit was last noted, and how often in that step
             np.zeros(program.bits, dtype=np.int64),
+            np.zeros((len(crowds), int(crowds.max()) + 2), dtype=np.int64),
             program.block_start,
             program.block_bits,
         )
@@ -144,7 +154,6 @@ class EventBatch:
         """As the protocol says; `count` afterwards tells in how many of the states made a bit of `counted` was on."""
         kernel, counters, tables = self._kernel, self._counters, self._tables
         counters[[kernel.COUNTED, kernel.MOST]], counters[kernel.LEAST] = 0, 1 << 62
-        self._worst[0] = np.inf
         watched, noted = tables.places(stops), tables.places(counted)
         made = int(
             kernel.advance(
@@ -153,9 +162,8 @@ class EventBatch:
                 noted,
                 counters,
                 self._config,
-                *self._lists,
-                self._touched,
-                self._queue,
+                self._lists,
+                *self._room,
                 *tables.lookup,
                 *tables.writes,
                 self._sign is not None,
@@ -170,7 +178,7 @@ class EventBatch:
         kernel, before = self._kernel, self.states()
         after, margin, n = self._sign.step(before)
         self._load(after[0])
-        self._worst[0] = margin
+        self._worst[0] = min(self._worst[0], margin)
         self._counters[kernel.UNCHANGED] = bool((before == after).all())
         self._counters[[kernel.LEAST, kernel.MOST]] = n
         self._counters[kernel.COUNTED] = sum(bool(after[0, bit]) for bit in counted)
@@ -190,16 +198,17 @@ class EventBatch:
         """Sets bits from outside, between two steps."""
         counters, kernel, program = self._counters, self._kernel, self._program
         for block, mask in self._tables.places(bits).tolist():
-            if block not in self._lists[0][: counters[kernel.ACTIVE]]:
-                self._lists[0][counters[kernel.ACTIVE]] = block
+            now = int(self._config[block])
+            resting = now & kernel.RESTING
+            if resting or (now == 0 and block not in self._tables.empties):
+                self._lists[counters[kernel.SIDE], counters[kernel.ACTIVE]] = block
                 counters[kernel.ACTIVE] += 1
-                counters[kernel.HOLDERS] -= self._config[block] != 0  # it rests no longer
+            if resting:
+                counters[kernel.HOLDERS] -= 1
                 if self._sign is not None:
-                    held, crowd_of = self._tally[4], self._tally[7]
-                    members = program.block_members(block)
-                    on = members[self.read(members)]
-                    np.subtract.at(held, crowd_of[on], 1)
-            self._config[block] |= mask
+                    held, crowd_of, members = self._tally[5], self._tally[8], program.block_members(block)
+                    np.subtract.at(held, crowd_of[members[self.read(members)]], 1)
+            self._config[block] = (now & kernel.FULL) | mask
 
     def keep(self, rows: BoolArray) -> None:
         """Nothing to leave out of a batch of one."""
@@ -220,6 +229,7 @@ class EventBatch:
         return np.array([self._counters[self._kernel.UNCHANGED] != 0])
 
     def margin(self) -> FloatArray | None:
+        """With a sign rule, the smallest of all steps so far."""
         if self._sign is not None:
             return self._worst.copy()
         if not self._rounded:

@@ -10,7 +10,9 @@ import numpy as np
 from bitwright.program.program import MAX_BLOCK
 
 # What the loop keeps in `counters` between two calls, and what it says about the last one.
-ACTIVE, HOLDERS, CLOCK, UNCHANGED, LEAST, MOST, COUNTED, REFUSED = range(8)
+ACTIVE, HOLDERS, CLOCK, SIDE, UNCHANGED, LEAST, MOST, COUNTED, REFUSED = range(9)
+FULL = (1 << MAX_BLOCK) - 1  # a configuration
+RESTING = 1 << MAX_BLOCK  # beside the configuration of a block that holds what it has and is not active
 
 
 @numba.njit(cache=True, inline="always")
@@ -24,58 +26,41 @@ def _lookup(block: int, config: int, table: Any, start: Any, keys: Any) -> int:
 
 
 @numba.njit(cache=True)
-def _weigh(
-    n: int,
-    clock: int,
-    active: Any,
-    queue: Any,
-    config: Any,
-    write_start: Any,
-    write_block: Any,
-    write_mask: Any,
-    tally: Any,
-) -> bool:
-    """Notes the smallest mean, in absolute value, that the sign rule rounds in this step; False if n is too large.
+def _shift(block: int, config: int, change: int, held: Any, crowd_of: Any, block_start: Any, block_bits: Any) -> None:
+    """Counts the bits that a block holds at rest, by how many writers they have."""
+    first = block_start[block]
+    while config:
+        if config & 1:
+            held[crowd_of[block_bits[first]]] += change
+        config >>= 1
+        first += 1
+
+
+@numba.njit(cache=True)
+def _weigh(n: int, clock: int, queue: Any, config: Any, write_start: Any, writes: Any, tally: Any) -> None:
+    """Notes the smallest mean, in absolute value, that the sign rule rounds in this step.
 
     mu = w0 c + (w1 - w0) m for a bit with c writers, m of which match, so all that counts is which pairs (c, m) there
-    are. Resting holders give m = 1 to the bits that they hold, and change seldom; `held` counts those by c.
+    are. Blocks at rest give m = 1 to the bits that they hold.
     """
-    limits, worst, crowds, total, held, w0, gap, crowd_of, written, clocks, counts, block_start, block_bits = tally
-    if n >= limits[0]:
-        return False
-    deepest = limits[1]
-    pairs = np.zeros((len(crowds), deepest + 2), dtype=np.int64)
-    leaving = np.zeros(len(crowds), dtype=np.int64)
-    for block in active:
-        if config[block] != 0:  # it has just come to rest
-            for place in range(block_start[block], block_start[block + 1]):
-                if config[block] >> (place - block_start[block]) & 1:
-                    held[crowd_of[block_bits[place]]] += 1
+    _, worst, _, crowds, total, held, w0, gap, crowd_of, written, clocks, counts, pairs, _, _ = tally
+    pairs[:] = 0
     for at in range(len(crowds)):
         pairs[at, 0], pairs[at, 1] = total[at] - held[at], held[at]
     for template in queue:
         for place in range(write_start[template], write_start[template + 1]):
-            block, bit = write_block[place], written[place]
+            block, mask, bit = writes[place] >> MAX_BLOCK, writes[place] & FULL, written[place]
             at = crowd_of[bit]
             if clocks[bit] != clock:
                 clocks[bit] = clock
-                counts[bit] = (config[block] & write_mask[place]) != 0
+                counts[bit] = (config[block] & mask) != 0
             pairs[at, counts[bit]] -= 1
             counts[bit] += 1
             pairs[at, counts[bit]] += 1
-            if config[block] != 0 and clocks[len(crowd_of) + block] != clock:  # it will rest no longer
-                clocks[len(crowd_of) + block] = clock
-                for place_ in range(block_start[block], block_start[block + 1]):
-                    if config[block] >> (place_ - block_start[block]) & 1:
-                        leaving[crowd_of[block_bits[place_]]] += 1
-    if n > 1:
-        for at in range(len(crowds)):
-            for m in range(min(crowds[at], deepest) + 1):
-                if pairs[at, m] > 0:
-                    worst[0] = min(worst[0], abs(w0[n] * crowds[at] + gap[n] * m))
     for at in range(len(crowds)):
-        held[at] -= leaving[at]
-    return True
+        for m in range(crowds[at] + 1):
+            if pairs[at, m] > 0:
+                worst[0] = min(worst[0], abs(w0[n] * crowds[at] + gap[n] * m))
 
 
 @numba.njit(cache=True)
@@ -85,19 +70,16 @@ def advance(
     counted: Any,
     counters: Any,
     config: Any,
-    active: Any,
+    lists: Any,
     before: Any,
-    following: Any,
     untouched: Any,
-    touched: Any,
     queue: Any,
     table: Any,
     start: Any,
     keys: Any,
     holds: Any,
     write_start: Any,
-    write_block: Any,
-    write_mask: Any,
+    writes: Any,
     empties: Any,
     tracked: bool,
     tally: Any,
@@ -105,16 +87,18 @@ def advance(
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
 
     A block rests if it is empty, or if the template it matches writes exactly what the block holds; all others are
-    `active` (also blocks that are empty and match a template all the same, the `empties`). A step looks up the active blocks and clears them, then writes what their templates write; a block that
-    is written to is active next. n = resting holders + active matches. `stops` and `counted` are pairs of a block and
-    a mask. With `tracked`, a step that the rounding could make otherwise is left to others: `counters[REFUSED]` is set.
+    active (also blocks that are empty and match a template all the same, the `empties`). A step looks up the active
+    blocks and clears them, then writes what their templates write; a block that is written to is active next.
+    n = resting holders + active matches. `stops` and `counted` are pairs of a block and a mask. With `tracked`, a step
+    that the rounding could make otherwise is left to others: `counters[REFUSED]` is set.
     """
-    count, holders, clock = counters[ACTIVE], counters[HOLDERS], counters[CLOCK]
+    count, holders, clock, side = counters[ACTIVE], counters[HOLDERS], counters[CLOCK], counters[SIDE]
     least, largest, seen = np.int64(1) << 62, np.int64(0), np.int64(0)
+    fails_from, worst, bound, _, _, held, _, _, crowd_of, _, _, _, _, block_start, block_bits = tally
     made = 0
     counters[UNCHANGED] = counters[REFUSED] = 0
     while made < most:
-        clock += 1
+        active, following = lists[side], lists[1 - side]
         matches = cleared = 0
         for at in range(count):
             block = active[at]
@@ -122,7 +106,10 @@ def advance(
             before[at] = now
             template = _lookup(block, now, table, start, keys)
             if template >= 0 and holds[template]:
+                config[block] = now | RESTING
                 holders += 1
+                if tracked:
+                    _shift(block, now, 1, held, crowd_of, block_start, block_bits)
                 continue
             config[block] = 0
             cleared += 1
@@ -130,33 +117,37 @@ def advance(
                 queue[matches] = template
                 matches += 1
         n = holders + matches
-        if tracked and not _weigh(
-            n, clock, active[:count], queue[:matches], config, write_start, write_block, write_mask, tally
-        ):
+        clock += 1
+        if tracked and n >= fails_from[0]:
             holders -= count - cleared
             for at in range(count):
+                if config[active[at]] & RESTING:
+                    _shift(active[at], before[at], -1, held, crowd_of, block_start, block_bits)
                 config[active[at]] = before[at]
             counters[REFUSED] = 1
             break
+        if tracked and bound[n] < worst[0]:
+            _weigh(n, clock, queue[:matches], config, write_start, writes, tally)
         least, largest = min(least, n), max(largest, n)
         new = fresh = 0
         for at in range(matches):
             template = queue[at]
             for place in range(write_start[template], write_start[template + 1]):
-                block = write_block[place]
+                block, mask = writes[place] >> MAX_BLOCK, np.int32(writes[place] & FULL)
                 now = config[block]
-                if touched[block] != clock:
-                    touched[block] = clock
-                    following[new] = block
-                    untouched[new] = now
+                if now == 0:
+                    following[new], untouched[new] = block, 0
                     new += 1
-                    if now != 0:
-                        holders -= 1
-                    else:
-                        fresh += 1
-                config[block] = now | write_mask[place]
-        for at in range(len(empties)):
-            block = empties[at]
+                    fresh += 1
+                elif now & RESTING:
+                    now &= FULL
+                    if tracked:
+                        _shift(block, now, -1, held, crowd_of, block_start, block_bits)
+                    following[new], untouched[new] = block, now
+                    new += 1
+                    holders -= 1
+                config[block] = now | mask
+        for block in empties:
             if config[block] == 0:
                 following[new], untouched[new] = block, 0
                 new += 1
@@ -164,15 +155,13 @@ def advance(
         same = fresh == cleared
         at = 0
         while same and at < count:
-            same = config[active[at]] == before[at]
+            same = (config[active[at]] & FULL) == before[at]
             at += 1
         at = 0
         while same and at < new:
             same = untouched[at] == 0 or untouched[at] == config[following[at]]
             at += 1
-        for at in range(new):
-            active[at] = following[at]
-        count = new
+        count, side = new, 1 - side
         made += 1
         stopped = same
         for at in range(len(stops)):
@@ -182,7 +171,7 @@ def advance(
         if stopped:
             counters[UNCHANGED] = same
             break
-    counters[ACTIVE], counters[HOLDERS], counters[CLOCK] = count, holders, clock
+    counters[ACTIVE], counters[HOLDERS], counters[CLOCK], counters[SIDE] = count, holders, clock, side
     if made:
         counters[LEAST], counters[MOST] = min(counters[LEAST], least), max(counters[MOST], largest)
     counters[COUNTED] += seen

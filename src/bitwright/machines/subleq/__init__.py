@@ -1,7 +1,23 @@
 """Stored-program SUBLEQ: dialects, a plain interpreter, images, an assembler, and machine V, the computer by templates."""
 
 from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect
+from bitwright.machines.subleq.image import image_text, load_image, misfits, parse_image
 from bitwright.machines.subleq.interpreter import Interpreter
-from bitwright.machines.subleq.machine import MachineV, machine_v
+from bitwright.machines.subleq.machine import MachineV, Ports, machine_v
+from bitwright.machines.subleq.timing import Timing
 
-__all__ = ["DIALECTS", "Dialect", "Interpreter", "MachineV", "Shape", "find_dialect", "machine_v"]
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "Interpreter",
+    "MachineV",
+    "Ports",
+    "Shape",
+    "Timing",
+    "find_dialect",
+    "image_text",
+    "load_image",
+    "machine_v",
+    "misfits",
+    "parse_image",
+]
