@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
+from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.program.program import MAX_BLOCK
 from bitwright.theory.closed_form import FloatArray, Weights
 
 WORTHWHILE = 4_000  # templates; smaller programs are stepped as fast in packed words, without a compiler's start
@@ -48,17 +48,12 @@ class Tables:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        table, start = program._table
-        small = np.int32 if len(table) < 2**31 else np.int64
-        self.block_of, self.position = program.block_of.astype(np.int32), program.position.astype(np.uint8)
-        block, place = self.block_of[program.write_bits], self.position[program.write_bits]
-        writes = (block.astype(np.int64) << MAX_BLOCK) | (np.int64(1) << place)  # (nnz,) the block and the mask of each
-        sparse = bool((start < 0).any())
-        keys = program._keys if sparse else np.zeros(0, dtype=np.int64)
-        write_start = program.write_start.astype(np.int32 if len(program.write_bits) < 2**31 else np.int64)
-        self.lookup = (table, start.astype(small), keys, _holds(program, writes))
-        self.empties = program.template_block[program.template_config == 0].astype(np.int32)  # match when empty
-        self.writes = (write_start, writes, self.empties)
+        self.block_of, self.position = program.block_of.astype(np.uint32), program.position.astype(np.uint8)
+        targets = program.write_bits
+        writes = (self.block_of[targets] << np.uint32(4)) | self.position[targets]  # (nnz,) block and place of each
+        self.empties = program.template_block[program.template_config == 0].astype(np.uint32)  # match when empty
+        self.lookup = _lookup_tables(program, _holds(program))
+        self.writes = (program.write_start.astype(np.uint32), writes, self.empties)
 
     def places(self, bits: Sequence[int]) -> NDArray[np.int64]:  # (bits, 2)
         """Block and mask of each bit."""
@@ -76,14 +71,37 @@ class Tables:
         return crowds, crowd_of, np.where(crowds > 0, total, 0)
 
 
-def _holds(program: Program, writes: IntArray) -> BoolArray:  # (K,)
+def _holds(program: Program) -> BoolArray:  # (K,)
     """Templates that write exactly what they match: only bits of their own block, all those that it has on."""
     counts = np.diff(program.write_start)
-    wanted = np.repeat((program.template_block << MAX_BLOCK) | program.template_config, counts)
-    own = (writes & wanted) == writes  # the mask is one of the bits that are on, once the block is the same
-    own &= (writes >> MAX_BLOCK) == (wanted >> MAX_BLOCK)
+    block, config = (np.repeat(part, counts) for part in (program.template_block, program.template_config))
+    own = (program.block_of[program.write_bits] == block) & (config >> program.position[program.write_bits] & 1 == 1)
     inside = np.add.reduceat(own.astype(np.int64), program.write_start[:-1])
     return np.asarray((inside == counts) & (inside == np.bitwise_count(program.template_config)))
+
+
+def _lookup_tables(program: Program, holds: BoolArray) -> tuple[Any, ...]:
+    """Program.lookup in few bytes: a block's first template, where its entries begin, and an entry for each configuration.
+
+    An entry is 0 (no match) or 1 + the template's number within its block, plus 128 if it holds. Blocks whose table
+    would be too large have no entries, and are searched for among the sorted keys.
+    """
+    sizes = 1 << np.diff(program.block_start)  # (b,)
+    counts = np.bincount(program.template_block, minlength=program.blocks)
+    dense = (sizes <= 32 * np.maximum(counts, 1)) & (counts < 127)
+    ends = np.cumsum(np.where(dense, sizes, 0))
+    if max(int(ends[-1]), program.templates, len(program.write_bits)) >= 2**32 or program.blocks >= 2**28:
+        raise InputError(f"a program of {program.blocks:,} blocks is too large to be followed")
+    first = np.cumsum(counts) - counts
+    meta = np.stack((np.where(dense, ends - sizes, 0), first), axis=1).astype(np.uint32)
+    own = np.flatnonzero(dense[program.template_block])
+    block = program.template_block[own]
+    table = np.zeros(int(ends[-1]), dtype=np.uint8)
+    table[meta[block, 0] + program.template_config[own]] = 1 + own - first[block] + 128 * holds[own]
+    sparse = np.flatnonzero(~dense)
+    if not len(sparse):
+        return table, meta, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), holds
+    return table, meta, ~dense, program._keys, holds
 
 
 class EventBatch:
@@ -107,13 +125,13 @@ class EventBatch:
         self._worst = np.full(1, np.inf)
         self._counters = np.zeros(9, dtype=np.int64)
         self._counters[events_kernel.LEAST] = 1 << 62
-        self._lists = np.zeros((2, program.blocks), dtype=np.int32)  # active blocks, now and next
-        self._room = tuple(np.zeros(program.blocks, dtype=np.int32) for _ in range(3))
+        self._lists = np.zeros((2, program.blocks), dtype=np.uint32)  # active blocks, now and next
+        self._room = tuple(np.zeros(program.blocks, dtype=np.uint32) for _ in range(3))
         self._load(states[0])
 
     def _load(self, state: BoolArray) -> None:
         """Takes a state in: every block that may match is looked at in the next step."""
-        self._config = self._program.configurations(state).astype(np.int32)
+        self._config = self._program.configurations(state).astype(np.uint32)
         look = self._config != 0
         look[self._tables.empties] = True
         active = np.flatnonzero(look)

@@ -11,18 +11,20 @@ from bitwright.program.program import MAX_BLOCK
 
 # What the loop keeps in `counters` between two calls, and what it says about the last one.
 ACTIVE, HOLDERS, CLOCK, SIDE, UNCHANGED, LEAST, MOST, COUNTED, REFUSED = range(9)
-FULL = (1 << MAX_BLOCK) - 1  # a configuration
-RESTING = 1 << MAX_BLOCK  # beside the configuration of a block that holds what it has and is not active
+HOLD, HOLD_FAR = 128, 1 << 40  # in an entry: the template writes exactly what it matches
+FOUR, FIFTEEN, ONE, ZERO = np.uint32(4), np.uint32(15), np.uint32(1), np.uint32(0)
+FULL = np.uint32((1 << MAX_BLOCK) - 1)  # a configuration
+RESTING = np.uint32(1 << MAX_BLOCK)  # beside the configuration of a block that holds what it has and is not active
 
 
-@numba.njit(cache=True, inline="always")
-def _lookup(block: int, config: int, table: Any, start: Any, keys: Any) -> int:
-    """Program.lookup for a single block: a full table, or a search among the templates' sorted keys."""
-    if start[block] >= 0:
-        return table[start[block] + config]  # type: ignore[no-any-return]
-    key = (np.int64(block) << MAX_BLOCK) | config
+@numba.njit(cache=True)
+def _search(block: int, config: int, keys: Any, holds: Any) -> int:
+    """The template among the sorted keys, as an entry of a table would have it: 0, or 1 + its number, + HOLD."""
+    key = (np.int64(block) << MAX_BLOCK) | np.int64(config)
     at = np.searchsorted(keys, key)
-    return at if at < len(keys) and keys[at] == key else -1  # type: ignore[return-value]
+    if at == len(keys) or keys[at] != key:
+        return 0
+    return at + 1 + (HOLD_FAR if holds[at] else 0)  # type: ignore[no-any-return]
 
 
 @numba.njit(cache=True)
@@ -49,7 +51,7 @@ def _weigh(n: int, clock: int, queue: Any, config: Any, write_start: Any, writes
         pairs[at, 0], pairs[at, 1] = total[at] - held[at], held[at]
     for template in queue:
         for place in range(write_start[template], write_start[template + 1]):
-            block, mask, bit = writes[place] >> MAX_BLOCK, writes[place] & FULL, written[place]
+            block, mask, bit = writes[place] >> FOUR, ONE << (writes[place] & FIFTEEN), written[place]
             at = crowd_of[bit]
             if clocks[bit] != clock:
                 clocks[bit] = clock
@@ -75,7 +77,8 @@ def advance(
     untouched: Any,
     queue: Any,
     table: Any,
-    start: Any,
+    meta: Any,
+    sparse: Any,
     keys: Any,
     holds: Any,
     write_start: Any,
@@ -104,14 +107,20 @@ def advance(
             block = active[at]
             now = config[block]
             before[at] = now
-            template = _lookup(block, now, table, start, keys)
-            if template >= 0 and holds[template]:
+            if len(sparse) and sparse[block]:
+                found = np.int64(_search(block, now, keys, holds))
+                template, held_whole = (found & (HOLD_FAR - 1)) - 1, found >= HOLD_FAR
+            else:
+                entry = np.int64(table[meta[block, 0] + now])
+                held_whole = entry >= HOLD
+                template = np.int64(meta[block, 1]) + entry - 1 if entry else np.int64(-1)
+            if held_whole:
                 config[block] = now | RESTING
                 holders += 1
                 if tracked:
                     _shift(block, now, 1, held, crowd_of, block_start, block_bits)
                 continue
-            config[block] = 0
+            config[block] = ZERO
             cleared += 1
             if template >= 0:
                 queue[matches] = template
@@ -133,7 +142,7 @@ def advance(
         for at in range(matches):
             template = queue[at]
             for place in range(write_start[template], write_start[template + 1]):
-                block, mask = writes[place] >> MAX_BLOCK, np.int32(writes[place] & FULL)
+                block, mask = writes[place] >> FOUR, ONE << (writes[place] & FIFTEEN)
                 now = config[block]
                 if now == 0:
                     following[new], untouched[new] = block, 0
