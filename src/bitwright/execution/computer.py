@@ -109,13 +109,13 @@ class Computer:
             if last is not None and self.tally.instructions >= last:
                 return self._end("limit")
             self._leap(None if last is None else last - self.tally.instructions)
+            asked = time.monotonic()
+            spent = asked - begin - waited
+            self.tally = replace(self.tally, seconds=before + spent)
             if self._on(self.machine.halt):
                 return self._halted()
-            asked = time.monotonic()
             served = self._serve()
             waited += time.monotonic() - asked
-            spent = time.monotonic() - begin - waited
-            self.tally = replace(self.tally, seconds=before + spent)
             if not served and self._batch.unchanged()[0]:
                 return self._end("stuck")
             if limits.seconds is not None and spent >= limits.seconds:
@@ -172,6 +172,10 @@ class Computer:
         fault = self.machine.fault is not None and bool(state[self.machine.fault])
         ending = self._end("fault" if fault else "halt")
         return replace(ending, pc=self.machine.halted_at(state), memory=self.machine.memory(state))
+
+    def interrupted(self) -> Ending:
+        """How a run ends whose reader has raised an exception: it stands at the request, and can be taken up there."""
+        return self._end("stopped")
 
     def _end(self, reason: str) -> Ending:
         return Ending(reason, self.tally)
