@@ -95,6 +95,9 @@ def compare(
                 row.done = True
             elif not row.done and machine.ports and rng.random() < 0.7:  # the host may let it wait
                 changed |= _serve(machine, row, states[number], step, report)
+        if step > (most + 4) * (machine.timing.steps + 30) + 200:
+            report.mismatches += [f"image {n}: it does not end" for n, row in enumerate(rows) if not row.done]
+            break
         settle = settle + 1 if all(row.done or states[n, machine.halt] for n, row in enumerate(rows)) else 0
         if settle > 40 + machine.shape.width + machine.timing.depth:
             _end(machine, rows, states, report)

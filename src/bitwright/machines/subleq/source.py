@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bitwright.machines.assembler_text import lines_of
+from bitwright.machines.assembler_text import TooManyProblemsError, lines_of
 from bitwright.machines.subleq.text import Notes, Operand, Token, UnreadableError, tokens_of, unquoted
 
-MAX_STATEMENTS = 1 << 20  # after expansion
+MAX_STATEMENTS = 1 << 18  # after expansion
 _MAX_NESTING = 32
 SETTINGS = (".words", ".width", ".dialect")
 _FORMS = {
@@ -188,11 +188,13 @@ class Source:
             noun = f"operand{'s' * (count != 1)}"
             raise notes.stop(call.name, f"{call.name} takes {count} {noun}, got {len(call.operands)} (the form: {form})")
         if depth >= _MAX_NESTING:
-            raise notes.stop(call.name, f"macros call each other more than {_MAX_NESTING} deep, here {call.name}")
+            notes.at(call.name, f"macros call each other more than {_MAX_NESTING} deep, here {call.name}")
+            raise TooManyProblemsError  # nothing of it would end
         self._scope += 1
         self._count += len(macro.body)
         if self._count > MAX_STATEMENTS:
-            raise notes.stop(call.name, f"a program has at most {MAX_STATEMENTS:,} lines, macros expanded")
+            notes.at(call.name, f"a program has at most {MAX_STATEMENTS:,} lines, macros expanded")
+            raise TooManyProblemsError
         given, scope = dict(zip(macro.parameters, call.operands, strict=True)), self._scope
         body: list[Item] = []
         for item in macro.body:
