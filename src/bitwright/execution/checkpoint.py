@@ -52,7 +52,7 @@ def load_checkpoint(path: Path, machine: MachineV) -> tuple[BoolArray, Tally]:
     """The state and the tally of a file for this very machine; raises InputError for any other."""
     shown, shape = printable(str(path)), machine.shape
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             about = json.loads(bytes(file["about"]).decode())
             packed = file["state"]
     except FileNotFoundError:
