@@ -45,7 +45,7 @@ def find_algorithm(
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
         computer, image = find_computer(target, machine)
-        return computer.algorithm(image, Path(target).stem)
+        return _padded(computer.algorithm(image, Path(target).stem))
     if machine is not None:
         raise InputError("--machine and its options go with .sbn, .sq and .dec programs and machine-v only")
     length = default_bits if bits is None else bits
@@ -68,19 +68,24 @@ def find_algorithm(
 
 def find_machine(target: str, kind: str | None) -> tuple[Machine, Code, Algorithm]:
     """An SBN program on a machine of its size, padded so that the sign rule is certified for it."""
-    from dataclasses import replace
-
     from bitwright.machines import load_sbn, machine_a, machine_b
-    from bitwright.theory import smallest_examples
 
     code = load_sbn(target)
     if kind == "V":
         raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
     machine = (machine_a if kind == "A" else machine_b)(code.sizes)
-    algorithm = machine.algorithm(code)
-    if machine.program.blocks < 50_000:  # beyond, the search for the padding takes longer than anyone would wait
-        algorithm = replace(algorithm, examples=smallest_examples(machine.program))
-    return machine, code, algorithm
+    return machine, code, _padded(machine.algorithm(code))
+
+
+def _padded(algorithm: Algorithm) -> Algorithm:
+    """A machine with the padding that the sign rule needs in every state."""
+    from dataclasses import replace
+
+    from bitwright.theory import smallest_examples
+
+    if algorithm.program.blocks >= 50_000:  # beyond, the search for it takes longer than anyone would wait
+        return algorithm
+    return replace(algorithm, examples=smallest_examples(algorithm.program))
 
 
 def is_image(target: str) -> bool:
