@@ -3,8 +3,8 @@
     python -m benchmarks.gpu_v [--out docs/runs/h200-machine-v.jsonl]
 
 One network for each machine. It makes every step; after every instruction memory and address are compared with the
-plain interpreter, after every step the state with the templates. Programs are random ones, with self-modification, equal
-operands and jumps anywhere, and structured ones with random data: sums over arrays, products, Fibonacci numbers.
+plain interpreter, after every step the state with the templates. Programs are random ones, with self-modification,
+equal operands and jumps anywhere, and structured ones with random data: sums over arrays, products, Fibonacci numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs images on machine V next to the plain interpreter: memory, address, steps, input and output of every instruction.
+"""Runs images on machine V next to the plain interpreter: memory, address, steps and ports of every instruction.
 
 The machine is whatever makes its steps: the templates, the event loop, or a trained network.
 """

@@ -25,9 +25,7 @@ class _Stdin:
 
 
 @pytest.fixture
-def bitwright(
-    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> object:
+def bitwright(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> object:
     def call(*arguments: object, given: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", _Stdin(given))
         code = main([str(argument) for argument in arguments])
@@ -107,9 +105,7 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
         ("", ["--words", "8"], "is empty"),
     ],
 )
-def test_bad_input_is_one_line(
-    text: str, options: list[str], message: str, tmp_path: Path, bitwright: object
-) -> None:
+def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:
     (tmp_path / "image.dec").write_text(text)
     code, out, err = bitwright("run", tmp_path / "image.dec", *options)  # type: ignore[operator]
     assert (code, out) == (2, "")
@@ -197,7 +193,7 @@ def test_a_conversation_and_control_c(tmp_path: Path) -> None:
     assert (again.returncode, out) == (0, b"de")
 
 
-def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+def test_a_reader_that_goes_away() -> None:
     with process("run", "examples/subleq/echo.sq") as talk:
         assert talk.stdin is not None
         assert talk.stdout is not None

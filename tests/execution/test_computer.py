@@ -1,4 +1,4 @@
-"""Machine V with a host: examples against the interpreter, limits, checkpoints, and a trained network as the computer."""
+"""Machine V with a host: examples against the interpreter, limits, checkpoints, a trained network as the computer."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_time_limits_and_looks() -> None:
     forever = [7, 7, 0]
     ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(Limits(seconds=0.0))
     assert ending.reason == "time"
-    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda tally: False)
+    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda _: False)
     assert ending.reason == "stopped"
 
 

@@ -172,8 +172,8 @@ def _statistics(machine: MachineV, engine: Engine, ending: Ending) -> Iterator[s
     }
     rate = f" ({tally.steps / tally.seconds / 1e6:.2f} million a second)" if tally.seconds > 0.5 else ""
     yield (
-        f"machine V, {machine.shape}: {how.get(ending.reason, 'not halted')} after {tally.instructions:,} instructions, "
-        f"{tally.steps:,} steps in {tally.seconds:.3g} s{rate}"
+        f"machine V, {machine.shape}: {how.get(ending.reason, 'not halted')} after {tally.instructions:,} "
+        f"instructions, {tally.steps:,} steps in {tally.seconds:.3g} s{rate}"
     )
     rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
     margin = "" if tally.margin is None else f", smallest margin {tally.margin:.3g}"

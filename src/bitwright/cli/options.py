@@ -76,7 +76,9 @@ run_options = _together(
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
     click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
-    click.option("--width", type=int, help="For network without a file: the width to train. For .dec and .sq: bits of a word."),
+    click.option(
+        "--width", type=int, help="For network without a file: the width to train. For .dec and .sq: bits of a word."
+    ),
     click.option(
         "--networks",
         type=click.IntRange(1, 10**9),
@@ -97,7 +99,9 @@ run_options = _together(
 )
 computer_options = _together(
     click.option("--max-instructions", type=click.IntRange(0), help="For images: stop after this many instructions."),
-    click.option("--max-seconds", type=click.FloatRange(0), help="For images: stop after this time, waiting not counted."),
+    click.option(
+        "--max-seconds", type=click.FloatRange(0), help="For images: stop after this time, waiting not counted."
+    ),
     click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
     click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
 )

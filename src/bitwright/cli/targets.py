@@ -93,9 +93,7 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
-def find_computer(
-    target: str, choice: str | None, word_width: int | None = None
-) -> tuple[MachineV, list[int]]:
+def find_computer(target: str, choice: str | None, word_width: int | None = None) -> tuple[MachineV, list[int]]:
     """Machine V as the options or the program itself describe it, and the image to run."""
     from bitwright.cli.options import MachineChoice
     from bitwright.machines.subleq import Shape, find_dialect, load_image, load_sq, machine_v
@@ -112,9 +110,7 @@ def find_computer(
     elif target != "machine-v":
         image = load_image(target)
     missing = [
-        name
-        for name, value in (("--words", words), ("--word-width", width), ("--dialect", dialect))
-        if value is None
+        name for name, value in (("--words", words), ("--word-width", width), ("--dialect", dialect)) if value is None
     ]
     if words is None or width is None or dialect is None:
         raise InputError(

@@ -1,6 +1,6 @@
 """Machine V at work: an engine makes the steps, and a host answers the machine's requests for input and output.
 
-The run ends at a halt, at a limit, when asked to, or where nothing moves any more; it can be taken up again at any step.
+The run ends at a halt, at a limit, when asked to, or where nothing moves any more; it can be taken up at any step.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from bitwright.bits import BoolArray, from_bits
 from bitwright.execution.engine import Batch, Engine
 from bitwright.execution.events import EventBatch
 from bitwright.machines.subleq import MachineV
+from bitwright.program.layout import IntArray
 
 _LEAP = 400_000  # steps between two looks at the clock: a tenth of a second
 _CLOSE = 32  # instructions before a limit from which every boundary is looked at
 Reader = Callable[[], int | None]
 Writer = Callable[[int], None]
+
+
+def _nowhere(byte: int) -> None:
+    """Output that nobody reads."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,10 @@ class Ending:
     memory: list[int] = field(default_factory=list)  # of a halted machine
 
 
+def _go_on(tally: Tally) -> bool:  # noqa: ARG001
+    return True
+
+
 class Computer:
     """One machine, one engine, one state on its way."""
 
@@ -81,7 +90,7 @@ class Computer:
         engine: Engine,
         state: BoolArray,
         read: Reader = lambda: None,
-        write: Writer = lambda byte: None,
+        write: Writer = _nowhere,
         tally: Tally | None = None,
         truth: Engine | None = None,
     ) -> None:
@@ -98,7 +107,7 @@ class Computer:
     def run(
         self,
         limits: Limits | None = None,
-        look: Callable[[Tally], bool] = lambda tally: True,
+        look: Callable[[Tally], bool] = _go_on,
     ) -> Ending:
         """Runs on; `look` is called a few times a second, and stops the run by giving False."""
         limits = limits or Limits()
@@ -190,7 +199,7 @@ class Computer:
     def _on(self, bit: int) -> bool:
         return bool(self._batch.bit(bit)[0])
 
-    def _bits(self, bits: np.ndarray) -> BoolArray:  # type: ignore[type-arg]
+    def _bits(self, bits: IntArray) -> BoolArray:
         batch = self._batch
         return batch.read(bits) if isinstance(batch, EventBatch) else np.asarray(batch.states()[0][bits])
 

@@ -1,8 +1,8 @@
 """One long run of a large program: follow only what changes, in compiled loops.
 
-Between two steps most blocks of a large program rest: they are empty, or just keep what they hold. This batch of a single
-state looks at the others only, and still knows n exactly: resting holders and active matches. It needs numba (the
-extra `fast`); without it large programs are stepped in packed words like small ones.
+Between two steps most blocks of a large program rest: they are empty, or just keep what they hold. This batch of a
+single state looks at the others only, and still knows n exactly: resting holders and active matches. It needs numba
+(the extra `fast`); without it large programs are stepped in packed words like small ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AVAILABLE = find_spec("numba") is not None
 
 @dataclass(frozen=True)
 class SignRule:
-    """What the loop must know to round by sign: weights by n, the n from which a step may differ, and how to make it."""
+    """How to round by sign: weights by n, the n from which a step may differ, and how to make such a step."""
 
     weights: Weights
     fails_from: int | None
@@ -81,7 +81,7 @@ def _holds(program: Program) -> BoolArray:  # (K,)
 
 
 def _lookup_tables(program: Program, holds: BoolArray) -> tuple[Any, ...]:
-    """Program.lookup in few bytes: a block's first template, where its entries begin, and an entry for each configuration.
+    """Program.lookup in few bytes: where a block's entries begin, its first template, an entry for each configuration.
 
     An entry is 0 (no match) or 1 + the template's number within its block, plus 128 if it holds. Blocks whose table
     would be too large have no entries, and are searched for among the sorted keys.

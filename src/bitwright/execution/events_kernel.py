@@ -24,7 +24,7 @@ def _search(block: int, config: int, keys: Any, holds: Any) -> int:
     at = np.searchsorted(keys, key)
     if at == len(keys) or keys[at] != key:
         return 0
-    return at + 1 + (HOLD_FAR if holds[at] else 0)  # type: ignore[no-any-return]
+    return int(at) + 1 + (HOLD_FAR if holds[at] else 0)
 
 
 @numba.njit(cache=True)

@@ -40,7 +40,7 @@ class LimitEngine(TemplatesEngine):
 
     @cached_property
     def _crowds(self) -> tuple[IntArray, IntArray]:  # (written bits,), (most + 1, written bits or fewer)
-        """For every written bit the column of the table that is its own, and the table of the matches it needs, by n."""
+        """For every written bit its column of the table, and the table: how many matches it needs, by n."""
         crowds, column = np.unique(self._writers, return_inverse=True)
         return column, matches_needed(self._most, crowds, self.examples)
 

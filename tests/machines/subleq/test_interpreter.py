@@ -61,7 +61,7 @@ def test_halts_by_range_and_by_the_top_bit() -> None:
 
 def test_ports() -> None:
     one = machine("howerj", [-1, 7, 0, 7, -1, 0, -1, 6, 0], 16, given=b"A")
-    assert one.run(2)  is False
+    assert one.run(2) is False
     assert bytes(one.said) == b"A"  # type: ignore[attr-defined]
     assert one.pc == 6
     one.step()  # the end of input reads as -1

@@ -1,4 +1,4 @@
-"""Stored-program SUBLEQ: dialects, a plain interpreter, images, an assembler, and machine V, the computer by templates."""
+"""Stored-program SUBLEQ: dialects, a plain interpreter, images, an assembler, and machine V, made of templates."""
 
 from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
 from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect

@@ -62,5 +62,7 @@ def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
             f"{dialect.name} has none (try --dialect howerj)"
         )
     if dialect.strict and max(first[:2]) >= shape.words:
-        found.append(f"the first instruction names word {max(first[:2]):,} of {shape.words:,}, where {dialect.name} halts")
+        found.append(
+            f"the first instruction names word {max(first[:2]):,} of {shape.words:,}, where {dialect.name} halts"
+        )
     return found

@@ -11,6 +11,10 @@ Reader = Callable[[], int | None]  # the next byte of input; None at its end
 Writer = Callable[[int], None]  # takes a byte of output
 
 
+def _no_output(byte: int) -> None:
+    """Nobody reads it."""
+
+
 def _no_input() -> int | None:
     return None
 
@@ -23,7 +27,7 @@ class Interpreter:
         shape: Shape,
         image: Sequence[int],
         read: Reader = _no_input,
-        write: Writer = lambda byte: None,
+        write: Writer = _no_output,
         pc: int = 0,
     ) -> None:
         self.shape, self.pc, self.executed = shape, pc, 0

@@ -137,5 +137,3 @@ def _ports(console: Console) -> Ports:
         taken=bit_number(console.taken),
         shown=numbers(console.shown),
     )
-
-

@@ -115,17 +115,17 @@ class Memory:
 
         following = self.levels[d + 1] if d + 1 < self.depth else None
         bits = span(1, self.width)
-        for node, child in self._families(d, below):
+        for node, children in self._families(d, below):
             if level.gate and following:
                 at, i = (part.ravel() for part in np.meshgrid(np.arange(len(node)), span(1, behind), indexing="ij"))
                 b.block(level.gate[node[at], i], level.address[node[at], i])
-                copies = [following.address[one[at], i] for one in child]
+                copies = [following.address[one[at], i] for one in children]
                 b.when(level.gate[node[at], i] == 1, level.address[node[at], i] == 1).write(*copies)
             at, j = (part.ravel() for part in np.meshgrid(np.arange(len(node)), bits, indexing="ij"))
             b.block(level.data_gate[node[at], j], level.data[node[at], j])
             target = following.data if following else self.data
             both = level.data_gate[node[at], j] == 1, level.data[node[at], j] == 1
-            b.when(*both).write(*(target[one[at], j] for one in child))
+            b.when(*both).write(*(target[one[at], j] for one in children))
 
     def _families(self, d: int, below: int) -> list[tuple[IntArray, list[IntArray]]]:
         """The nodes of a level by how many children they have (only the last can lack some), and those children."""

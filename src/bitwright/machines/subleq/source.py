@@ -93,8 +93,8 @@ class Source:
     """What a text says: items with all macros expanded."""
 
     def __init__(self, text: str, notes: Notes) -> None:
-        self._notes, self._macros, self._scope, self._count = notes, {}, 0, 0
-        self._macros: dict[str, Macro]
+        self._notes, self._scope, self._count = notes, 0, 0
+        self._macros: dict[str, Macro] = {}
         self._read(PRELUDE, prelude=True)
         self.items = self._expanded(self._read(text), 0)
 
@@ -186,7 +186,9 @@ class Source:
         if len(call.operands) != count:
             form = f"{macro.name.text} {', '.join(macro.parameters)}"
             noun = f"operand{'s' * (count != 1)}"
-            raise notes.stop(call.name, f"{call.name} takes {count} {noun}, got {len(call.operands)} (the form: {form})")
+            raise notes.stop(
+                call.name, f"{call.name} takes {count} {noun}, got {len(call.operands)} (the form: {form})"
+            )
         if depth >= _MAX_NESTING:
             notes.at(call.name, f"macros call each other more than {_MAX_NESTING} deep, here {call.name}")
             raise TooManyProblemsError  # nothing of it would end

@@ -56,4 +56,3 @@ class Check:
     def leaves(self, bit: int) -> Wires:
         """What to set when this bit of the number is on."""
         return self._leaves.get(bit, [])
-
