@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import building, computing, proving, starting, stepping
+from benchmarks import building, computing, proving, starting, stepping, subleq
 from benchmarks.measure import Row
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="replace the table in docs/performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
-    for module in (building, stepping, computing, proving, starting):
+    for module in (building, stepping, computing, subleq, proving, starting):
         for row in module.rows():
             print(f"{row.what:58} {row.ours:>24}  {row.compared}", flush=True)
             rows.append(row)

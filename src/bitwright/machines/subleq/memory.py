@@ -43,7 +43,7 @@ class Memory:
         self.store, self.data = b.bits("M_store", words, width), b.bits("M_data", words, width)
         self.second, self.third = b.bits("M_second", words), b.bits("M_third", words)
         self.spans = [sum(timing.digits[max(0, self.depth - level) :]) for level in range(timing.rise + 1)]  # h_l
-        self.rising = [b.bits(f"R_{level}", self._risen(level), width) for level in range(1, timing.rise)]
+        self.rising = [b.bits(f"R_rising_{level}", self._risen(level), width) for level in range(1, timing.rise)]
 
     def _level(self, d: int) -> _Level:
         b, nodes, left, behind = self.b, self._count(d), self.timing.below(d), self.timing.below(d + 1)
