@@ -123,6 +123,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
         (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
         (["run", "examples/subleq/hello.sq", "--seed", "3"], "go with --engine sampled or network"),
+        (["run", "examples/subleq/matrix.sq", "--engine", "network"], "GB are free; give a trained one by --network"),
         (["certify", "machine-v", "--bits", "4"], "--bits and --order do not go with machine V"),
     ],
 )

@@ -12,10 +12,12 @@ from programs import random_program
 
 from bitwright import Builder, addition, multiplication, parse, run
 from bitwright.execution import Watch, events
+from bitwright.execution.changes import ChangeBatch
 from bitwright.execution.events import EventBatch
 from bitwright.execution.limit import LimitBatch, LimitEngine
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program
 
 pytestmark = pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
@@ -23,12 +25,16 @@ pytestmark = pytest.mark.skipif(not events.AVAILABLE, reason="numba is not insta
 
 def lockstep(program: Program, state: np.ndarray, steps: int) -> None:
     event, packed = EventBatch(program, state[None]), TemplatesBatch(TemplatesEngine(program), state[None])
+    change = ChangeBatch(program, state[None])
     for _ in range(steps):
         n = len(program.match(packed.states()[0]))
         event.step()
         packed.step()
+        change.step()
         assert event.matches == (n, n)
         assert (event.states() == packed.states()).all()
+        assert (change.states() == packed.states()).all()
+        assert change.unchanged()[0] == packed.unchanged()[0]
         assert event.unchanged()[0] == packed.unchanged()[0]
         assert event.bit(program.bits - 1)[0] == packed.bit(program.bits - 1)[0]
 
@@ -49,8 +55,8 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
     program = random_program(rng, bits, largest, fan)
     engine = LimitEngine(program, program.templates + padding, "sign")
     state = rng.random((1, bits)) < rng.random()
-    event, packed = engine.begin_long(state), LimitBatch(engine, state)
-    assert isinstance(event, EventBatch)
+    event = EventBatch(program, state, rounded=True, sign=engine.sign_rule, tables=engine.tables)
+    packed = LimitBatch(engine, state)
     smallest = np.inf
     for step in range(12):
         if step == 5:  # what a host does
@@ -152,6 +158,17 @@ def test_large_programs_take_this_way_and_small_ones_do_not() -> None:
         batch.step()
         assert (batch.margin() is None) == (not rounded)
         assert isinstance(make(small.program).begin(np.zeros((1, 30), dtype=bool)), TemplatesBatch)
+
+
+def test_programs_that_never_rest_are_followed_by_their_changes() -> None:
+    machine = machine_b(Sizes(3, 4, 5))  # its read ports show all of memory in every step
+    start = np.zeros((1, machine.program.bits), dtype=bool)
+    for rounding in ("calibrated", "sign"):
+        engine = LimitEngine(machine.program, machine.program.templates, rounding)
+        wanted = ChangeBatch if rounding == "calibrated" else LimitBatch
+        assert isinstance(engine.begin_long(start), wanted)
+    assert isinstance(TemplatesEngine(machine.program).begin_long(start), ChangeBatch)
+    assert not TemplatesEngine(machine_v(Shape(32, 8, DIALECTS["howerj"])).program).tables.restless
 
 
 def test_without_numba_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,12 +97,28 @@ def _engines(
     if not fallible and (hidden is not None or networks != 1 or seed != 0):
         raise InputError("--width, --networks and --seed go with --engine sampled or network")
     if engine == "network" and not files:
+        _check_training(machine, hidden)
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
     settings = Settings(
         check_rounding(rounding), machine.program.templates + (padding or 0), networks, seed, files, hidden
     )
     chosen = make_engine(engine, machine.program, settings)
     return chosen, make_engine("templates", machine.program) if fallible else None
+
+
+def _check_training(machine: MachineV, hidden: int | None) -> None:
+    """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
+    from bitwright.learning.cache import suggested_width
+    from bitwright.machines.subleq.resources import bytes_available
+
+    program = machine.program
+    width = hidden or suggested_width(program.templates)
+    needed, there = 16 * width * (program.templates + program.bits), bytes_available()
+    if there is not None and needed > there:
+        raise InputError(
+            f"training a network of width {width:,} for {machine.shape} takes about {needed / 1e9:.0f} GB, and "
+            f"{there / 1e9:.0f} GB are free; give a trained one by --network, or fewer --words"
+        )
 
 
 def _start(machine: MachineV, image: list[int], resume: Path | None, quiet: bool) -> tuple[Any, Tally | None]:
@@ -202,7 +218,7 @@ class _Terminal:
         try:
             given = sys.stdin.buffer.read(1)
         finally:
-            self._waiting = False
+            self._waiting, self._shown = False, time.monotonic()
         return given[0] if given else None
 
     def write(self, byte: int) -> None:

@@ -55,6 +55,16 @@ class Tables:
         self.lookup = _lookup_tables(program, _holds(program))
         self.writes = (program.write_start.astype(np.uint32), writes, self.empties)
 
+    @cached_property
+    def restless(self) -> bool:
+        """Whether some template writes all that it matches again, and more: its block is active though nothing changes.
+
+        Such programs are followed by their changes instead (changes.py).
+        """
+        kept, counts = _kept(self.program)
+        wanted = np.bitwise_count(self.program.template_config)
+        return bool(((kept == wanted) & (counts > wanted) & (wanted > 0)).any())
+
     def places(self, bits: Sequence[int]) -> NDArray[np.int64]:  # (bits, 2)
         """Block and mask of each bit."""
         at = np.array(bits, dtype=np.int64)
@@ -73,11 +83,16 @@ class Tables:
 
 def _holds(program: Program) -> BoolArray:  # (K,)
     """Templates that write exactly what they match: only bits of their own block, all those that it has on."""
+    kept, counts = _kept(program)
+    return np.asarray((kept == counts) & (kept == np.bitwise_count(program.template_config)))
+
+
+def _kept(program: Program) -> tuple[IntArray, IntArray]:  # (K,), (K,)
+    """How many of the bits that it matches each template writes again, and how many bits it writes."""
     counts = np.diff(program.write_start)
     block, config = (np.repeat(part, counts) for part in (program.template_block, program.template_config))
     own = (program.block_of[program.write_bits] == block) & (config >> program.position[program.write_bits] & 1 == 1)
-    inside = np.add.reduceat(own.astype(np.int64), program.write_start[:-1])
-    return np.asarray((inside == counts) & (inside == np.bitwise_count(program.template_config)))
+    return np.add.reduceat(own.astype(np.int64), program.write_start[:-1]), counts
 
 
 def _lookup_tables(program: Program, holds: BoolArray) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.execution import events
+from bitwright.execution.changes import ChangeBatch
 from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.engine import Batch
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, Words, pack, unpack
@@ -53,10 +54,19 @@ class LimitEngine(TemplatesEngine):
         return self.begin_long(states) if large and len(states) == 1 else LimitBatch(self, states)
 
     def begin_long(self, states: BoolArray) -> Batch:
-        if not events.AVAILABLE:
+        restless = events.AVAILABLE and self.tables.restless
+        if not events.AVAILABLE or (restless and self.rounding == "sign"):
             return LimitBatch(self, states)
-        sign = events.SignRule(self._weights, self.fails_from, self._one_step) if self.rounding == "sign" else None
-        return events.EventBatch(self.program, states, rounded=True, sign=sign, tables=self.tables)
+        if restless:
+            return ChangeBatch(self.program, states, rounded=True)
+        return events.EventBatch(self.program, states, rounded=True, sign=self.sign_rule, tables=self.tables)
+
+    @property
+    def sign_rule(self) -> events.SignRule | None:
+        """What the event loop must know to round by sign."""
+        if self.rounding != "sign":
+            return None
+        return events.SignRule(self._weights, self.fails_from, self._one_step)
 
     def _one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
         """One step of one state, its margin and its n."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.execution import events
+from bitwright.execution.changes import ChangeBatch
 from bitwright.execution.engine import Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -78,11 +79,11 @@ class TemplatesEngine:
 
     def begin_long(self, states: BoolArray) -> Batch:
         """For a single run that will take many steps: follows changes, where that is possible."""
-        return (
-            events.EventBatch(self.program, states, tables=self.tables)
-            if events.AVAILABLE
-            else TemplatesBatch(self, states)
-        )
+        if not events.AVAILABLE:
+            return TemplatesBatch(self, states)
+        if self.tables.restless:
+            return ChangeBatch(self.program, states)
+        return events.EventBatch(self.program, states, tables=self.tables)
 
     def match(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
         """Which templates match: the AND of their literals (Eq. 5)."""
