@@ -78,7 +78,8 @@ def closed_loop(
     truths = [Interpreter(shape, image) for image in images]
     states = torch.from_numpy(np.array([machine.start(image) for image in images])).to(device)
     alive = list(range(programs))
-    settling: dict[int, int] = {}  # programs that the interpreter has halted: the step at which all must be still
+    settling: dict[int, int] = {}  # programs that the interpreter has halted: when all must be still; -1: looked at
+    ending: set[int] = set()
     expected = {at: (truth.pc, list(truth.memory)) for at, truth in enumerate(truths)}
     wrong_steps = wrong_programs = evaluations = instructions = halted = n_max = step = 0
     margin = float("inf")
@@ -94,6 +95,8 @@ def closed_loop(
                     if not now[row, machine.boundary] or machine.address(now[row]) != expected[at][0]:
                         wrong_programs += 1
                         settling[at] = -1
+                    elif truths[at].executed >= most:
+                        ending.add(at)  # its last result is still on its way
                     elif truths[at].halted or not truths[at].step():
                         settling[at] = step + timing.steps + shape.width + timing.depth + 20
                         halted += 1
@@ -106,9 +109,11 @@ def closed_loop(
                     if settling.get(at) != -1 and found[row].tolist() != expected[at][1]:
                         wrong_programs += 1
                         settling[at] = -1
+                    if at in ending:
+                        settling[at] = -1
                     expected[at] = (truths[at].pc, list(truths[at].memory))
             if phase == timing.steps - 1 or step >= max(settling.values(), default=0) > 0:
-                keep = _still_running(machine, states, alive, settling, truths, step, most)
+                keep = _still_running(machine, states, alive, settling, truths, step)
                 wrong_programs += keep[1]
                 if len(keep[0]) < len(alive):
                     states = states[torch.tensor(keep[0], dtype=torch.long, device=device)]
@@ -155,16 +160,12 @@ def _still_running(
     settling: dict[int, int],
     truths: list[Interpreter],
     step: int,
-    most: int,
 ) -> tuple[list[int], int]:
     """Rows that go on; and how many of those that are done ended otherwise than the interpreter."""
     rows, wrong, now = [], 0, None
     for row, at in enumerate(alive):
         due = settling.get(at)
-        if due is None:
-            if truths[at].executed < most:
-                rows.append(row)
-        elif due > step:
+        if due is None or due > step:
             rows.append(row)
         elif due >= 0:
             now = states.cpu().numpy() if now is None else now

@@ -118,7 +118,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
     ("arguments", "message"),
     [
         (["run", "examples/addition.bw", "--max-instructions", "3"], "go with images for machine V"),
-        (["run", "examples/addition.bw", "--words", "3"], "go with .sbn, .sq and .dec programs"),
+        (["run", "examples/addition.bw", "--words", "3"], "--machine goes with .sbn, .sq and .dec programs"),
         (["run", "examples/sbn/gcd.sbn", "--machine", "V"], "an SBN program runs on machine A or B"),
         (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
         (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
@@ -192,6 +192,17 @@ def test_a_conversation_and_control_c(tmp_path: Path) -> None:
     with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:
         out, _ = again.communicate(b"de", timeout=60)
     assert (again.returncode, out) == (0, b"de")
+
+
+def test_streams_that_are_closed() -> None:
+    command = f"{sys.executable} -m bitwright run examples/subleq"
+    for rest, code, message in (
+        ("echo.sq <&-", 0, "0 bytes in, 0 out"),
+        ("hello.sq >&-", 0, "14 out"),
+    ):
+        found = subprocess.run(f"{command}/{rest}", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (found.returncode, message in found.stderr) == (code, True), found.stderr
+        assert "Traceback" not in found.stderr
 
 
 def test_a_reader_that_goes_away() -> None:

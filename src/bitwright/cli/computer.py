@@ -174,10 +174,14 @@ def _report(
         "stuck": "nothing moves any more, and it has not halted; the engine has lost its way",
     }
     if ending.reason in reasons:
-        click.echo(f"bitwright: {reasons[ending.reason]} after {tally.instructions:,} instructions", err=True)
+        click.echo(f"bitwright: {reasons[ending.reason]} after {_counted(tally.instructions, 'instruction')}", err=True)
     if tally.wrong:
         click.echo(f"bitwright: {tally.wrong:,} steps were not what the rules give; use a wider network", err=True)
     return 130 if ending.reason == "stopped" else 0 if ending.reason in ("halt", "fault") and not tally.wrong else 1
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _statistics(machine: MachineV, engine: Engine, ending: Ending) -> Iterator[str]:
@@ -188,8 +192,8 @@ def _statistics(machine: MachineV, engine: Engine, ending: Ending) -> Iterator[s
     }
     rate = f" ({tally.steps / tally.seconds / 1e6:.2f} million a second)" if tally.seconds > 0.5 else ""
     yield (
-        f"machine V, {machine.shape}: {how.get(ending.reason, 'not halted')} after {tally.instructions:,} "
-        f"instructions, {tally.steps:,} steps in {tally.seconds:.3g} s{rate}"
+        f"machine V, {machine.shape}: {how.get(ending.reason, 'not halted')} after "
+        f"{_counted(tally.instructions, 'instruction')}, {_counted(tally.steps, 'step')} in {tally.seconds:.3g} s{rate}"
     )
     rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
     margin = "" if tally.margin is None else f", smallest margin {tally.margin:.3g}"
@@ -210,13 +214,17 @@ class _Terminal:
 
     def read(self) -> int | None:
         self._hide()
-        if not self.collect:
+        if not self.collect and sys.stdout is not None:
             sys.stdout.flush()
+        if sys.stdin is None:  # closed from the start: an input that has ended
+            return None
         self._waiting = True
         if self.stopped:
             raise KeyboardInterrupt
         try:
             given = sys.stdin.buffer.read(1)
+        except OSError as error:
+            raise InputError(f"cannot read standard input: {error.strerror or error}") from None
         finally:
             self._waiting, self._shown = False, time.monotonic()
         return given[0] if given else None
@@ -225,6 +233,7 @@ class _Terminal:
         self._hide()
         if self.collect:
             self.collected.append(byte)
+        if self.collect or sys.stdout is None:
             return
         sys.stdout.buffer.write(bytes([byte]))
         self.in_line = byte != 10 and sys.stdout.isatty()
@@ -238,7 +247,7 @@ class _Terminal:
 
     def progress(self, tally: Tally, quiet: bool) -> None:
         """A line on a terminal's stderr, while the machine computes without saying anything."""
-        if quiet or self.in_line or not sys.stderr.isatty() or time.monotonic() - self._shown < 1.0:
+        if quiet or self.in_line or sys.stderr is None or not sys.stderr.isatty() or time.monotonic() - self._shown < 1.0:
             return
         self._shown, self._bar = time.monotonic(), True
         click.echo(f"\r{tally.instructions:,} instructions, {tally.steps:,} steps ", nl=False, err=True)
@@ -263,5 +272,5 @@ def _terminal(collect: bool) -> Iterator[_Terminal]:
     finally:
         signal.signal(signal.SIGINT, before)
         terminal._hide()
-        if not collect:
+        if not collect and sys.stdout is not None:
             sys.stdout.flush()

@@ -47,7 +47,7 @@ def find_algorithm(
         computer, image = find_computer(target, machine)
         return _padded(computer.algorithm(image, Path(target).stem))
     if machine is not None:
-        raise InputError("--machine and its options go with .sbn, .sq and .dec programs and machine-v only")
+        raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
     length = default_bits if bits is None else bits
     if target == "permutation":
         if order is not None and bits is not None:

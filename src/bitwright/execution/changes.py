@@ -2,7 +2,7 @@
 
 Some programs write the same bits again in every step (the read ports of machine B show all of memory all the time), so
 most of their blocks are active for ever, and yet nothing changes. This batch of a single state remembers every block's
-template and, for every bit, how many matched templates write it; a step looks only at the blocks whose bits have changed.
+template and, for every bit, how many matched templates write it; a step looks only at blocks whose bits have changed.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.program.program import MAX_BLOCK
 from bitwright.theory.closed_form import FloatArray, Weights
 
 WORTHWHILE = 4_000  # templates; smaller programs are stepped as fast in packed words, without a compiler's start
@@ -62,7 +63,7 @@ class Tables:
         Such programs are followed by their changes instead (changes.py).
         """
         kept, counts = _kept(self.program)
-        wanted = np.bitwise_count(self.program.template_config)
+        wanted = _ones(self.program.template_config)
         return bool(((kept == wanted) & (counts > wanted) & (wanted > 0)).any())
 
     def places(self, bits: Sequence[int]) -> NDArray[np.int64]:  # (bits, 2)
@@ -84,7 +85,7 @@ class Tables:
 def _holds(program: Program) -> BoolArray:  # (K,)
     """Templates that write exactly what they match: only bits of their own block, all those that it has on."""
     kept, counts = _kept(program)
-    return np.asarray((kept == counts) & (kept == np.bitwise_count(program.template_config)))
+    return np.asarray((kept == counts) & (kept == _ones(program.template_config)))
 
 
 def _kept(program: Program) -> tuple[IntArray, IntArray]:  # (K,), (K,)
@@ -93,6 +94,14 @@ def _kept(program: Program) -> tuple[IntArray, IntArray]:  # (K,), (K,)
     block, config = (np.repeat(part, counts) for part in (program.template_block, program.template_config))
     own = (program.block_of[program.write_bits] == block) & (config >> program.position[program.write_bits] & 1 == 1)
     return np.add.reduceat(own.astype(np.int64), program.write_start[:-1]), counts
+
+
+def _ones(configs: IntArray) -> IntArray:
+    """How many bits of each configuration are on."""
+    count = np.zeros_like(configs)
+    for place in range(MAX_BLOCK):
+        count += configs >> place & 1
+    return count
 
 
 def _lookup_tables(program: Program, holds: BoolArray) -> tuple[Any, ...]:
