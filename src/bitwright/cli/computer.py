@@ -247,7 +247,13 @@ class _Terminal:
 
     def progress(self, tally: Tally, quiet: bool) -> None:
         """A line on a terminal's stderr, while the machine computes without saying anything."""
-        if quiet or self.in_line or sys.stderr is None or not sys.stderr.isatty() or time.monotonic() - self._shown < 1.0:
+        if (
+            quiet
+            or self.in_line
+            or sys.stderr is None
+            or not sys.stderr.isatty()
+            or time.monotonic() - self._shown < 1.0
+        ):
             return
         self._shown, self._bar = time.monotonic(), True
         click.echo(f"\r{tally.instructions:,} instructions, {tally.steps:,} steps ", nl=False, err=True)

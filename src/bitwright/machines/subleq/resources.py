@@ -7,7 +7,7 @@ import os
 from bitwright.errors import InputError
 from bitwright.machines.subleq.dialect import Shape
 
-_BYTES_PER_BIT = 2_600  # of memory, while building; measured from 1Ki to 64Ki words
+_BYTES_PER_BIT = 1_900  # of memory, while building; measured from 1Ki to 64Ki words
 _BASE = 200_000_000  # Python, NumPy and the compiled loops
 
 
