@@ -47,6 +47,14 @@ def test_random_programs(seed: int, bits: int, largest: int, fan: int) -> None:
     lockstep(program, rng.random(bits) < rng.random(), 12)
 
 
+def held(event: EventBatch) -> np.ndarray:
+    """The bits that blocks at rest hold, by their number of writers, counted anew; the loop keeps count as it goes."""
+    tables = event._tables
+    crowds, crowd_of, _ = tables.crowds
+    resting = (event._config[tables.block_of] >> 16 & 1 == 1) & event.states()[0]
+    return np.bincount(crowd_of[resting], minlength=len(crowds))
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.integers(1, 5), st.integers(1, 12), st.integers(0, 60))
 def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: int, padding: int) -> None:
@@ -70,6 +78,7 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
         assert (event.states() == packed.states()).all()
         smallest = min(smallest, float(packed.margin()[0]))
         assert event.margin() == pytest.approx(smallest, rel=1e-9)
+        assert held(event).tolist() == event._tally[5].tolist()
         assert event.unchanged()[0] == packed.unchanged()[0]
 
 
