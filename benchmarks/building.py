@@ -29,7 +29,10 @@ def rows() -> Iterator[Row]:
     engine = TemplatesEngine(program)
     flight = engine.begin(np.random.default_rng(0).random((1, program.bits)) < 0.5)
     step = seconds(flight.step)
-    arrays = [*(group.literals for group in engine._groups), *(part for layer in engine._layers for part in layer)]
+    arrays = [
+        *(group.literals for group in engine.plan.groups),
+        *(part for layer in engine.plan.layers for part in layer),
+    ]
     one_pass = seconds(lambda: [array.copy() for array in arrays])
     yield Row(
         "one step of one state of it",

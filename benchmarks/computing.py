@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
-from bitwright.execution.events import EventBatch
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
 from bitwright.machines import Code, Instruction, Sizes, interpret, machine_b, steps_per_instruction
 
@@ -35,7 +34,7 @@ def rows() -> Iterator[Row]:
         code = endless(sizes)
         state = machine.algorithm(code).state({})[None]
         steps = steps_per_instruction(sizes)
-        events = EventBatch(machine.program, state)
+        events = TemplatesEngine(machine.program).begin_long(state)
         following = steps * seconds(lambda e=events, n=20 * steps: e.leap(n, ()), at_least=0.5) / (20 * steps)
         packed = steps * seconds(TemplatesBatch(TemplatesEngine(machine.program), state).step, repeat=2)
         yield Row(

@@ -1,4 +1,4 @@
-"""`bitwright asm`: an SBN program as numbers."""
+"""`bitwright asm`: an SBN or SUBLEQ program as numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from bitwright.cli.output import output_option, write_or_print
 
 @click.command("asm")
 @click.argument("file", type=click.Path(path_type=Path))
-@output_option(".json")
+@output_option(".json or .dec")
 def command(file: Path, output: Path | None) -> None:
-    """Assemble a .sbn program: instructions, words and names as JSON."""
+    """Assemble a .sbn program to JSON (instructions, words and names), or a .sq program to a .dec image."""
+    if file.suffix.lower() == ".sq":
+        from bitwright.machines.subleq import image_text, load_sq
+
+        write_or_print(image_text(load_sq(file).image), output, ".dec")
+        return
     from bitwright.machines import load_sbn, to_json
 
     write_or_print(to_json(load_sbn(file)), output, ".json")

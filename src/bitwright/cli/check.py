@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def command(file: str, as_json: bool, quiet: bool) -> int:
-    """List every problem of a .bw or .sbn file. Exit 1 if there is one."""
+    """List every problem of a .bw, .sbn or .sq file. Exit 1 if there is one."""
     from bitwright.errors import ProgramError
     from bitwright.machines import load_sbn
     from bitwright.program import load
@@ -29,6 +29,10 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
     try:
         if Path(file).suffix.lower() == ".sbn":
             summary = str(load_sbn(file).sizes)
+        elif Path(file).suffix.lower() == ".sq":
+            from bitwright.machines.subleq import load_sq
+
+            summary = f"{len(load_sq(file).image):,} words"
         else:
             summary = repr(load(file)).partition(": ")[2]
     except ProgramError as error:

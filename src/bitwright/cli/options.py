@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,46 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare 
 bits_option = click.option(
     "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
 )
-machine_option = click.option(
-    "--machine", type=click.Choice(["A", "B"]), help="For .sbn programs: the paper's machine A, or B (the default)."
-)
+
+
+class MachineChoice(str):
+    """The letter of a machine, and for V what else it needs; verbs hand it on as the text that it is."""
+
+    words: int | None = None
+    word_width: int | None = None
+    dialect: str | None = None
+
+
+def machine_option(function: Any) -> Any:
+    """--machine, and for machine V --words, --word-width and --dialect, together as the argument `machine`."""
+
+    @wraps(function)
+    def gather(
+        *args: Any,
+        machine: str | None,
+        words: int | None,
+        word_width: int | None,
+        dialect: str | None,
+        **more: Any,
+    ) -> Any:
+        given = any(value is not None for value in (machine, words, word_width, dialect))
+        choice = MachineChoice(machine or "V") if given else None
+        if choice is not None:
+            choice.words, choice.word_width, choice.dialect = words, word_width, dialect
+        return function(*args, machine=choice, **more)
+
+    return _together(
+        click.option(
+            "--machine",
+            type=click.Choice(["A", "B", "V"]),
+            help="For .sbn programs: the paper's machine A, or B (the default). V for SUBLEQ: .sq, .dec, machine-v.",
+        ),
+        click.option("--words", type=int, help="For machine V: words of memory."),
+        click.option("--word-width", type=int, help="For machine V: bits of a word."),
+        click.option("--dialect", help="For machine V: howerj, kth, plain, or flags such as range,strict."),
+    )(gather)
+
+
 order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
 padding_option = click.option(
     "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
@@ -62,7 +100,9 @@ engine_options = _together(
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
     click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
-    click.option("--width", type=int, help="For network without a file: the width to train on the spot."),
+    click.option(
+        "--width", type=int, help="For network without a file: the width to train. For .dec and .sq: bits of a word."
+    ),
     click.option(
         "--networks",
         type=click.IntRange(1, 10**9),
@@ -78,5 +118,13 @@ engine_options = _together(
         help="For sampled, network: which networks.",
     ),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
+)
+computer_options = _together(
+    click.option("--max-instructions", type=click.IntRange(0), help="For images: stop after this many instructions."),
+    click.option(
+        "--max-seconds", type=click.FloatRange(0), help="For images: stop after this time, waiting not counted."
+    ),
+    click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
+    click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
 )
 run_options = _together(engine_options, json_option, quiet_option)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import bits_option, machine_option, order_option, run_options
+from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, run_options
 from bitwright.cli.reporting import execute, report
-from bitwright.cli.targets import find_algorithm, find_machine, parse_values, widest
+from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @order_option
 @machine_option
 @click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
+@computer_options
 @run_options
 def command(
     target: str,
@@ -37,9 +38,22 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Run the program in a .bw or .sbn file on the given numbers."""
+    """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
+
+    An image talks to standard input and output; what it did is said on standard error at the end.
+    """
     from bitwright.bits import width_of
 
+    computer = {name: options.pop(name) for name in ("max_instructions", "max_seconds", "checkpoint", "resume")}
+    if is_image(target):
+        if inputs or bits is not None or order is not None or trace:
+            raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
+        from bitwright.cli.computer import run_image
+
+        return run_image(target, machine, as_json=as_json, quiet=quiet, **computer, **options)
+    if any(value is not None for value in computer.values()):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in computer)
+        raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
     values = parse_values(inputs)
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")

@@ -52,12 +52,15 @@ def _draw(algorithm: Algorithm, path: Path) -> None:
 
     if path.suffix != ".svg":
         raise InputError(f"--diagram takes a .svg file, got {path}")
-    units = SBN_UNITS if "M_word" in algorithm.program.layout or "M_mem_cont" in algorithm.program.layout else None
-    title = (
-        f"{algorithm.name}: {algorithm.description}"
-        if units is None
-        else f"An SBN machine, as {algorithm.name} needs it"
-    )
+    layout, units, title = algorithm.program.layout, None, f"{algorithm.name}: {algorithm.description}"
+    if "T_token_0" in layout:
+        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
+        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in layout else {})
+        units |= {"S": "Sequencer"}
+        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
+    elif "M_word" in layout or "M_mem_cont" in layout:
+        units = SBN_UNITS
+        title = f"An SBN machine, as {algorithm.name} needs it"
     write_atomically(path, diagram_svg(algorithm.program, title, units).encode())
     note(f"wrote {path}")
 

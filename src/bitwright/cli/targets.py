@@ -11,9 +11,11 @@ from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
+    from bitwright.machines.subleq import MachineV
     from bitwright.program import Algorithm
 
-NAMES = ("addition", "multiplication", "permutation")
+NAMES = ("addition", "multiplication", "permutation", "machine-v")
+IMAGES = (".dec", ".sq")
 
 
 def parse_order(text: str) -> list[int]:
@@ -39,8 +41,13 @@ def find_algorithm(
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
         return find_machine(target, machine)[2]
+    if is_image(target):
+        if bits is not None or order is not None:
+            raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
+        computer, image = find_computer(target, machine)
+        return _padded(computer.algorithm(image, Path(target).stem))
     if machine is not None:
-        raise InputError("--machine goes with .sbn programs only")
+        raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
     length = default_bits if bits is None else bits
     if target == "permutation":
         if order is not None and bits is not None:
@@ -61,17 +68,56 @@ def find_algorithm(
 
 def find_machine(target: str, kind: str | None) -> tuple[Machine, Code, Algorithm]:
     """An SBN program on a machine of its size, padded so that the sign rule is certified for it."""
-    from dataclasses import replace
-
     from bitwright.machines import load_sbn, machine_a, machine_b
-    from bitwright.theory import smallest_examples
 
     code = load_sbn(target)
+    if kind == "V":
+        raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
     machine = (machine_a if kind == "A" else machine_b)(code.sizes)
-    algorithm = machine.algorithm(code)
-    if machine.program.blocks < 50_000:  # beyond, the search for the padding takes longer than anyone would wait
-        algorithm = replace(algorithm, examples=smallest_examples(machine.program))
-    return machine, code, algorithm
+    return machine, code, _padded(machine.algorithm(code))
+
+
+def _padded(algorithm: Algorithm) -> Algorithm:
+    """A machine with the padding that the sign rule needs in every state."""
+    from dataclasses import replace
+
+    from bitwright.theory import smallest_examples
+
+    if algorithm.program.blocks >= 50_000:  # beyond, the search for it takes longer than anyone would wait
+        return algorithm
+    return replace(algorithm, examples=smallest_examples(algorithm.program))
+
+
+def is_image(target: str) -> bool:
+    """Whether a target is for machine V: an image, an assembly text, or the machine by its name."""
+    return target == "machine-v" or Path(target).suffix.lower() in IMAGES
+
+
+def find_computer(target: str, choice: str | None, word_width: int | None = None) -> tuple[MachineV, list[int]]:
+    """Machine V as the options or the program itself describe it, and the image to run."""
+    from bitwright.cli.options import MachineChoice
+    from bitwright.machines.subleq import Shape, find_dialect, load_image, load_sq, machine_v
+
+    if choice is not None and choice != "V":
+        raise InputError(f"{Path(target).name} is for machine V, got --machine {choice}")
+    given = choice if isinstance(choice, MachineChoice) else MachineChoice("V")
+    words, width, dialect = given.words, given.word_width or word_width, given.dialect
+    image: list[int] = []
+    if target.lower().endswith(".sq"):
+        assembly = load_sq(target)
+        image = assembly.image
+        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
+    elif target != "machine-v":
+        image = load_image(target)
+    missing = [
+        name for name, value in (("--words", words), ("--word-width", width), ("--dialect", dialect)) if value is None
+    ]
+    if words is None or width is None or dialect is None:
+        raise InputError(
+            f"{Path(target).name} does not say what machine it is for; give {', '.join(missing)}, "
+            "such as --words 65536 --word-width 16 --dialect howerj"
+        )
+    return machine_v(Shape(words, width, find_dialect(dialect))), image
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:

@@ -7,10 +7,13 @@ step is provably the same as a step of the templates, and is made as one.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.execution import events
+from bitwright.execution.changes import ChangeBatch
 from bitwright.execution.counting import count_rows, largest
 from bitwright.execution.engine import Batch
 from bitwright.execution.templates import TemplatesBatch, TemplatesEngine, Words, pack, unpack
@@ -29,22 +32,47 @@ class LimitEngine(TemplatesEngine):
     def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
         super().__init__(program)
         self.examples, self.rounding = examples, rounding
-        most = len(np.unique(program.template_block))  # one match a block, and only where there are templates
-        self._weights = weights(np.arange(most + 1), examples)
-        self._writers = program.writers[self._targets]
-        crowds, self._crowd = np.unique(self._writers, return_inverse=True)
-        self._needed = matches_needed(most, crowds, examples)  # (most + 1, crowds)
-        danger = np.flatnonzero((self._needed > 1).any(axis=1))
-        self.fails_from = int(danger[0]) if rounding == "sign" and len(danger) else None  # the first n to look after
+        self._most = len(np.unique(program.template_block))  # one match a block, and only where there are templates
+        self._weights = weights(np.arange(self._most + 1), examples)
+        self.fails_from: int | None = None  # the first n to look after: there some bit may need more than one match
+        if rounding == "sign":  # the more writers, the more matches are needed
+            danger = np.flatnonzero(matches_needed(self._most, program.writers.max(keepdims=True), examples) > 1)
+            self.fails_from = int(danger[0]) if len(danger) else None
+
+    @cached_property
+    def _crowds(self) -> tuple[IntArray, IntArray]:  # (written bits,), (most + 1, written bits or fewer)
+        """For every written bit its column of the table, and the table: how many matches it needs, by n."""
+        crowds, column = np.unique(self._writers, return_inverse=True)
+        return column, matches_needed(self._most, crowds, self.examples)
+
+    @cached_property
+    def _writers(self) -> IntArray:  # (written bits,)
+        return self.program.writers[self.plan.targets]
 
     def begin(self, states: BoolArray) -> Batch:
         large = self.program.templates >= events.WORTHWHILE
         return self.begin_long(states) if large and len(states) == 1 else LimitBatch(self, states)
 
     def begin_long(self, states: BoolArray) -> Batch:
-        if self.rounding == "calibrated" and events.AVAILABLE:
-            return events.EventBatch(self.program, states, rounded=True)
-        return LimitBatch(self, states)
+        restless = events.AVAILABLE and self.tables.restless
+        if not events.AVAILABLE or (restless and self.rounding == "sign"):
+            return LimitBatch(self, states)
+        if restless:
+            return ChangeBatch(self.program, states, rounded=True)
+        return events.EventBatch(self.program, states, rounded=True, sign=self.sign_rule, tables=self.tables)
+
+    @property
+    def sign_rule(self) -> events.SignRule | None:
+        """What the event loop must know to round by sign."""
+        if self.rounding != "sign":
+            return None
+        return events.SignRule(self._weights, self.fails_from, self._one_step)
+
+    def _one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
+        """One step of one state, its margin and its n."""
+        batch = LimitBatch(self, states)
+        batch.step()
+        return batch.states(), float(batch.margin()[0]), int(self.counts(batch._matches, 1)[0][0])
 
     def write(self, matches: Words, bits: Words) -> None:
         super().write(matches, bits)
@@ -52,12 +80,13 @@ class LimitEngine(TemplatesEngine):
             return  # the second: no state can match more templates than are matched by any
         if largest(count_rows(matches)) >= self.fails_from:
             n, m = self.counts(matches, matches.shape[1] * matches.dtype.itemsize * 8)
-            bits[self._targets] &= pack(m >= self._needed[n][:, self._crowd])
+            column, needed = self._crowds
+            bits[self.plan.targets] &= pack(m >= needed[n][:, column])
 
     def counts(self, matches: Words, count: int) -> tuple[IntArray, IntArray]:  # (batch,), (batch, written bits)
         """n, and m for every bit that is written at all: how many templates match, and how many of those write it."""
         matched = unpack(matches, count)  # (batch, K) in the order of the match rows
-        written = np.add.reduceat(matched[:, self._writer], self._firsts, axis=1, dtype=np.int64)
+        written = np.add.reduceat(matched[:, self.plan.writer], self.plan.firsts, axis=1, dtype=np.int64)
         return np.count_nonzero(matched, axis=1), written
 
     def means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, written bits) -> the same shape
@@ -80,7 +109,7 @@ class LimitBatch(TemplatesBatch):
         """The means that the last step rounded."""
         engine = self._engine
         full = np.zeros((self._count, engine.program.bits))
-        full[:, engine._targets] = engine.means(*engine.counts(self._matches, self._count))
+        full[:, engine.plan.targets] = engine.means(*engine.counts(self._matches, self._count))
         return full
 
     def margin(self) -> FloatArray:  # (batch,)

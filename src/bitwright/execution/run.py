@@ -192,7 +192,7 @@ def _run_chunk(
         finish(batch.bit(algorithm.halt) & running, 0, True)
     halt = algorithm.halt if isinstance(algorithm.halt, int) else None
     stops = tuple(bit for bit in (halt, watch.bit if watch else None) if bit is not None)
-    every_step = recorder is not None or (margins and engine.rounding == "sign")  # is there something to see in each?
+    every_step = recorder is not None  # is there something to see in each? margins are kept along a leap
     step = 0
     changeable = count == 1 and recorder is None and hasattr(engine, "begin_long")
     last = limit + (algorithm.halt == FIXED_POINT)  # a fixed point reached in the last step takes one more to see

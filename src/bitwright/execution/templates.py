@@ -7,12 +7,14 @@ value of a bit the OR of the matches that write it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.execution import events
+from bitwright.execution.changes import ChangeBatch
 from bitwright.execution.engine import Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -34,6 +36,18 @@ class _Group:
     literals: IntArray
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Which rows to AND for the matches, and which matches to OR for the bits."""
+
+    groups: list[_Group]
+    row_of: IntArray  # (K,) each template's row among the matches
+    writer: IntArray  # (nnz,) match rows, by the bit they write
+    targets: IntArray  # the bits that are written at all
+    firsts: IntArray  # where the writers of each target begin
+    layers: list[tuple[IntArray, IntArray]]  # targets and their first writers, their second ones, ...
+
+
 class TemplatesEngine:
     """Steps states by matching templates."""
 
@@ -42,18 +56,16 @@ class TemplatesEngine:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._groups, self._row_of = _literals(program)
-        writer = np.repeat(self._row_of, np.diff(program.write_start))
-        order = np.argsort(program.write_bits, kind="stable")
-        written, self._writer = program.write_bits[order], writer[order]
-        self._targets, self._firsts = np.unique(written, return_index=True)
-        layer = np.arange(len(order)) - np.repeat(self._firsts, np.diff(np.append(self._firsts, len(order))))
-        deepest = int(layer.max()) + 1 if len(layer) else 0
-        self._layers = (
-            [(written[layer == depth], self._writer[layer == depth]) for depth in range(deepest)]
-            if deepest <= _MAX_LAYERS
-            else []
-        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What stepping in packed words takes; long runs of large programs go without."""
+        return _plan(self.program)
+
+    @cached_property
+    def tables(self) -> events.Tables:
+        """What following changes takes."""
+        return events.Tables(self.program)
 
     @property
     def chunk(self) -> int:
@@ -67,12 +79,16 @@ class TemplatesEngine:
 
     def begin_long(self, states: BoolArray) -> Batch:
         """For a single run that will take many steps: follows changes, where that is possible."""
-        return events.EventBatch(self.program, states) if events.AVAILABLE else TemplatesBatch(self, states)
+        if not events.AVAILABLE:
+            return TemplatesBatch(self, states)
+        if self.tables.restless:
+            return ChangeBatch(self.program, states)
+        return events.EventBatch(self.program, states, tables=self.tables)
 
     def match(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
         """Which templates match: the AND of their literals (Eq. 5)."""
         matches = np.empty((self.program.templates, literals.shape[1]), dtype=literals.dtype)
-        for group in self._groups:
+        for group in self.plan.groups:
             rows = matches[group.first : group.last]
             literals.take(group.literals[0], axis=0, out=rows, mode="clip")
             for literal in group.literals[1:]:
@@ -81,7 +97,7 @@ class TemplatesEngine:
 
     def match_in_order(self, literals: Words) -> Words:  # (2k, words) -> (K, words)
         """The same, with rows in the program's order of templates."""
-        return self.match(literals).take(self._row_of, axis=0)
+        return self.match(literals).take(self.plan.row_of, axis=0)
 
     def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
         """Which templates each state matches, in the program's order of templates."""
@@ -93,12 +109,13 @@ class TemplatesEngine:
     def write(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
         """What the matches set: for every bit the OR over its writers (Eq. 6)."""
         bits[...] = 0
-        if self._layers:
-            for targets, writers in self._layers:
+        plan = self.plan
+        if plan.layers:
+            for targets, writers in plan.layers:
                 bits[targets] |= matches.take(writers, axis=0, mode="clip")
-        elif len(self._targets):
-            chosen = matches.take(self._writer, axis=0, mode="clip")
-            bits[self._targets] = np.bitwise_or.reduceat(chosen, self._firsts, axis=0)
+        elif len(plan.targets):
+            chosen = matches.take(plan.writer, axis=0, mode="clip")
+            bits[plan.targets] = np.bitwise_or.reduceat(chosen, plan.firsts, axis=0)
 
 
 class TemplatesBatch:
@@ -158,6 +175,18 @@ def unpack(words: Words, count: int) -> BoolArray:  # (k, words) -> (count, k)
     """The inverse of `pack`."""
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
+
+
+def _plan(program: Program) -> Plan:
+    groups, row_of = _literals(program)
+    order = np.argsort(program.write_bits, kind="stable")
+    written = program.write_bits[order]
+    writer = np.repeat(row_of, np.diff(program.write_start))[order]
+    targets, firsts = np.unique(written, return_index=True)
+    layer = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
+    deepest = int(layer.max()) + 1 if len(layer) else 0
+    chosen = [layer == depth for depth in range(deepest)] if deepest <= _MAX_LAYERS else []
+    return Plan(groups, row_of, writer, targets, firsts, [(written[rows], writer[rows]) for rows in chosen])
 
 
 def _literals(program: Program) -> tuple[list[_Group], IntArray]:

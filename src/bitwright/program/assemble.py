@@ -230,7 +230,10 @@ def _arrange_templates(
     renumbered = np.empty(count, dtype=np.int64)
     renumbered[order] = np.arange(count)
     stride = max(1, layout.size)
-    pairs = np.unique(renumbered[write_rows] * stride + write_bits)
+    pairs = np.sort(renumbered[write_rows] * stride + write_bits)
+    fresh = np.ones(len(pairs), dtype=bool)
+    fresh[1:] = pairs[1:] != pairs[:-1]
+    pairs = pairs[fresh]
     write_start = np.searchsorted(pairs, np.arange(count + 1) * stride)
     rule_of = np.repeat(np.arange(len(families)), [family.count for family in families])
     return home[order], config[order], rule_of[order], write_start, pairs % stride

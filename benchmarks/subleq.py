@@ -1,0 +1,64 @@
+"""Machine V: building it, and SUBLEQ instructions a second on one core, beside the plain interpreter."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator
+
+from benchmarks.measure import Row, readable
+from bitwright.execution import Settings, make_engine
+from bitwright.execution.events import EventBatch
+from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
+
+# Sums all of memory through a pointer in its own code, for ever: reads, writes, self-modification and jumps.
+ENDLESS = """
+get:    subleq 0, total
+        inc get
+        jmp get
+total:  .data 0
+"""
+
+
+def rows() -> Iterator[Row]:
+    for words, width, dialect in ((32, 8, "plain"), (1 << 16, 16, "howerj")):
+        shape = Shape(words, width, find_dialect(dialect))
+        begin = time.process_time()
+        machine = machine_v(shape)
+        built = time.process_time() - begin
+        image = assemble_sq(ENDLESS).image
+        plain = Interpreter(shape, image)
+        begin = time.process_time()
+        plain.run(100_000)
+        peer = 100_000 / (time.process_time() - begin)
+        name = f"machine V, {words:,} words of {width} bits"
+        if words > 1_000:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+            yield Row(f"build {name}", readable(built), f"targets 60 s and 3 GB; this process had {peak:.2f} GB")
+        base = 0.0
+        for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
+            rate = steps_a_second(machine, image, engine, rounding)
+            base = base or rate
+            instructions = rate / machine.timing.steps
+            compared = f"{instructions / peer:.2f} x a plain Python interpreter ({peer:,.0f})"
+            if engine == "limit":
+                compared = f"{rate / base:.0%} of the templates engine"
+            yield Row(
+                f"{name}, {engine}{f', {rounding}' * (engine == 'limit')}",
+                f"{rate / 1e6:.1f} M steps/s, {instructions:,.0f} instructions/s",
+                compared,
+            )
+
+
+def steps_a_second(machine: MachineV, image: list[int], name: str, rounding: str) -> float:
+    """Of the event loop on one core, by the time of the processor; the best of three."""
+    engine = make_engine(name, machine.program, Settings(rounding))  # type: ignore[arg-type]
+    batch = engine.begin_long(machine.start(image)[None])  # type: ignore[attr-defined]
+    assert isinstance(batch, EventBatch)
+    batch.leap(1_000, (machine.halt,), (machine.boundary,))
+    best = 0.0
+    for _ in range(3):
+        begin = time.process_time()
+        made = batch.leap(3_000_000, (machine.halt,), (machine.boundary,))
+        best = max(best, made / (time.process_time() - begin))
+    return best

@@ -1,0 +1,139 @@
+"""Machine V: a stored-program SUBLEQ computer made of templates. Program and data share one memory.
+
+docs/machine-v.md describes its units; here they are put together, and states are written and read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from bitwright.bits import BoolArray, from_bits, to_bits
+from bitwright.machines.machine import bit_number, numbers
+from bitwright.machines.subleq.console import Console
+from bitwright.machines.subleq.counter import Counter
+from bitwright.machines.subleq.dialect import Shape
+from bitwright.machines.subleq.interpreter import start_memory
+from bitwright.machines.subleq.memory import Memory
+from bitwright.machines.subleq.port import Port
+from bitwright.machines.subleq.resources import check_memory
+from bitwright.machines.subleq.sequencer import Sequencer
+from bitwright.machines.subleq.subtractor import Subtractor
+from bitwright.machines.subleq.timing import Timing
+from bitwright.machines.subleq.wiring import Check
+from bitwright.program import Algorithm, Builder, Program, Word
+from bitwright.program.layout import IntArray
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The bits through which a machine with `io` meets the world."""
+
+    request: int
+    give: int
+    given: IntArray  # (width,)
+    offer: int
+    taken: int
+    shown: IntArray  # (width,)
+
+
+@dataclass(frozen=True, eq=False)
+class MachineV:
+    """The program, and where memory, counter and flags are."""
+
+    shape: Shape
+    timing: Timing
+    program: Program
+    memory_bits: IntArray  # (words, width)
+    address_bits: IntArray  # (width,) at a boundary, the address of the instruction that begins
+    next_bits: IntArray  # (width,) the register that holds it in between
+    boundary: int  # on exactly when an instruction begins
+    halt: int
+    fault: int | None
+    ports: Ports | None
+
+    def start(self, image: Sequence[int], pc: int = 0) -> BoolArray:  # (k,)
+        """The state in which an image begins to run."""
+        memory = np.array(start_memory(self.shape, image), dtype=np.uint64)  # (words,)
+        state = np.zeros(self.program.bits, dtype=bool)
+        places = np.arange(self.shape.width, dtype=np.uint64)
+        state[self.memory_bits] = (memory[:, np.newaxis] >> places & np.uint64(1)).astype(bool)
+        state[self.address_bits] = to_bits(pc, self.shape.width, "the first address")
+        state[self.boundary] = True
+        return state
+
+    def memory(self, state: BoolArray) -> list[int]:
+        """The words, unsigned. A result lands `timing.depth + 1` steps after the boundary that follows it."""
+        weights = np.uint64(1) << np.arange(self.shape.width, dtype=np.uint64)
+        return [int(word) for word in (state[self.memory_bits] * weights).sum(axis=1, dtype=np.uint64)]
+
+    def address(self, state: BoolArray) -> int:
+        """The address of the instruction that begins, at a boundary."""
+        return from_bits(state[self.address_bits])
+
+    def halted_at(self, state: BoolArray) -> int:
+        """The address at which a halted machine stands, once its state is a fixed point."""
+        after = from_bits(state[self.next_bits])
+        stopped_inside = self.fault is not None and bool(state[self.fault])  # then 3 has been added already
+        return (after - 3) % (1 << self.shape.width) if stopped_inside else after
+
+    def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
+        """The machine with an image as an algorithm that halts; what it shows is its counter and its flags."""
+        start = np.flatnonzero(self.start(image))
+        outputs = [Word("next", tuple(self.next_bits.tolist()))]
+        return Algorithm(
+            name=name,
+            program=self.program,
+            outputs=tuple(outputs),
+            start=tuple(start.tolist()),
+            halt=self.halt,
+            description=f"a stored-program SUBLEQ computer, {self.shape}",
+        )
+
+
+@lru_cache(maxsize=4)
+def machine_v(shape: Shape) -> MachineV:
+    """Builds the machine; refuses, before it begins, a size for which there is not enough memory."""
+    check_memory(shape)
+    timing, b = Timing(shape), Builder()
+    memory, port, subtractor = Memory(b, timing), Port(b, timing), Subtractor(b, timing)
+    counter, sequencer = Counter(b, timing), Sequencer(b, timing)
+    console = Console(b, timing) if shape.dialect.io else None
+    halted = Check(b, "C_check", timing.counter_terms, [sequencer.out_of_range])
+    operand = None
+    if timing.operand_terms is not None and sequencer.special is not None:
+        operand = Check(b, "P_check", timing.operand_terms, [sequencer.special])
+
+    memory.connect(port.arriving)
+    port.connect(memory, subtractor, counter, operand, console)
+    subtractor.connect(memory, counter)
+    counter.connect(memory, halted)
+    sequencer.connect(memory, port, subtractor, counter, console)
+    if console:
+        console.connect(memory, port, counter, sequencer)
+    return MachineV(
+        shape=shape,
+        timing=timing,
+        program=b.build(),
+        memory_bits=numbers(memory.cell),
+        address_bits=numbers(counter.address),
+        next_bits=numbers(counter.next),
+        boundary=bit_number(sequencer.begin),
+        halt=bit_number(sequencer.halted),
+        fault=None if sequencer.fault is None else bit_number(sequencer.fault),
+        ports=_ports(console) if console else None,
+    )
+
+
+def _ports(console: Console) -> Ports:
+    return Ports(
+        request=bit_number(console.request),
+        give=bit_number(console.give),
+        given=numbers(console.given),
+        offer=bit_number(console.offer),
+        taken=bit_number(console.taken),
+        shown=numbers(console.shown),
+    )

@@ -1,0 +1,219 @@
+"""SUBLEQ images on the command line: what is printed, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bitwright.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "subleq"
+
+
+class _Stdin:
+    def __init__(self, data: bytes) -> None:
+        self.buffer = io.BytesIO(data)
+
+
+@pytest.fixture
+def bitwright(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> object:
+    def call(*arguments: object, given: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", _Stdin(given))
+        code = main([str(argument) for argument in arguments])
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return code, out.decode("latin-1"), err.decode()
+
+    return call
+
+
+def test_hello(bitwright: object) -> None:
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq")  # type: ignore[operator]
+    assert (code, out) == (0, "Hello, world!\n")
+    assert "halted at address 255 after 70 instructions, 1,487 steps" in err
+    assert "2,555 templates, engine templates, n = 109 to 140, 0 bytes in, 14 out" in err
+
+
+def test_a_pipe_and_the_limit(bitwright: object) -> None:
+    arguments = ("run", EXAMPLES / "echo.sq", "--engine", "limit", "--rounding", "sign")
+    code, out, err = bitwright(*arguments, given=b"\x00any\xffbyte\n")  # type: ignore[operator]
+    assert (code, out) == (0, "\x00any\xffbyte\n")
+    assert "engine limit, sign rounding, n = " in err
+    assert "smallest margin 0.00" in err
+    assert "10 bytes in, 10 out" in err
+
+
+def test_json_and_limits(bitwright: object) -> None:
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--json", "--max-instructions", 33)  # type: ignore[operator]
+    found = json.loads(out)
+    assert code == 1
+    assert found["ended"] == "limit"
+    assert (found["output"], found["instructions"], found["halted"]) == ("Hello, ", 33, False)
+    assert found["dialect"] == "top,io"
+    assert "stopped at --max-instructions after 33 instructions" in err
+    code, _, err = bitwright("run", EXAMPLES / "hello.sq", "--max-seconds", 0, "-q")  # type: ignore[operator]
+    assert code == 1
+    assert "stopped at --max-seconds" in err
+
+
+def test_a_checkpoint_is_taken_up(bitwright: object, tmp_path: Path) -> None:
+    keep = tmp_path / "run.npz"
+    arguments = ("run", EXAMPLES / "hello.sq", "-q")
+    first = bitwright(*arguments, "--max-instructions", 33, "--checkpoint", keep)  # type: ignore[operator]
+    second = bitwright(*arguments, "--resume", keep)  # type: ignore[operator]
+    assert (first[0], second[0]) == (1, 0)
+    assert first[1] + second[1] == "Hello, world!\n"
+    code, _, err = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep)  # type: ignore[operator]
+    assert code == 2
+    assert "belongs to another machine; run it with --words 64, --width 8, --dialect top,io" in err
+
+
+def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
+    image = tmp_path / "print.dec"
+    image.write_text("9 -1 3\n10 -1 6\n11 11 -1\n72 105 0")
+    machine = ("--machine", "V", "--words", 16, "--width", 8, "--dialect", "howerj")
+    code, out, err = bitwright("run", image, *machine)  # type: ignore[operator]
+    assert (code, out) == (0, "Hi")
+    assert "16 words of 8 bits, dialect howerj: halted at address 255 after 3 instructions" in err
+    _, _, err = bitwright("run", image, "--words", 16, "--word-width", 8, "--dialect", "plain", "--max-instructions", 2)  # type: ignore[operator]
+    assert "2 instructions name address -1, which dialects with io use as a port" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("1 2 3", [], "does not say what machine it is for; give --words, --word-width, --dialect"),
+        ("1 2 3", ["--words", "8", "--width", "8"], "give --dialect"),
+        ("1 2 x", ["--words", "8", "--width", "8", "--dialect", "plain"], "image.dec:1: 'x' is not a word"),
+        ("1 2 300", ["--words", "8", "--width", "8", "--dialect", "plain"], "word 2 of the image is 300"),
+        ("1 " * 9, ["--words", "8", "--width", "8", "--dialect", "plain"], "9 words, more than the machine's 8"),
+        ("1", ["--words", "9", "--width", "8", "--dialect", "plain"], "power of two such as 16, got 9"),
+        ("1", ["--words", "8", "--width", "8", "--dialect", "pain"], "did you mean 'plain'?"),
+        ("1", ["--words", "16777216", "--width", "64", "--dialect", "plain"], "GB are free; give fewer --words"),
+        ("1", ["--machine", "B", "--words", "8"], "is for machine V, got --machine B"),
+        ("1", ["--max-steps", "5", "--words", "8", "--width", "8", "--dialect", "plain"], "leave out --max-steps"),
+        ("1", ["--checkpoint", "x", "--words", "8"], "--checkpoint takes a .npz file, got x"),
+        ("", ["--words", "8"], "is empty"),
+    ],
+)
+def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:
+    (tmp_path / "image.dec").write_text(text)
+    code, out, err = bitwright("run", tmp_path / "image.dec", *options)  # type: ignore[operator]
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len([line for line in err.splitlines() if line.startswith("bitwright: ")]) == 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "examples/addition.bw", "--max-instructions", "3"], "go with images for machine V"),
+        (["run", "examples/addition.bw", "--words", "3"], "--machine goes with .sbn, .sq and .dec programs"),
+        (["run", "examples/sbn/gcd.sbn", "--machine", "V"], "an SBN program runs on machine A or B"),
+        (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
+        (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
+        (["run", "examples/subleq/hello.sq", "--seed", "3"], "go with --engine sampled or network"),
+        (["run", "examples/subleq/matrix.sq", "--engine", "network"], "GB are free; give a trained one by --network"),
+        (["certify", "machine-v", "--bits", "4"], "--bits and --order do not go with machine V"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    arguments: list[str], message: str, bitwright: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    code, _, err = bitwright(*arguments)  # type: ignore[operator]
+    assert code == 2
+    assert message in err
+
+
+def test_certificates_and_sizes(bitwright: object) -> None:
+    machine = ("--words", 32, "--word-width", 8, "--dialect", "kth")
+    code, out, _ = bitwright("certify", "machine-v", *machine)  # type: ignore[operator]
+    assert code == 0
+    assert "CERTIFIED: machine-v (a stored-program SUBLEQ computer, 32 words of 8 bits, dialect kth)" in out
+    assert "K = 1,425, no padding" in out
+    assert "n = 1 to 920" in out
+    code, out, _ = bitwright("size", "machine-v", *machine, "--json")  # type: ignore[operator]
+    found = json.loads(out)
+    assert code == 0
+    assert 0 < found["calibrated"]["networks"] < found["sign_tight"]["networks"]
+
+
+def test_the_assembler_and_the_checker(bitwright: object, tmp_path: Path) -> None:
+    code, out, _ = bitwright("asm", EXAMPLES / "echo.sq")  # type: ignore[operator]
+    assert code == 0
+    assert out.splitlines()[0] == "-1 30 3"
+    code, out, _ = bitwright("check", EXAMPLES / "echo.sq")  # type: ignore[operator]
+    assert (code, "no problems (34 words" in out) == (0, True)
+    (tmp_path / "bad.sq").write_text("subleq a, b\njmp")
+    code, out, _ = bitwright("check", tmp_path / "bad.sq")  # type: ignore[operator]
+    assert code == 1
+    assert "bad.sq:1:8: 'a' is not defined" in out
+    assert "bad.sq:2:1: 'jmp' takes 1 operand, got 0 (the form: jmp target)" in out
+
+
+def process(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "bitwright", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=os.environ,
+    )
+
+
+def test_a_conversation_and_control_c(tmp_path: Path) -> None:
+    """Every letter is answered before the next one is sent; Ctrl-C leaves a checkpoint that goes on."""
+    keep = tmp_path / "talk.npz"
+    with process("run", "examples/subleq/echo.sq", "--checkpoint", str(keep)) as talk:
+        assert talk.stdin is not None
+        assert talk.stdout is not None
+        for letter in b"abc":
+            talk.stdin.write(bytes([letter]))
+            talk.stdin.flush()
+            assert talk.stdout.read(1) == bytes([letter])
+        time.sleep(0.2)
+        talk.send_signal(signal.SIGINT)
+        _, err = talk.communicate(timeout=60)
+    assert talk.returncode == 130
+    assert b"bitwright: stopped after" in err
+    assert b"Traceback" not in err
+    with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:
+        out, _ = again.communicate(b"de", timeout=60)
+    assert (again.returncode, out) == (0, b"de")
+
+
+def test_streams_that_are_closed() -> None:
+    command = f"{sys.executable} -m bitwright run examples/subleq"
+    for rest, code, message in (
+        ("echo.sq <&-", 0, "0 bytes in, 0 out"),
+        ("hello.sq >&-", 0, "14 out"),
+    ):
+        found = subprocess.run(f"{command}/{rest}", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (found.returncode, message in found.stderr) == (code, True), found.stderr
+        assert "Traceback" not in found.stderr
+
+
+def test_a_reader_that_goes_away() -> None:
+    with process("run", "examples/subleq/echo.sq") as talk:
+        assert talk.stdin is not None
+        assert talk.stdout is not None
+        talk.stdout.close()
+        talk.stdin.write(b"a line\n" * 10)
+        talk.stdin.close()
+        assert talk.stderr is not None
+        err = talk.stderr.read()
+        talk.wait(timeout=60)
+    assert talk.returncode == 1
+    assert b"Traceback" not in err

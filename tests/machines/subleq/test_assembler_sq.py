@@ -1,0 +1,206 @@
+"""SUBLEQ assembly: what lines become, and what is wrong with lines that become nothing."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bitwright import InputError, ProgramError
+from bitwright.machines.subleq import Interpreter, Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
+from bitwright.machines.subleq.dialect import DIALECTS
+
+
+def lines(*text: str) -> str:
+    return "\n".join(text)
+
+
+def test_labels_data_and_expressions() -> None:
+    found = assemble_sq(
+        lines(
+            "; counts down",
+            "; and stops",
+            ".words 0x20",
+            ".width 8",
+            ".dialect kth",
+            ".const TWO, 2",
+            "start: subleq one, n + TWO - 2, $ + 9",
+            "  subleq 0, 0, -(start - 1) * 3   ; comment",
+            "one: n: .data 'a', \"b\\n\\\\\", -1, (1 + TWO) * 4",
+            ".space TWO",
+            "end: .data end",
+        )
+    )
+    assert found.image == [6, 6, 9, 0, 0, 3, 97, 98, 10, 92, -1, 12, 0, 0, 14]
+    assert (found.words, found.width, found.dialect) == (32, 8, "kth")
+    assert found.labels == {"start": 0, "one": 6, "n": 6, "end": 14}
+    assert found.description == "counts down and stops"
+
+
+def test_pooled_words_are_shared_and_z_stands_before_them() -> None:
+    found = assemble_sq(lines("subleq #5, #-1", "subleq #(2 + 3), Z", "subleq #here, Z", "here: .data 0"))
+    assert found.image == [11, 12, 3, 11, 10, 6, 13, 10, 9, 0, 0, 5, -1, 9]
+
+
+def test_macros_have_parameters_and_names_of_their_own() -> None:
+    text = lines(
+        ".macro twice x, y",
+        "  subleq x, y, @end",
+        "@end: again x + 1",
+        ".end",
+        ".macro again z",
+        "  subleq z, z",
+        ".end",
+        "twice 9, 10 * 2",
+        "twice 7, 8",
+    )
+    assert assemble_sq(text).image == [9, 20, 3, 10, 10, 6, 7, 8, 9, 8, 8, 12]
+
+
+def run(text: str, given: bytes = b"", most: int = 10_000) -> bytes:
+    found = assemble_sq(text)
+    supply, said = list(given), bytearray()
+    shape = Shape(found.words or 128, found.width or 16, find_dialect(found.dialect or "howerj"))
+    one = Interpreter(shape, found.image, lambda: supply.pop(0) if supply else None, said.append)
+    assert one.run(most)
+    return bytes(said)
+
+
+def test_the_operations_that_every_program_has() -> None:
+    rng = random.Random(3)
+    for _ in range(20):
+        x, y = rng.randrange(-90, 90), rng.randrange(-90, 90)
+        said = run(
+            lines(
+                *("mov x, t", "add y, t", "add #100, t", "add #100, t", "out t"),  # x + y + 200
+                *("sub x, y", "inc y", "dec x", "dec x", "jle x, low", "out #'+'", "jmp go", "low: out #'-'"),
+                *("go: add #100, y", "add #100, y", "out y", "clr y", "out y", "in y", "out y", "mov y, y", "out y"),
+                *("halt", f"x: .data {x}", f"y: .data {y}", "t: .data 0"),
+            ),
+            b"Q",
+        )
+        assert list(said) == [(x + y + 200) & 255, *(b"-" if x - 2 <= 0 else b"+"), (y - x + 1 + 200) & 255, 0, 81, 81]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("subleq a, b", "1:8: 'a' is not defined"),
+        ("subleq 1", "1:1: 'subleq' does not take 1 operands (the form: subleq a, b, or subleq a, b, c)"),
+        ("subleq 1, 2, 3, 4", "does not take 4"),
+        ("sublec 1, 2", "there is no operation 'sublec'; did you mean 'subleq'?"),
+        ("x: x: .data 1", "1:4: 'x' is defined already"),
+        ("Z: .data 1", "'Z' is defined already"),
+        (".data 1 +", "something is missing behind '+'"),
+        (".data (1", "this '(' is not closed"),
+        (".data 1 2", "expected + - * or ',', found '2'"),
+        (".data 1,,2", "an operand is missing before ','"),
+        (".data #", "an operand is missing"),
+        (".data %", "1:7: unexpected character '%'"),
+        (".data 'ab'", "unexpected character"),
+        (r".data '\q'", "there is no \\q"),
+        (".word 1", "unknown directive '.word'"),
+        (".space n\nn: .data 1", "'n' must be a constant that is defined above"),
+        (".space -1", ".space takes 0 to 16,777,216 words, got -1"),
+        (".space 99999999", "got 99999999"),
+        (".dialect nonsense", "there is no dialect 'nonsense'"),
+        (".width 8\n.width 9\n.data 1", "2:1: '.width' stands here a second time"),
+        (".macro m\nm\n.end\nm", "more than 32 deep"),
+        (".macro m a\n.data a\n.end\nm", "'m' takes 1 operand, got 0 (the form: m a)"),
+        (".macro m\n.data 1", "macro 'm' has no '.end'"),
+        (".end", "'.end' without a '.macro'"),
+        (".macro mov\n.end", "'mov' is an operation already"),
+        ("; nothing", "there is no word"),
+        (".data 99999999999999999999999", "fits no word of any machine"),
+        (".data " + "-" * 300 + "1", "nested more than 100 deep"),
+        (".data 9" + "*9999999999" * 40, "too large for any word"),
+        ("x" * 20_000, "at most 10,000 characters"),
+        (".macro a x\nb #x\n.end\n.macro b y\n.data y + 1\n.end\na 1", "stands for a '#' word here"),
+        ("5 6", "a line starts with a label, an operation or a directive, found '5'"),
+        (".const 5, 6\n.data 1", "expected a name, found '5'"),
+    ],
+)
+def test_problems_are_said_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        assemble_sq(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_all_problems_are_found_together() -> None:
+    with pytest.raises(ProgramError) as caught:
+        assemble_sq("subleq a, b\n.data %\nc: c: jmp\n.space x")
+    assert {problem.line for problem in caught.value.problems} == {1, 2, 3, 4}
+
+
+def test_macros_cannot_fill_the_memory() -> None:
+    doubling = [f".macro m{i}\nm{i + 1}\nm{i + 1}\n.end" for i in range(30)]
+    with pytest.raises(ProgramError, match="at most 262,144 lines, macros expanded"):
+        assemble_sq("\n".join([*doubling, ".macro m30\n.data 1\n.end\nm0"]))
+
+
+def test_random_text_never_breaks_the_assembler() -> None:
+    rng = random.Random(5)
+    pieces = [
+        "subleq",
+        ".data",
+        ".macro",
+        ".end",
+        "m",
+        "x",
+        "@y",
+        ":",
+        ",",
+        "#",
+        "(",
+        ")",
+        "-",
+        "*",
+        "$",
+        "1",
+        "'a'",
+        '"s"',
+    ]
+    for _ in range(3_000):
+        text = "\n".join(" ".join(rng.choices(pieces, k=rng.randrange(7))) for _ in range(rng.randrange(1, 6)))
+        with suppress(ProgramError):
+            assemble_sq(text)
+
+
+# Images.
+
+
+def test_images_go_round() -> None:
+    words = [3, -1, 65535, 0, 7]
+    assert parse_image(image_text(words)) == words
+    assert parse_image("# x\n 1,2 ,, 3 ; y\n+4") == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2 x 3", "the image:1: 'x' is not a word"),
+        ("1\n2\n0x10", "the image:3: '0x10'"),
+        ("# nothing", "has no words"),
+        ("1.5", "'1.5' is not a word"),
+        ("9" * 30, "is not a word"),
+        ("٣", "is not a word"),
+    ],
+)
+def test_images_with_junk(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_image(text)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file"):
+        load_sq(tmp_path / "no.sq")
+    (tmp_path / "bad.sq").write_text("subleq")
+    with pytest.raises(ProgramError, match=r"bad\.sq:1:1: 'subleq' does not take 0 operands"):
+        load_sq(tmp_path / "bad.sq")
+
+
+def test_dialects_are_listed() -> None:
+    assert set(DIALECTS) == {"howerj", "kth", "plain"}

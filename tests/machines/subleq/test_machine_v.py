@@ -1,0 +1,169 @@
+"""Machine V against the plain interpreter, instruction by instruction."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from lockstep import altered
+from subleq_lockstep import Report, compare, random_image
+
+from bitwright import InputError
+from bitwright.execution import events
+from bitwright.execution.events import EventBatch, Tables
+from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v, resources
+
+MACHINES = [
+    *((4, 2, "plain"), (8, 5, "plain"), (16, 6, "plain"), (32, 8, "plain"), (8, 3, "plain")),
+    *((4, 5, "howerj"), (16, 6, "howerj"), (64, 8, "howerj"), (4, 16, "howerj"), (32, 5, "howerj")),
+    *((3, 3, "kth"), (8, 5, "kth"), (11, 6, "kth"), (32, 8, "kth"), (29, 7, "kth")),
+    *((5, 4, "range,strict"), (16, 8, "range,saturate"), (32, 8, "top"), (8, 5, "top,strict"), (8, 16, "range,io")),
+    *((16, 33, "top,io"), (8, 6, "top,strict,saturate"), (6, 64, "range,strict"), (128, 7, "plain")),
+]
+PROGRAMS = 140  # on each; more than 3,000 together
+
+
+def machine(words: int, width: int, dialect: str) -> MachineV:
+    return machine_v(Shape(words, width, find_dialect(dialect)))
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "dialect", "sizes"),
+    [
+        (32, 8, "kth", (920, 1992, 1425, 22)),
+        (32, 8, "plain", (908, 1963, 1386, 22)),
+        (64, 8, "plain", (1662, 3612, 2515, 22)),
+        (256, 16, "plain", (11_866, 26_230, 17_117, 27)),
+    ],
+)
+def test_sizes(words: int, width: int, dialect: str, sizes: tuple[int, ...]) -> None:
+    v = machine(words, width, dialect)
+    assert (v.program.blocks, v.program.bits, v.program.templates, v.timing.steps) == sizes
+    assert v.program.writers.max() == 4
+
+
+@pytest.mark.parametrize(("words", "width", "dialect"), MACHINES)
+def test_random_programs(words: int, width: int, dialect: str) -> None:
+    v = machine(words, width, dialect)
+    rng = random.Random(f"{words} {width} {dialect}")
+    found = compare(v, [random_image(rng, v.shape) for _ in range(PROGRAMS)], most=12, seed=words)
+    assert found.mismatches == []
+    assert found.instructions > PROGRAMS
+    assert found.halts > 0
+    if v.shape.dialect.io:
+        assert found.inputs > 5
+        assert found.outputs > 5
+    if v.shape.dialect.strict and v.shape.dialect.halt == "range":
+        assert found.faults > 5
+
+
+def test_there_are_enough_of_them() -> None:
+    assert PROGRAMS * len(MACHINES) >= 3_000
+
+
+@pytest.mark.parametrize("dialect", ["plain", "kth"])
+def test_every_pair_of_five_bit_operands(dialect: str) -> None:
+    """Both results of a comparison, all carries, both overflows: 1,024 subtractions."""
+    v = machine(8, 5, dialect)
+    pairs = [(x, y) for x in range(32) for y in range(32)]
+    found = compare(v, [[3, 4, 7, x, y, 0, 0, 0] for x, y in pairs], most=1)
+    assert found.mismatches == []
+    assert found.instructions >= len(pairs)
+
+
+def test_every_memory_of_four_words_of_two_bits() -> None:
+    v = machine(4, 2, "plain")
+    images = [[at >> 2 * word & 3 for word in range(4)] for at in range(256)]
+    assert compare(v, images, most=20).mismatches == []
+
+
+def test_the_comparison_notices_what_is_wrong() -> None:
+    """Leave out one kind of template after the other: something must differ each time."""
+    v = machine(8, 5, "kth")
+    rng = random.Random(1)
+    images = [random_image(rng, v.shape) for _ in range(60)]
+
+    def differs(bits: set[str]) -> bool:
+        program = altered(v.program, lambda on, writes: None if on == bits else writes)
+        engine = TemplatesEngine(program)
+        found: Report = compare(v, images, most=8, begin=lambda states: TemplatesBatch(engine, states))
+        return bool(found.mismatches)
+
+    assert not differs(set())
+    for bits in (
+        {"M_word[2,1]"},
+        {"T_token_0[1]", "T_address_0[1,3]"},
+        {"P_is_subtrahend[2]"},
+        {"D_half[5]", "D_carry[5]", "D_ready[5]", "D_zero"},
+        {"D_sum[2]", "D_raise[2]"},
+        {"C_count[3]"},
+        {"S_special", f"S_at[{v.timing.answer + v.timing.operand_check + 2}]"},  # the first operand's verdict
+    ):
+        assert differs(bits), bits
+
+
+@pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
+@pytest.mark.parametrize(("words", "width", "dialect"), [(16, 6, "howerj"), (11, 6, "kth"), (64, 8, "plain")])
+def test_the_event_loop_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
+    """In lockstep with packed words, n and all; and against the interpreter."""
+    v, rng = machine(words, width, dialect), random.Random(7)
+    tables, engine = Tables(v.program), TemplatesEngine(v.program)
+    for number in range(12):
+        image = random_image(rng, v.shape)
+        found = compare(v, [image], most=10, begin=lambda states: EventBatch(v.program, states, tables=tables))
+        assert found.mismatches == []
+        state = v.start(image)[np.newaxis]
+        event, packed = EventBatch(v.program, state, tables=tables), TemplatesBatch(engine, state)
+        for _ in range(4 * v.timing.steps if number < 4 else 20):
+            n = len(v.program.match(packed.states()[0]))
+            event.step()
+            packed.step()
+            assert (event.states() == packed.states()).all()
+            assert event.matches == (n, n)
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "dialect", "message"),
+    [
+        (2, 8, "plain", "between 3 and 2^24 words"),
+        (1 << 25, 32, "plain", "between 3 and 2^24 words"),
+        (30, 8, "plain", "must be a power of two such as 32, got 30"),
+        (32, 4, "plain", "32 words need a width of at least 5 bits, got 4"),
+        (32, 5, "kth", "at least 6 bits to see that an operand lies beyond them, got 5"),
+        (32, 65, "plain", "between 2 and 64 bits"),
+    ],
+)
+def test_shapes_that_cannot_be(words: int, width: int, dialect: str, message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("^", r"\^")):
+        Shape(words, width, DIALECTS[dialect])
+
+
+def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "bytes_available", lambda: 1_000_000_000)
+    with pytest.raises(InputError, match=r"65,536 words of 16 bits takes about [23]\.\d GB, and 1\.0 GB are free"):
+        machine_v(Shape(65_536, 16, DIALECTS["howerj"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [("howerj", "top,io"), ("kth", "range,strict,saturate"), ("plain", "range"), ("strict,range", "range,strict")],
+)
+def test_dialects_by_name_and_by_flags(text: str, flags: str) -> None:
+    assert find_dialect(text).flags == flags
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("howerji", "did you mean 'howerj'"),
+        ("", "there is no dialect ''"),
+        ("io", "by top or by range"),
+        ("top,range", "by top or by range"),
+        ("top,io,strict", "neither strict nor saturating"),
+    ],
+)
+def test_dialects_that_cannot_be(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_dialect(text)
