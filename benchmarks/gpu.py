@@ -110,8 +110,6 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
     network, history = train(program, recipe)
     training = synchronized() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda", dtype=dtype)
-    labels = torch.zeros((len(engine.wanted), engine.columns), dtype=engine.dtype, device="cuda")
-    labels[: program.templates, : program.bits] = torch.tensor(TrainingSet(program).labels().toarray(), device="cuda")
     places = [bit for word in algorithm.inputs for bit in word.bits]
     outputs = list(algorithm.outputs[0].bits)
     inputs, wrong_steps, wrong_answers, margin, n_max = 2 ** len(places), 0, 0, float("inf"), 0
@@ -130,7 +128,7 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
             for _ in range(algorithm.steps or 0):
                 estimate, n = engine.estimate(states)
                 if check:
-                    truth = (engine.encode(states)[0] @ labels) > 0
+                    truth = engine.by_rules(states)
                 after = (estimate > 0.5) & (n > 0)[:, None]
                 if check:
                     bad += (after != truth).any(dim=1).sum()

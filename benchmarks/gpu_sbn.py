@@ -22,7 +22,6 @@ from bitwright.errors import InputError
 from bitwright.execution.torch_network import TorchNetworkEngine
 from bitwright.learning import Plan, Recipe, TrainingError, train
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
-from bitwright.training_set import TrainingSet
 
 FOLDER = Path(__file__).parent.parent / "examples" / "sbn"
 
@@ -46,18 +45,15 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
     network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda"))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda")
-    labels = torch.zeros((len(engine.wanted), engine.columns), device="cuda")
-    labels[: program.templates, : program.bits] = torch.tensor(TrainingSet(program).labels().toarray(), device="cuda")
     values = inputs_of(code, runs)
-    states = torch.zeros((len(values), engine.columns), dtype=torch.bool, device="cuda")
-    states[:, : program.bits] = torch.from_numpy(np.array([algorithm.state(v) for v in values])).cuda()
+    states = engine.load(np.array([algorithm.state(v) for v in values]))
     answers: list[dict[str, int] | None] = [None] * runs
     wrong_steps, evaluations, margin, n_max, step = 0, 0, float("inf"), 0, 0
     with torch.inference_mode():
         while any(answer is None for answer in answers) and step < 200_000 and wrong_steps == 0:
             going = torch.tensor([answer is None for answer in answers], device="cuda")
             estimate, n = engine.estimate(states)
-            truth = (engine.encode(states)[0].float() @ labels) > 0
+            truth = engine.by_rules(states)
             after = (estimate > 0.5) & (n > 0)[:, None]
             wrong_steps += int(((after != truth).any(dim=1) & going).sum())
             evaluations += int(going.sum())

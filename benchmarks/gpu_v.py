@@ -23,7 +23,6 @@ import torch
 from bitwright.execution.torch_network import TorchNetworkEngine
 from bitwright.learning import Plan, Recipe, train
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
-from bitwright.training_set import TrainingSet
 
 STRUCTURED = {
     "countdown": "loop: subleq #1, n, -1\njmp loop\nn: .data {x}",
@@ -70,13 +69,12 @@ def closed_loop(
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device=device, dtype=dtype)
     del network
-    labels = torch.tensor(TrainingSet(program).labels().toarray(), dtype=torch.float32, device=device)
     memory_bits = torch.from_numpy(machine.memory_bits.ravel().copy()).to(device)
 
     rng = random.Random(seed)
     images = [(structured if at % 2 else anything)(rng, shape) for at in range(programs)]
     truths = [Interpreter(shape, image) for image in images]
-    states = torch.from_numpy(np.array([machine.start(image) for image in images])).to(device)
+    states = engine.load(np.array([machine.start(image) for image in images]))
     alive = list(range(programs))
     settling: dict[int, int] = {}  # programs that the interpreter has halted: when all must be still; -1: looked at
     ending: set[int] = set()
@@ -121,10 +119,9 @@ def closed_loop(
                     if not alive:
                         break
             estimate, n = engine.estimate(states)
-            matched = engine.encode(states)[0].float()
             after = (estimate > 0.5) & (n > 0)[:, None]
-            wrong_steps += int((after != ((matched @ labels) > 0)).any(dim=1).sum())
-            margin = min(margin, float((estimate - 0.5).abs().amin()))
+            wrong_steps += int((after != engine.by_rules(states)).any(dim=1).sum())
+            margin = min(margin, float((estimate[:, : program.bits] - 0.5).abs().amin()))
             n_max = max(n_max, int(n.max()))
             evaluations += len(alive)
             states = after
