@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from json import dumps
 from urllib.parse import urlsplit
 
+from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _PAGE = (
@@ -26,10 +27,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-
-
-class TooLargeError(Exception):
-    """The body of a request is larger than allowed."""
 
 
 class Guard:
@@ -59,9 +56,6 @@ class Guard:
             if (problem := self._problem(scope["method"], headers)) is not None:
                 return await _refuse(answer, *problem)
             await self._app(scope, self._counted(receive), answer)
-        except TooLargeError:
-            if not started:
-                await _refuse(answer, 413, self._too_large())
         except Exception:
             traceback.print_exc(file=sys.stderr)
             if not started:
@@ -98,7 +92,7 @@ class Guard:
             message = await receive()
             total += len(message.get("body", b""))
             if total > self._body:
-                raise TooLargeError
+                raise HTTPException(413, self._too_large(), {"connection": "close"})
             return message
 
         return counted

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any
@@ -33,6 +34,7 @@ class Job:
     result: dict[str, Any] | None = None
     files: Files = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
+    watchers: int = 0  # requests that wait for news of it
     task: asyncio.Task[None] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -52,11 +54,12 @@ class Job:
         """Returns when there is something newer, or after so many seconds."""
         if self.version > version or self.over:
             return
-        try:
+        self.watchers += 1
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-        except TimeoutError:
-            pass
+        self.watchers -= 1
+        self.seen = time.monotonic()
 
 
 class Jobs:
@@ -95,13 +98,14 @@ class Jobs:
             job.change("cancelled", "cancelled")
         del self._jobs[job.id]
 
-    async def sweep(self, every: float = 2.0) -> None:
+    async def sweep(self, every: float = 1.0) -> None:
         """Forgets, for ever: what nobody looks at, and the oldest results where there are too many."""
         while True:
             await asyncio.sleep(every)
             now = time.monotonic()
             for job in list(self._jobs.values()):
-                if now - job.seen > (self._limits.kept_seconds if job.over else self._limits.abandoned_seconds):
+                patience = self._limits.kept_seconds if job.over else self._limits.abandoned_seconds
+                if not job.watchers and now - job.seen > patience:
                     self.cancel(job)
             self._make_room()
 

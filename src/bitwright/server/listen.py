@@ -49,13 +49,19 @@ def is_local(opened: socket.socket) -> bool:
     return ip_address(opened.getsockname()[0].partition("%")[0]).is_loopback
 
 
-def serve(opened: socket.socket, host: str, ready: Callable[[], None], limits: Limits | None = None) -> None:
-    """Serves at the socket until Ctrl-C or a signal to end; calls `ready` once a browser can come."""
-    app = create_app(limits, frozenset({host.lower()}))
-    config = uvicorn.Config(
-        app, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
+def make_server(host: str, limits: Limits | None = None, size: int = 0) -> uvicorn.Server:
+    """The server; it answers to addresses, to localhost and to `host`."""
+    app = create_app(limits, frozenset({host.lower()}), size)
+    return uvicorn.Server(
+        uvicorn.Config(
+            app, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
+        )
     )
-    server = uvicorn.Server(config)
+
+
+def serve(opened: socket.socket, host: str, ready: Callable[[], None]) -> None:
+    """Serves at the socket until Ctrl-C or a signal to end; calls `ready` once a browser can come."""
+    server = make_server(host)
 
     def look() -> None:
         if server.started:

@@ -51,7 +51,9 @@ class Pool:
 
     async def warm(self) -> None:
         """Starts all processes ahead of the first job."""
-        self._idle += await asyncio.gather(*(self._start() for _ in range(self._size)))
+        async with asyncio.TaskGroup() as group:  # which, unlike gather, waits for all of them even when cancelled
+            starting = [group.create_task(self._start()) for _ in range(self._size)]
+        self._idle += [task.result() for task in starting]
 
     async def do(
         self,

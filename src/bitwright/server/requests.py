@@ -11,6 +11,7 @@ from bitwright.server.limits import Limits
 
 LIMITS = Limits()
 Text = Annotated[str, Field(max_length=LIMITS.text)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
 
 class _Model(BaseModel):
@@ -36,11 +37,13 @@ class Multiplication(_Model):
 class Rules(_Model):
     kind: Literal["rules"]
     text: Text
+    name: Name = "program"
 
 
 class Sbn(_Model):
     kind: Literal["sbn"]
     text: Text
+    name: Name = "program"
     machine: Literal["A", "B"] = "B"
 
 

@@ -40,9 +40,9 @@ def _read(source: Mapping[str, Any]) -> tuple[Algorithm, Computer | None]:
         case "multiplication":
             return multiplication(source["bits"]), None
         case "rules":
-            return parse(source["text"].removeprefix("\ufeff")), None
+            return parse(source["text"].removeprefix("\ufeff"), source["name"]), None
         case "sbn":
-            code = assemble(source["text"].removeprefix("\ufeff"))
+            code = assemble(source["text"].removeprefix("\ufeff"), source["name"])
             machine = (machine_a if source["machine"] == "A" else machine_b)(code.sizes)
             return machine.algorithm(code), Computer(machine, code)
     raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")

@@ -24,6 +24,7 @@ from bitwright.training_set import TrainingSet
 from bitwright.viewer import run_title, trace_page
 
 Files = dict[str, bytes]
+MOST_PROBLEMS = 200  # that are listed; nobody reads more
 
 
 class Progress(Protocol):
@@ -33,15 +34,15 @@ class Progress(Protocol):
 
 
 def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    """Every problem of a program by line and column, or what it is. A problem of the whole has line 0."""
+    """The problems of a program by line and column, or what it is. A problem of the whole has line 0."""
     try:
         algorithm, computer = read_source(source, limits)
     except ProgramError as error:
-        found = [{"line": p.line, "column": p.column, "message": p.message} for p in error.problems]
-        return {"ok": False, "problems": found, "about": None}
+        found = [{"line": p.line, "column": p.column, "message": p.message} for p in error.problems[:MOST_PROBLEMS]]
+        return {"ok": False, "problems": found, "count": len(error.problems), "about": None}
     except BitwrightError as error:
-        return {"ok": False, "problems": [{"line": 0, "column": 0, "message": str(error)}], "about": None}
-    return {"ok": True, "problems": [], "about": describe(algorithm, computer)}
+        return {"ok": False, "problems": [{"line": 0, "column": 0, "message": str(error)}], "count": 1, "about": None}
+    return {"ok": True, "problems": [], "count": 0, "about": describe(algorithm, computer)}
 
 
 def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:

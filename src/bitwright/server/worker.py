@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from bitwright.errors import BitwrightError
+from bitwright.execution import events
 from bitwright.server import work
 from bitwright.server.confine import confine
 from bitwright.server.limits import Limits
@@ -30,6 +31,7 @@ def main(settings: Mapping[str, Any]) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    events.AVAILABLE = False  # compiled loops keep files, and runs are too short here to gain by them
     _warm_up(limits)
     confine(limits.memory)
     _send(answers, {"kind": "ready"})
@@ -81,8 +83,8 @@ def _warm_up(limits: Limits) -> None:
         request = {"source": source, "inputs": {"p": "1", "q": "1"}, "engine": engine, "rounding": "calibrated"}
         more = {"networks": 9 if engine == "sampled" else 1, "seed": 0, "width": 64, "max_steps": None, "delta": 0.1}
         work.run({**request, **more}, replace(limits, width=64), _unheard)
-    work.check({"kind": "sbn", "text": "dec n", "machine": "A"}, limits)
-    work.check({"kind": "rules", "text": "bits"}, limits)
+    work.check({"kind": "sbn", "name": "n", "text": "dec n", "machine": "A"}, limits)
+    work.check({"kind": "rules", "name": "n", "text": "bits"}, limits)
 
 
 def _unheard(phase: str, step: int = 0, limit: int = 0) -> None:
