@@ -44,9 +44,12 @@ def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        runs, checks = Pool(size or max(2, min(8, processors)), limits), Pool(2, limits)
+        # More processes than processors: the operating system shares them, and a long run does not hold up short ones.
+        runs, checks = Pool(size or max(4, min(8, processors)), limits), Pool(2, limits)
         app.state.checks, app.state.jobs = checks, Jobs(runs, limits)
-        tasks = [asyncio.create_task(work) for work in (checks.warm(), runs.warm(), app.state.jobs.sweep())]
+        tasks = [
+            asyncio.create_task(work) for work in (checks.warm(1), runs.warm(min(2, size or 2)), app.state.jobs.sweep())
+        ]
         yield
         app.state.jobs.close()
         for task in tasks:

@@ -47,12 +47,11 @@ class Pool:
         self._limits, self._places = limits, asyncio.Semaphore(size)
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
-        self._size = size
 
-    async def warm(self) -> None:
-        """Starts all processes ahead of the first job."""
+    async def warm(self, count: int) -> None:
+        """Starts some processes ahead of the first job."""
         async with asyncio.TaskGroup() as group:  # which, unlike gather, waits for all of them even when cancelled
-            starting = [group.create_task(self._start()) for _ in range(self._size)]
+            starting = [group.create_task(self._start()) for _ in range(count)]
         self._idle += [task.result() for task in starting]
 
     async def do(

@@ -29,4 +29,6 @@ export function make(tag, properties = {}, ...children) {
   return made;
 }
 
+export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
+
 export const whole = (number) => Number(number).toLocaleString("en");

@@ -1,6 +1,6 @@
 // The page: ask what there is, run, follow a run to its end or cancel it.
 
-import { ask, element, make, whole } from "./ask.js";
+import { ask, element, make, sentence, whole } from "./ask.js";
 import { inputValues, keep, kind, program, source, wholeNumber } from "./program.js";
 import { results, showRun } from "./results.js";
 
@@ -102,7 +102,7 @@ const say = (text) => { element("doing").textContent = text; };
 
 function fail(text) {
   element("failure").hidden = !text;
-  element("failure").textContent = text && text[0].toUpperCase() + text.slice(1);
+  element("failure").textContent = sentence(text);
 }
 
 function reveal() {

@@ -1,6 +1,6 @@
 // Which program: a shipped one or a text, checked while it changes, and fields for its inputs.
 
-import { ask, element, make, whole } from "./ask.js";
+import { ask, element, make, sentence, whole } from "./ask.js";
 import { editor, mark, read, write } from "./editor.js";
 
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
@@ -42,6 +42,7 @@ function show() {
     write(texts[shown]);
   } else mark([]);
   about = null;
+  element("verdict").textContent = "";
   check();
 }
 
@@ -91,8 +92,8 @@ async function check() {
   }
 }
 
-function say(sentence, wrong = false) {
-  element("verdict").textContent = sentence;
+function say(text, wrong = false) {
+  element("verdict").textContent = sentence(text);
   element("verdict").classList.toggle("wrong", wrong);
   document.documentElement.dataset.checked = wrong ? "wrong" : "right";
 }
