@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -117,7 +118,7 @@ print(tried(lambda: open("/etc/passwd")), tried(lambda: os.listdir("/etc")), tri
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of the operating system are Unix's")
-def test_a_confined_process_reads_writes_and_starts_nothing() -> None:
-    found = subprocess.run([sys.executable, "-c", CONFINED], capture_output=True, text=True, check=True)
+def test_a_confined_process_reads_writes_and_starts_nothing(tmp_path: Path) -> None:
+    found = subprocess.run([sys.executable, "-c", CONFINED], capture_output=True, text=True, check=True, cwd=tmp_path)
     no = "PermissionError"
     assert found.stdout.split() == [no, no, no, no, no, "MemoryError", "done"]

@@ -44,7 +44,7 @@ def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        # More processes than processors: the operating system shares them, and a long run does not hold up short ones.
+        # Rather more processes than processors: they share these, and a long run does not hold up short ones.
         runs, checks = Pool(size or max(4, min(8, processors)), limits), Pool(2, limits)
         app.state.checks, app.state.jobs = checks, Jobs(runs, limits)
         tasks = [

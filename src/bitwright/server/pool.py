@@ -140,9 +140,11 @@ class _Worker:
 
     async def ready(self) -> None:
         try:
-            await self._message()
+            message = await self._message()
         except EOFError:
             raise BrokenError("a worker process could not be started") from None
+        if message["kind"] != "ready":
+            raise BrokenError(message["trace"])
 
     async def do(self, job: Mapping[str, Any], told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         assert self._process.stdin is not None

@@ -32,8 +32,11 @@ def main(settings: Mapping[str, Any]) -> None:
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     events.AVAILABLE = False  # compiled loops keep files, and runs are too short here to gain by them
-    _warm_up(limits)
-    confine(limits.memory)
+    try:
+        _warm_up(limits)
+        confine(limits.memory)
+    except Exception:
+        return _send(answers, {"kind": "broken", "trace": traceback.format_exc()})
     _send(answers, {"kind": "ready"})
     for done, line in enumerate(sys.stdin.buffer, start=1):
         _alarm(int(limits.seconds) + _PATIENCE)
@@ -42,7 +45,8 @@ def main(settings: Mapping[str, Any]) -> None:
         answer["leaving"] = answer.get("leaving", False) or done >= MOST_JOBS
         _send(answers, {**answer, "files": [[name, len(data)] for name, data in files.items()]}, *files.values())
         if answer["leaving"]:
-            return
+            break
+    return None
 
 
 def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], work.Files]:
