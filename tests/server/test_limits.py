@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.conftest import RING, SLOW, serving
+from serving import RING, SLOW, serving
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from server.conftest import SLOW
+from serving import SLOW
+
+from bitwright.server.examples import example_texts
 
 BOUNDED = settings(
     max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -85,18 +86,47 @@ def is_plain(answer: Any) -> dict[str, Any]:
 @BOUNDED
 @given(request=requests)
 def test_any_run_is_done_or_refused(server: Any, request: dict[str, Any]) -> None:
-    begin = time.monotonic()
     headers = {"content-type": "application/json"}
     document = is_plain(server.http.post("/api/runs", content=json.dumps(request).encode(), headers=headers))
     if "id" in document:
         job = server.until(document["id"], lambda job: job["state"] not in ("waiting", "running"))
-        assert job["state"] in ("done", "failed")
+        assert_plain(job)
+
+
+def edited(example: dict[str, Any], edits: list[tuple[int, int, str]]) -> dict[str, Any]:
+    """An example with some of its text replaced: often still a program, and nobody knows which."""
+    text = example["text"]
+    for at, length, word in edits:
+        at %= len(text) + 1
+        text = text[:at] + word + text[at + length :]
+    return {"source": {"kind": example["kind"], "text": text}, "inputs": example["inputs"], "max_steps": 300}
+
+
+@settings(BOUNDED, max_examples=60)
+@given(
+    request=st.builds(
+        edited,
+        st.sampled_from(example_texts()),
+        st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 6), words), max_size=2),
+    ),
+    engine=st.sampled_from(["templates", "limit", "kernel", "sampled", "network"]),
+    rounding=st.sampled_from(["calibrated", "sign"]),
+)
+def test_any_edit_of_an_example_is_run_or_refused(
+    server: Any, request: dict[str, Any], engine: str, rounding: str
+) -> None:
+    job = server.run({**request, "engine": engine, "rounding": rounding, "width": 64})
+    assert_plain(job)
+
+
+def assert_plain(job: dict[str, Any]) -> None:
+    """A run that came to an end of which we need not be ashamed."""
+    assert job["state"] in ("done", "failed")
+    if job["state"] == "failed":
+        assert job["message"]
+        assert "\n" not in job["message"]
         assert "bitwright itself" not in job["message"]
-        if job["state"] == "failed":
-            assert job["message"]
-            assert "\n" not in job["message"]
-            assert "process that worked on this ended" not in job["message"]
-    assert time.monotonic() - begin < 60  # a hang, not a measure of speed
+        assert "process that worked on this ended" not in job["message"]
 
 
 @BOUNDED

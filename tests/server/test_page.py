@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.conftest import RING
+from serving import RING
 
 from bitwright import (
     Algorithm,
