@@ -225,6 +225,21 @@ def test_everything_can_be_downloaded(visit: Visit, server: Any) -> None:
         assert Path(waiting.value.path()).read_bytes() == server.http.get(link).content
 
 
+def test_run_waits_for_the_inputs_of_what_was_just_typed(visit: Visit) -> None:
+    page = visit()
+    choose(page, "sbn")
+    page.fill("#text", ".in n\n.out n\ninc n")
+    press_run(page)
+    assert shown_outputs(page) == {"n": "1"}
+    page.fill("#text", "broken")
+    page.wait_for_selector("html[data-checked=wrong]")
+    choose(page, "addition")
+    page.wait_for_selector("#inputs input[name=q]")
+    choose(page, "sbn")
+    page.wait_for_selector("html[data-checked=wrong]")
+    assert page.is_hidden("#inputs-box")  # those of the addition are gone
+
+
 def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
     page = visit()
     choose(page, "rules")

@@ -1,7 +1,7 @@
 // The page: ask what there is, run, follow a run to its end or cancel it.
 
 import { ask, element, make, sentence, whole } from "./ask.js";
-import { inputValues, keep, kind, program, source, wholeNumber } from "./program.js";
+import { inputValues, keep, kind, program, settled, source, wholeNumber } from "./program.js";
 import { results, showRun } from "./results.js";
 
 const ENGINES = {
@@ -52,10 +52,12 @@ async function run() {
   running = "";
   abandoned = false;
   fail("");
-  busy(true, "asking");
+  busy(true);
+  say("");
   remember();
   const which = kind();
   try {
+    await settled();
     let job = await ask("POST", "/api/runs", request());
     running = job.id;
     if (abandoned) await ask("DELETE", `/api/runs/${job.id}`);

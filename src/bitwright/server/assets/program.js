@@ -6,7 +6,7 @@ import { editor, mark, read, write } from "./editor.js";
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
 const texts = { rules: "", sbn: "" }, chosen = { rules: "", sbn: "" };
 const values = {}; // what was typed, by kind and name
-let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, about = null;
+let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, checking = Promise.resolve(), about = null;
 
 export const kind = () => document.querySelector("input[name=kind]:checked").value;
 export const isText = (which) => which === "rules" || which === "sbn";
@@ -43,7 +43,10 @@ function show() {
   } else mark([]);
   about = null;
   element("verdict").textContent = "";
-  check();
+  element("inputs-box").hidden = true;
+  element("inputs").replaceChildren();
+  delete element("inputs").dataset.names;
+  now();
 }
 
 // What the server is asked about.
@@ -69,11 +72,23 @@ export function wholeNumber(text, what, least, most) {
 
 function soon() {
   clearTimeout(timer);
-  timer = setTimeout(check, 250);
+  timer = setTimeout(now, 250);
+}
+
+function now() {
+  clearTimeout(timer);
+  timer = 0;
+  checking = check();
+}
+
+// When what is on the page has been checked, so that its inputs are there.
+
+export function settled() {
+  if (timer) now();
+  return checking;
 }
 
 async function check() {
-  clearTimeout(timer);
   asking?.abort();
   const mine = asking = new AbortController();
   try {
