@@ -94,6 +94,10 @@ class TrainingSet:
 
     def save(self, path: Path) -> None:
         """Writes X, Y, the names of rows and columns and the program's id to an .npz file."""
+        write_atomically(path, self.npz())
+
+    def npz(self) -> bytes:
+        """What `save` writes."""
         check_dense(self.program, self.padding)
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -105,7 +109,7 @@ class TrainingSet:
             blocks=self.program.template_block,
             program_id=np.array(self.program.id),
         )
-        write_atomically(path, buffer.getvalue())
+        return buffer.getvalue()
 
 
 def check_dense(program: Program, padding: int) -> None:

@@ -18,7 +18,7 @@ from bitwright.errors import BitwrightError, suggestion
 from bitwright.version import __version__
 
 VERBS = (
-    *("add", "multiply", "permute", "run", "check", "show", "trace"),
+    *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "ensemble"),
     *("asm", "disasm", "compile", "figure", "completion"),
 )

@@ -102,6 +102,8 @@ def report(
 
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
     """
+    from bitwright.execution.exact import is_exact
+
     exact = is_exact(run)
     if as_json:
         print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
@@ -127,16 +129,6 @@ def exit_code(run: Run, exact: bool | None) -> int:
     if exact is False:
         click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
     return 0 if run.halted and exact is not False else 1
-
-
-def is_exact(run: Run) -> bool | None:
-    """Whether the outputs are those of the rules; None where that needs no asking."""
-    if run.engine not in ("sampled", "network"):
-        return None
-    from bitwright.execution import run as execute_rules
-
-    rules = execute_rules(run.algorithm, run.inputs, limit=run.limit)
-    return (rules.outputs, rules.halted, rules.steps) == (run.outputs, run.halted, run.steps)
 
 
 class StepProgress:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import engine_options, machine_option, order_option
-from bitwright.cli.reporting import execute, exit_code, is_exact, note
+from bitwright.cli.reporting import execute, exit_code, note
 from bitwright.cli.targets import find_algorithm, find_machine, parse_values
 from bitwright.errors import InputError
 
@@ -52,6 +52,7 @@ def command(
     bitwright trace examples/sbn/sort4.sbn a=4 b=3 c=9 d=1 -o sort.html
     bitwright trace examples/rule110.bw row=1 --only centre
     """
+    from bitwright.execution.exact import is_exact
     from bitwright.viewer import choose_columns, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:

@@ -1,0 +1,108 @@
+// What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
+
+import { element, make, whole } from "./ask.js";
+
+const TABS = ["trace", "certificate", "size", "files"];
+const FILES = {
+  "trace.html": "the trace, a page that works offline",
+  "certificate.json": "the certificate; bitwright certify --check proves it again",
+  "size.json": "the ensemble size",
+  "training-set.npz": "the training set: X, Y and their names",
+  "program.bw": "the program as rule text",
+  "run.json": "inputs, outputs and figures of this run",
+};
+
+export function results() {
+  for (const tab of TABS) element(`tab-${tab}`).addEventListener("click", () => turn(tab));
+  document.querySelector(".tabs").addEventListener("keydown", (event) => {
+    const now = TABS.findIndex((tab) => element(`tab-${tab}`).getAttribute("aria-selected") === "true");
+    const next = { ArrowRight: now + 1, ArrowLeft: now + TABS.length - 1, Home: 0, End: TABS.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    turn(TABS[next % TABS.length]);
+    element(`tab-${TABS[next % TABS.length]}`).focus();
+  });
+}
+
+function turn(chosen) {
+  for (const tab of TABS) {
+    element(`tab-${tab}`).setAttribute("aria-selected", String(tab === chosen));
+    element(`tab-${tab}`).tabIndex = tab === chosen ? 0 : -1;
+    element(`panel-${tab}`).hidden = tab !== chosen;
+  }
+}
+
+export function showRun({ id, result, files }, kind) {
+  element("empty").hidden = true;
+  element("found").hidden = false;
+  element("title").textContent = result.title;
+  element("facts").textContent = facts(result);
+  element("note").hidden = !result.note;
+  element("note").textContent = result.note;
+  element("outputs").replaceChildren(...Object.entries(result.outputs).map(([name, value]) => {
+    const bits = kind === "permutation" ? BigInt(value).toString(2).padStart(result.bits, "0") : value;
+    const shown = make("dd", { textContent: bits.length > 60 ? `${bits.slice(0, 57)}…` : bits, title: bits });
+    return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", { textContent: name }), shown);
+  }));
+  certificate(result.certificate);
+  size(result.size);
+  downloads(id, files);
+  element("trace").src = `/api/runs/${id}/trace.html`;
+}
+
+function facts({ steps, engine, rounding, margin, exact, templates }) {
+  const parts = [`${whole(templates)} templates`, `${whole(steps)} step${steps === 1 ? "" : "s"}`, `engine ${engine}`];
+  if (rounding) parts.push(`${rounding} rounding`);
+  if (margin !== null) parts.push(`smallest margin ${margin.toPrecision(3)}`);
+  if (exact) parts.push("every output as the rules give it");
+  return parts.join(", ");
+}
+
+// As `bitwright certify` prints it.
+
+function certificate(c) {
+  const panel = element("panel-certificate");
+  if (c.problem) { panel.replaceChildren(make("p", { textContent: c.problem })); return; }
+  const rows = [
+    ["examples", `K = ${whole(c.examples)}${c.padding ? `, ${whole(c.padding)} of them padding` : ", no padding"}`],
+    ["matches", `n = 1 to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
+    ["writers", `at most ${whole(c.writers_max)}, at ${c.worst_bit}`],
+    ["margin", `${c.margin_enclosure} at n = ${whole(c.worst_n)}, of a set bit, in units of the output`],
+  ];
+  if (c.masked_bits) rows.push(["masked", `${whole(c.masked_bits)} bits that nothing writes are fixed to 0`]);
+  if (c.fails_from !== null) rows.push(["fails", `at ${c.worst_bit} from n = ${whole(c.fails_from)} on`], ["proposal", c.proposal]);
+  rows.push(["program", c.program_id]);
+  panel.replaceChildren(
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: c.certified ? "Certified" : "Not certified" }), `, ${c.rounding} rounding`),
+    make("p", { className: "soft", textContent: c.certified
+      ? "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic."
+      : "With this rounding, exactness cannot be proved for this program." }),
+    make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
+  );
+}
+
+// As `bitwright size` prints it.
+
+function size(s) {
+  const panel = element("panel-size");
+  if (s.problem) { panel.replaceChildren(make("p", { textContent: s.problem })); return; }
+  const rows = [["sign, Eq. (8)", s.sign], ["sign, tight", s.sign_tight], ["calibrated", s.calibrated]];
+  const head = make("tr", {}, ...["rounding", "networks", "decided by"].map((name) => make("th", { scope: "col", textContent: name })));
+  panel.replaceChildren(
+    make("p", { textContent: `Networks of finite variance to average, for all inputs to come out right except with probability ${s.delta}.` }),
+    make("table", { id: "sizes" }, make("thead", {}, head), make("tbody", {}, ...rows.map(([name, found]) => make("tr", {},
+      make("th", { scope: "row", textContent: name }),
+      make("td", { className: "count", textContent: found.networks === null ? "unbounded" : whole(found.networks) }),
+      make("td", { className: "soft", textContent: found.reason }))))),
+    make("p", { className: "soft", textContent: `n at most ${whole(s.n_max)}, from ${s.n_source}` }),
+  );
+}
+
+function downloads(id, files) {
+  const rows = Object.entries(FILES).filter(([name]) => name in files).map(([name, what]) => make("li", {},
+    make("a", { href: `/api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
+    make("span", { className: "soft", textContent: ` ${Math.max(1, Math.round(files[name] / 1024)).toLocaleString("en")} KiB · ${what}` })));
+  const open = make("a", { href: `/api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
+  element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), make("p", {}, open),
+    make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));
+}

@@ -1,0 +1,213 @@
+"""The work behind a request: check a text, or run a program and say everything about it. No web in here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from bitwright.bits import any_digits
+from bitwright.errors import BitwrightError, InputError, ProgramError
+from bitwright.execution import Engine, Run, Settings, make_engine
+from bitwright.execution import run as run_algorithm
+from bitwright.execution.exact import is_exact
+from bitwright.execution.network import NetworkEngine
+from bitwright.learning import Plan, Recipe, train
+from bitwright.learning.cache import suggested_width
+from bitwright.program import Algorithm
+from bitwright.server.limits import Limits
+from bitwright.server.sources import describe, read_numbers, read_source
+from bitwright.theory import blocks_range, calibrated_size, certify, declared_range, sign_size
+from bitwright.theory.rounding import Rounding, check_rounding
+from bitwright.training_set import TrainingSet
+from bitwright.viewer import run_title, trace_page
+
+Files = dict[str, bytes]
+MOST_PROBLEMS = 200  # that are listed; nobody reads more
+
+
+class Progress(Protocol):
+    """Told what is being done, and how far it is."""
+
+    def __call__(self, phase: str, step: int = 0, limit: int = 0) -> None: ...
+
+
+def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
+    """The problems of a program by line and column, or what it is. A problem of the whole has line 0."""
+    try:
+        algorithm, computer = read_source(source, limits)
+    except ProgramError as error:
+        found = [{"line": p.line, "column": p.column, "message": p.message} for p in error.problems[:MOST_PROBLEMS]]
+        return {"ok": False, "problems": found, "count": len(error.problems), "about": None}
+    except BitwrightError as error:
+        return {"ok": False, "problems": [{"line": 0, "column": 0, "message": str(error)}], "count": 1, "about": None}
+    return {"ok": True, "problems": [], "count": 0, "about": describe(algorithm, computer)}
+
+
+def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
+    """Runs what is asked for; gives the facts for the page, and the files to download."""
+    progress("reading the program")
+    algorithm, computer = read_source(request["source"], limits)
+    values = read_numbers(request["inputs"])
+    algorithm.state(values)  # complains about inputs before anything long begins
+    rounding = check_rounding(request["rounding"])
+    examples = _examples(algorithm, rounding)
+    most = _most_steps(algorithm, request["max_steps"], limits)
+    engine = _engine(algorithm, request, rounding, examples, limits, progress)
+    done = run_algorithm(
+        algorithm,
+        values,
+        engine=engine,
+        limit=most,
+        record=True,
+        progress=lambda step, limit: progress("running", step, limit),
+    )
+    progress("comparing with the rules")
+    exact = is_exact(done)
+    progress("proving")
+    certificate = _attempt(lambda: _certificate(algorithm, rounding, examples))
+    size = _attempt(lambda: _size(algorithm, request["delta"]))
+    progress("writing the trace")
+    files = {"trace.html": trace_page(done, computer=computer).encode(), "program.bw": algorithm.text().encode()}
+    for name, document in (("certificate.json", certificate), ("size.json", size)):
+        if "problem" not in document:
+            files[name] = _json(document)
+    if algorithm.program.templates * max(algorithm.program.templates, algorithm.program.bits) <= limits.cells:
+        files["training-set.npz"] = TrainingSet(algorithm.program, examples - algorithm.program.templates).npz()
+    result = _facts(done, exact, examples)
+    files["run.json"] = _json(result)
+    note = _unfinished(done, request["max_steps"]) or _inexact(exact)
+    return {**result, "title": run_title(done), "note": note, "certificate": certificate, "size": size}, files
+
+
+def _examples(algorithm: Algorithm, rounding: Rounding) -> int:
+    """K: with the padding that the algorithm declares, if the sign rule is used."""
+    templates = algorithm.program.templates
+    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
+
+
+def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
+    allowed = min(limits.steps, limits.cells // algorithm.program.bits)
+    if asked is None and algorithm.halt is None and (algorithm.steps or 0) > allowed:
+        raise InputError(
+            f"this program takes {algorithm.steps:,} steps; for its {algorithm.program.bits:,} bits this server makes "
+            f"at most {allowed:,}; make it smaller, or give a step limit to see the beginning"
+        )
+    return allowed if asked is None else min(asked, allowed)
+
+
+def _engine(
+    algorithm: Algorithm,
+    request: Mapping[str, Any],
+    rounding: Rounding,
+    examples: int,
+    limits: Limits,
+    progress: Progress,
+) -> Engine:
+    name, members, seed = request["engine"], request["networks"], request["seed"]
+    if name == "kernel" and examples > limits.kernel:
+        raise InputError(
+            f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
+        )
+    if name != "network":
+        return make_engine(name, algorithm.program, Settings(rounding, examples, members, seed))
+    if examples > limits.network:
+        raise InputError(
+            f"this server trains networks on at most {limits.network:,} examples, this program has {examples:,}; "
+            "use another engine here, or on the command line: --engine network"
+        )
+    if members > limits.members:
+        raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
+    width = request["width"] or min(suggested_width(examples), limits.width)
+    if width > limits.width:
+        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+    networks = []
+    for member in range(members):
+        progress(f"training network {member + 1} of {members} at width {width:,}")
+        recipe = Recipe(width, seed, member, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
+        networks.append(train(algorithm.program, recipe)[0])
+    return NetworkEngine(algorithm.program, networks, rounding)
+
+
+def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
+    """As `bitwright certify` makes it."""
+    declared = rounding == "sign" and algorithm.matches is not None
+    within = declared_range(algorithm) if declared else blocks_range(algorithm.program)
+    return asdict(certify(algorithm.program, rounding, within, examples))
+
+
+def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:
+    """As `bitwright size --json` says it."""
+    program = algorithm.program
+    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
+    printed, tight = (
+        sign_size(
+            program,
+            delta,
+            printed=as_printed,
+            examples=_examples(algorithm, "sign"),
+            within=within,
+            steps=algorithm.steps,
+        )
+        for as_printed in (True, False)
+    )
+    ours = calibrated_size(program, delta, examples=_examples(algorithm, "calibrated"), within=within)
+    return {
+        "delta": delta,
+        "scope": "inputs",
+        "n_max": within.n_max,
+        "n_source": within.source,
+        "sign": asdict(printed),
+        "sign_tight": asdict(tight),
+        "calibrated": asdict(ours),
+        "program_id": program.id,
+    }
+
+
+def _attempt(make: Callable[[], dict[str, object]]) -> dict[str, object]:
+    """What is made, or why it cannot be."""
+    try:
+        return make()
+    except BitwrightError as error:
+        return {"problem": str(error)}
+
+
+def _facts(done: Run, exact: bool | None, examples: int) -> dict[str, object]:
+    program = done.algorithm.program
+    with any_digits():
+        return {
+            "algorithm": done.algorithm.name,
+            "inputs": {name: str(value) for name, value in done.inputs.items()},
+            "outputs": {name: str(value) for name, value in done.outputs.items()},
+            "steps": done.steps,
+            "halted": done.halted,
+            "engine": done.engine,
+            "rounding": done.rounding,
+            "margin": done.margin,
+            "exact": exact,
+            "bits": program.bits,
+            "blocks": program.blocks,
+            "templates": program.templates,
+            "examples": examples,
+            "program_id": program.id,
+        }
+
+
+def _unfinished(done: Run, asked: int | None) -> str:
+    if done.halted:
+        return ""
+    why = "your step limit"
+    if done.steps == done.algorithm.steps:
+        why = "its 'steps' allows no more"
+    elif asked is None or asked > done.limit:
+        why = f"the most this server makes for {done.algorithm.program.bits:,} bits"
+    return f"It did not halt within {done.steps:,} steps ({why}); what follows is the run so far."
+
+
+def _inexact(exact: bool | None) -> str:
+    return "This is not what the rules give; use more networks or a wider one." if exact is False else ""
+
+
+def _json(document: Mapping[str, object]) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,97 @@
+"""`bitwright serve`: one clear line for what cannot be done, a clean end, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bitwright.cli.main import main
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["serve", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
+def test_a_port_in_use_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        expected = f"bitwright: port {port} is in use; choose another with --port, or --port 0 for any\n"
+        assert refusal(capsys, "--port", str(port)) == expected
+
+
+@pytest.mark.parametrize("host", ["no such host", "a" * 300, "203.0.113.7"])
+def test_an_address_that_is_not_ours(capsys: pytest.CaptureFixture[str], host: str) -> None:
+    assert "address" in refusal(capsys, "--host", host)
+
+
+def test_a_port_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "0<=x<=65535" in refusal(capsys, "--port", "70000")
+
+
+def test_without_the_extra_it_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "bitwright.server.listen", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert refusal(capsys) == "bitwright: serve needs uvicorn; pip install 'bitwright[web]'\n"
+
+
+def children(parent: int) -> set[int]:
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.add(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize(("stop", "host", "code"), [("SIGINT", "127.0.0.1", 0), ("SIGTERM", "0.0.0.0", -15)])
+def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, host: str, code: int) -> None:
+    command = [sys.executable, "-m", "bitwright", "serve", "--port", "0", "--host", host]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        address = process.stdout.readline().split()[0].replace("0.0.0.0", "127.0.0.1")
+        with httpx.Client(base_url=address, timeout=30) as http:
+            assert "<title>bitwright</title>" in http.get("/").text
+            ring = "bits x[500]\nblock x[i] for i in 1..500\nwhen x[i]=1 write x[i%500+1] for i in 1..500\nstart x[1]"
+            slow = {"source": {"kind": "rules", "text": ring}, "engine": "kernel"}
+            job = http.post("/api/runs", json=slow).json()
+            while http.get(f"/api/runs/{job['id']}").json()["state"] != "running":
+                time.sleep(0.05)
+            workers = children(process.pid)
+            assert len(workers) >= 3
+            process.send_signal(getattr(signal, stop))
+            assert process.wait(30) == code
+            rest = process.stderr.read()
+        lines = (
+            [] if host == "127.0.0.1" else ["bitwright: warning: everyone who can reach 0.0.0.0 can run programs here"]
+        )
+        lines += ["bitwright: stopped"] if stop == "SIGINT" else []
+        assert [line.partition("; there")[0] for line in rest.splitlines()] == lines
+    for worker in workers:
+        assert not is_running(worker)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False

@@ -1,0 +1,273 @@
+"""The page in a real browser: what it shows is what the library says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import RING
+
+from bitwright import (
+    Algorithm,
+    ProgramError,
+    addition,
+    calibrated_size,
+    certify,
+    multiplication,
+    parse,
+    permutation,
+    run,
+    sign_size,
+)
+from bitwright.bits import bit_string
+from bitwright.theory import blocks_range, declared_range
+from bitwright.viewer import run_title
+
+Visit = Callable[..., Any]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()
+
+
+@pytest.fixture
+def visit(browser: Any, server: Any) -> Iterator[Visit]:
+    """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
+    contexts, troubles = [], []
+    base = str(server.http.base_url)
+
+    def open_page(**options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
+        page.goto(base)
+        page.wait_for_selector("html[data-ready][data-checked=right]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def choose(page: Any, kind: str, **inputs: str) -> None:
+    page.check(f"input[name=kind][value={kind}]")
+    for name, value in inputs.items():
+        page.fill(f"#inputs input[name={name}]", value)
+
+
+def press_run(page: Any) -> None:
+    page.click("#run")
+    page.wait_for_selector("html[data-busy='']")
+
+
+def until(page: Any, expression: str) -> None:
+    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
+    for _ in range(400):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"this did not become true: {expression}")
+
+
+def shown_outputs(page: Any) -> dict[str, str]:
+    return dict(
+        page.eval_on_selector_all(
+            "#outputs > div", "divs => divs.map(d => [d.querySelector('dt').textContent, d.querySelector('dd').title])"
+        )
+    )
+
+
+def certificate_rows(page: Any) -> dict[str, str]:
+    return dict(
+        page.eval_on_selector_all(
+            "#panel-certificate dt", "names => names.map(n => [n.textContent, n.nextElementSibling.textContent])"
+        )
+    )
+
+
+ALGORITHMS: list[tuple[str, dict[str, str], Algorithm, dict[str, int]]] = [
+    ("addition", {"p": "719", "q": "483"}, addition(10), {"p": 719, "q": 483}),
+    (
+        "multiplication",
+        {"multiplicand": "31", "multiplier": "0x1d"},
+        multiplication(10),
+        {"multiplicand": 31, "multiplier": 29},
+    ),
+    ("permutation", {"p": "10110"}, permutation([3, 1, 2, 5, 4]), {"p": 0b10110}),
+]
+
+
+@pytest.mark.parametrize(("kind", "inputs", "algorithm", "values"), ALGORITHMS, ids=[a[0] for a in ALGORITHMS])
+def test_every_algorithm_shows_the_numbers_of_the_library(
+    visit: Visit, kind: str, inputs: dict[str, str], algorithm: Algorithm, values: dict[str, int]
+) -> None:
+    page = visit()
+    choose(page, kind, **inputs)
+    press_run(page)
+    done = run(algorithm, values, engine="limit")
+    expected = {name: str(value) for name, value in done.outputs.items()}
+    if kind == "permutation":
+        expected = {"p": bit_string(done.value, 5)}
+    assert shown_outputs(page) == expected
+    assert page.text_content("#title") == run_title(done)
+    assert f"{done.steps} step" in page.text_content("#facts")
+    trace = page.frame_locator("#trace")
+    trace.locator("html[data-ready]").wait_for(state="attached")
+    assert trace.locator("h1").inner_text() == run_title(done)
+    trace.locator("#last").click()
+    assert trace.locator("#slider").input_value() == str(done.steps)
+
+    page.click("#tab-certificate")
+    program = algorithm.program
+    certificate, rows = certify(program, "calibrated"), certificate_rows(page)
+    assert page.inner_text("#panel-certificate .verdict") == "Certified, calibrated rounding"
+    assert rows["margin"].startswith(f"{certificate.margin_enclosure} at n = {certificate.worst_n}")
+    assert rows["matches"].startswith(f"n = 1 to {certificate.n_max}, ")
+    assert rows["program"] == program.id
+
+    page.click("#tab-size")
+    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
+    options = {"within": within, "examples": max(program.templates, algorithm.examples or 0), "steps": algorithm.steps}
+    sizes = [sign_size(program, 0.01, printed=printed, **options).networks for printed in (True, False)]
+    sizes.append(calibrated_size(program, 0.01, within=within).networks)
+    assert page.locator("#sizes .count").all_inner_texts() == [f"{size:,}" for size in sizes]
+
+
+def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:
+    page = visit()
+    choose(page, "rules")
+    broken = SUBTRACTION.replace("write a[i] borrow[i]", "wrte a[i] borrow[i]").replace("input a b", "input a z")
+    page.fill("#text", broken)
+    page.wait_for_selector("html[data-checked=wrong]")
+    with pytest.raises(ProgramError) as caught:
+        parse(broken)
+    problems = caught.value.problems
+    assert page.locator("#problems li").all_inner_texts() == [f"{p.line}:{p.column} {p.message}" for p in problems]
+    assert page.inner_text("#verdict") == f"{len(problems)} problems"
+    lines = sorted({p.line for p in problems})
+    assert page.locator("#gutter b").all_inner_texts() == [str(line) for line in lines]
+    tops = page.eval_on_selector_all("#marks .mark", "marks => marks.map(m => parseInt(m.style.top) / 20 + 1)")
+    assert sorted(tops) == lines
+    page.locator("#problems button").first.click()
+    before = "\n".join(broken.split("\n")[: problems[0].line - 1])
+    assert page.evaluate("document.activeElement.selectionStart") == len(before) + 1 + problems[0].column - 1
+    page.click("#run")
+    page.wait_for_selector("#failure:not([hidden])")
+    assert "expected 'write', found 'wrte'" in page.inner_text("#failure")
+    page.fill("#text", SUBTRACTION)
+    page.wait_for_selector("html[data-checked=right]")
+    assert page.locator("#problems li").count() == page.locator(".mark").count() == 0
+    choose(page, "rules", a="3", b="5")
+    press_run(page)
+    assert shown_outputs(page) == {"difference": "1022", "negative": "1"}
+
+
+def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
+    page = visit()
+    choose(page, "sbn", a="48", b="36")
+    press_run(page)
+    assert shown_outputs(page) == {"gcd": "12"}
+    page.fill("#text", "loop: jmp loop")
+    until(page, "document.getElementById('verdict').textContent.includes('1 instruction')")
+    page.select_option("#engine", "templates")
+    page.fill("#max-steps", "50")
+    press_run(page)
+    expected = "It did not halt within 50 steps (your step limit); what follows is the run so far."
+    assert page.inner_text("#note") == expected
+    page.select_option("#engine", "network")
+    choose(page, "addition")
+    page.fill("#bits", "100")
+    until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
+    press_run(page)
+    assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()
+    page.fill("#bits", "99999")
+    page.wait_for_selector("html[data-checked=wrong]")
+    assert page.inner_text("#verdict") == "The number of bits must be a whole number between 1 and 20,000, got “99999”"
+
+
+def test_a_run_can_be_cancelled(visit: Visit) -> None:
+    page = visit()
+    choose(page, "rules")
+    page.fill("#text", RING)
+    until(page, "document.getElementById('verdict').textContent.includes('500 templates')")
+    page.select_option("#engine", "kernel")
+    page.click("#run")
+    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    page.click("#cancel")
+    page.wait_for_selector("html[data-busy='']")
+    assert page.inner_text("#doing") == "cancelled"
+    assert page.is_hidden("#failure")
+    choose(page, "addition", p="1", q="2")
+    page.select_option("#engine", "sampled")
+    page.fill("#networks", "1000")
+    press_run(page)
+    assert shown_outputs(page) == {"sum": "3"}
+
+
+def test_everything_can_be_downloaded(visit: Visit, server: Any) -> None:
+    page = visit()
+    press_run(page)
+    page.click("#tab-files")
+    names = page.locator(".files a").all_inner_texts()
+    assert names == [
+        *("trace.html", "certificate.json", "size.json", "training-set.npz", "program.bw", "run.json"),
+    ]
+    for name in names:
+        with page.expect_download() as waiting:
+            page.click(f".files a[download='{name}']")
+        link = page.get_attribute(f".files a[download='{name}']", "href")
+        assert waiting.value.suggested_filename == name
+        assert Path(waiting.value.path()).read_bytes() == server.http.get(link).content
+
+
+def test_run_waits_for_the_inputs_of_what_was_just_typed(visit: Visit) -> None:
+    page = visit()
+    choose(page, "sbn")
+    page.fill("#text", ".in n\n.out n\ninc n")
+    press_run(page)
+    assert shown_outputs(page) == {"n": "1"}
+    page.fill("#text", "broken")
+    page.wait_for_selector("html[data-checked=wrong]")
+    choose(page, "addition")
+    page.wait_for_selector("#inputs input[name=q]")
+    choose(page, "sbn")
+    page.wait_for_selector("html[data-checked=wrong]")
+    assert page.is_hidden("#inputs-box")  # those of the addition are gone
+
+
+def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
+    page = visit()
+    choose(page, "rules")
+    page.fill("#text", "bits mine\nblock mine\nwhen mine=1 write mine\n")
+    page.reload()
+    page.wait_for_selector("html[data-ready][data-checked=right]")
+    assert page.input_value("#text").startswith("bits mine")
+    assert page.input_value("#example") == ""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_in_both_colours(visit: Visit, scheme: str) -> None:
+    page = visit(color_scheme=scheme, **PHONE)
+    press_run(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.getElementById('results').getBoundingClientRect().top") < 300
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")
+    page.click("#tab-size")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(str(server.http.base_url))
+    page.wait_for_selector("html[data-ready][data-checked=right]")
+    context.set_offline(True)
+    press_run(page)
+    assert page.inner_text("#failure") == "The server does not answer; is bitwright serve still running?"
+    context.close()
