@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from bitwright import addition
 from bitwright.cli.main import main
+from bitwright.learning import load_network
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -60,6 +62,22 @@ def test_a_folder_of_networks_runs(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (code, out.strip()) == (0, "11")
 
 
+def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    file = str(tmp_path / "n.safetensors")
+    code, _, _ = call(capsys, "train", "addition", "--bits", "3", "--precision", "float64", "-o", file)
+    assert code == 0
+    assert load_network(Path(file), addition(3).program).first.dtype == "float64"
+    margins = {}
+    for precision in ("float32", "float64", "bfloat16"):
+        sum_ = ("add", "5", "6", "--bits", "3", "--engine", "network", "--network", file, "--precision", precision)
+        code, out, _ = call(capsys, *sum_, "--json")
+        assert (code, json.loads(out)["value"]) == (0, 11)
+        margins[precision] = json.loads(out)["margin"]
+    assert margins["float32"] == pytest.approx(margins["float64"], abs=1e-5)
+    assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
+
+
 def test_onnx_beside_the_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("onnx")
     files = tmp_path / "n.safetensors", tmp_path / "n.onnx"
@@ -92,6 +110,8 @@ def test_the_width_of_one_network(capsys: pytest.CaptureFixture[str]) -> None:
         (("ensemble", "permutation", "--device", "cuda"), "the numpy trainer runs on the cpu"),
         (("ensemble", "permutation", "--trainer", "torch", "--device", "tpu9"), "there is no device"),
         (("ensemble", "permutation", "-o", "/no/such/folder/file"), "cannot write"),
+        (("add", "1", "2", "--precision", "bfloat16"), "--device and --precision go with --engine network"),
+        (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device and --precision go with --engine network"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),

@@ -86,6 +86,8 @@ def _engines(
     files: tuple[Path, ...],
     networks: int,
     seed: int,
+    device: str,
+    precision: str,
 ) -> tuple[Engine, Engine | None]:
     """The engine that runs the machine; and the rules, to compare with where it can be wrong."""
     from bitwright.execution import Settings, make_engine
@@ -94,14 +96,15 @@ def _engines(
     fallible = engine in ("sampled", "network")
     if files and engine != "network":
         raise InputError("--network goes with --engine network")
+    if engine != "network" and (device, precision) != ("cpu", "float32"):
+        raise InputError("--device and --precision go with --engine network")
     if not fallible and (hidden is not None or networks != 1 or seed != 0):
         raise InputError("--width, --networks and --seed go with --engine sampled or network")
     if engine == "network" and not files:
         _check_training(machine, hidden)
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
-    settings = Settings(
-        check_rounding(rounding), machine.program.templates + (padding or 0), networks, seed, files, hidden
-    )
+    examples = machine.program.templates + (padding or 0)
+    settings = Settings(check_rounding(rounding), examples, networks, seed, files, hidden, device, precision)
     chosen = make_engine(engine, machine.program, settings)
     return chosen, make_engine("templates", machine.program) if fallible else None
 

@@ -89,6 +89,7 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
         click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example."),
         click.option("--trainer", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True),
         click.option("--device", default="cpu", show_default=True, help="For torch: cpu or cuda."),
+        click.option("--precision", type=click.Choice(["float32", "float64"]), default="float32", show_default=True),
         click.option(
             "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
         ),
@@ -116,6 +117,14 @@ engine_options = _together(
         default=0,
         show_default=True,
         help="For sampled, network: which networks.",
+    ),
+    click.option("--device", default="cpu", show_default=True, help="For network: cpu or cuda (PyTorch)."),
+    click.option(
+        "--precision",
+        type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
+        default="float32",
+        show_default=True,
+        help="For network: of its products.",
     ),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )

@@ -46,6 +46,8 @@ def execute(
     seed: int = 0,
     files: tuple[Path, ...] = (),
     width: int | None = None,
+    device: str = "cpu",
+    precision: str = "float32",
     max_steps: int | None,
     quiet: bool,
     record: bool = False,
@@ -58,13 +60,16 @@ def execute(
     chosen = check_rounding(rounding)
     if files and engine != "network":
         raise InputError("--network goes with --engine network")
+    if engine != "network" and (device, precision) != ("cpu", "float32"):
+        raise InputError("--device and --precision go with --engine network")
     if engine not in ("sampled", "network") and (width is not None or networks != 1 or seed != 0):
         raise InputError("--width, --networks and --seed go with --engine sampled or network")
     if files and (width is not None or networks != 1 or seed != 0 or padding is not None):
         raise InputError("a network file says how it was trained; leave out --width, --networks, --seed and --padding")
     if engine == "network" and not files:
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
-    settings = Settings(chosen, training_size(algorithm, chosen, padding), networks, seed, files, width)
+    examples = training_size(algorithm, chosen, padding)
+    settings = Settings(chosen, examples, networks, seed, files, width, device, precision)
     with StepProgress(not quiet) as progress:
         return run(
             algorithm,

@@ -82,6 +82,7 @@ def make_recipe(
     tolerance: float,
     trainer: str,
     device: str,
+    precision: str,
     threads: int,
     padding: int,
 ) -> Recipe:
@@ -103,6 +104,7 @@ def make_recipe(
         padding=padding,
         trainer=trainer,
         device=device,
+        precision=precision,
         threads=threads,
     )
 

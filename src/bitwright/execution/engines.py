@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bitwright.bits import shorten
@@ -26,6 +26,8 @@ class Settings:
     seed: int = 0
     files: tuple[Path, ...] = ()  # for `network`: trained networks to average
     width: int | None = None  # for `network` without files: the width to train on the spot
+    device: str = "cpu"  # for `network`: where it runs; another than the CPU needs PyTorch
+    precision: str = "float32"  # for `network`: of its products; another than float32 needs PyTorch
 
     def __post_init__(self) -> None:
         check_rounding(self.rounding)
@@ -73,9 +75,13 @@ def _network_engine(program: Program, examples: int, settings: Settings) -> Engi
         networks = [load_network(file, program) for path in settings.files for file in network_files(path)]
     else:
         width = settings.width if settings.width is not None else suggested_width(examples)
-        recipes = [
-            Recipe(width, settings.seed, member, plan=Plan(momentum=True), padding=examples - program.templates)
-            for member in range(settings.networks)
-        ]
+        common = Recipe(width, settings.seed, plan=Plan(momentum=True), padding=examples - program.templates)
+        if settings.device != "cpu":
+            common = replace(common, trainer="torch", device=settings.device)
+        recipes = [replace(common, member=member) for member in range(settings.networks)]
         networks = [cached_network(program, recipe)[0] for recipe in recipes]
-    return NetworkEngine(program, networks, settings.rounding)
+    if (settings.device, settings.precision) == ("cpu", "float32"):
+        return NetworkEngine(program, networks, settings.rounding)
+    from bitwright.execution.torch_network import TorchNetworkEngine
+
+    return TorchNetworkEngine(program, networks, settings.rounding, settings.device, settings.precision)

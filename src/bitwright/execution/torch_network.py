@@ -44,6 +44,7 @@ class TorchNetworkEngine:
         self.program, self.rounding, self.chunk = program, rounding, chunk
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
+        self.examples, self.kind = examples, limit_of(networks)
         self.columns = -(-program.bits // _ALIGNED) * _ALIGNED  # of a tensor of states
         rows = -(-examples // _ALIGNED) * _ALIGNED
 
@@ -59,7 +60,7 @@ class TorchNetworkEngine:
             for network in networks
         ]
         most = len(np.unique(program.template_block))
-        w = weights(np.arange(most + 1), examples, limit_of(networks))
+        w = weights(np.arange(most + 1), examples, self.kind)
         safe_gap = np.where(w.gap > 0, w.gap, 1)
         root = np.sqrt(np.maximum(np.arange(most + 1), 1))
         # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.

@@ -53,6 +53,7 @@ def is_as_asked(network: Network, recipe: Recipe) -> bool:
         == (recipe.width, recipe.seed, recipe.member, recipe.start)
         and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
         and found.parametrization == plan.parametrization
+        and network.first.dtype == recipe.precision
     )
 
 

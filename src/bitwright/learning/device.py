@@ -24,6 +24,8 @@ def outputs_on_device(
     """Trains these members and gives their outputs at the states; what does not fit at once is done in turn."""
     torch = torch_module()
     device = check_device(recipe.device)
+    if recipe.precision != "float32":
+        raise InputError(f"ensembles on a device are trained in float32, not in {recipe.precision}")
     examples = TrainingSet(program, recipe.padding)
     shape = Shape(examples.examples, recipe.width, program.bits)
     labels = torch.tensor(examples.labels().toarray().T, dtype=torch.float32, device=device)

@@ -72,6 +72,7 @@ class Study:
             "rate": plan.rate,
             "padding": recipe.padding,
             "trainer": recipe.trainer,
+            "precision": recipe.precision,
             "device": recipe.device.split(":")[0],
             "block": self.block,
             "keep": self.keep,

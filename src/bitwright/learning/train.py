@@ -17,6 +17,7 @@ from bitwright.program import Program
 from bitwright.training_set import TrainingSet
 
 TRAINERS = ("numpy", "torch")
+PRECISIONS = ("float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Recipe:
     padding: int = 0
     trainer: str = "numpy"
     device: str = "cpu"
+    precision: str = "float32"  # or float64
     threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
 
 
@@ -41,6 +43,8 @@ def train(program: Program, recipe: Recipe, progress: Progress | None = None) ->
     if recipe.trainer not in TRAINERS:
         hint = suggestion(recipe.trainer, TRAINERS)
         raise InputError(f"there is no trainer '{shorten(recipe.trainer)}'; choose numpy or torch{hint}")
+    if recipe.precision not in PRECISIONS:
+        raise InputError(f"networks are trained in float32 or float64, not in '{shorten(recipe.precision)}'")
     try:
         first, last, history = _descend(shape, recipe, examples, progress)
     except MemoryError:
@@ -68,8 +72,9 @@ def train(program: Program, recipe: Recipe, progress: Progress | None = None) ->
 def _descend(
     shape: Shape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
 ) -> tuple[Float, Float, History]:
-    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member)
-    labels = examples.labels().toarray().T.astype(np.float32)
+    dtype = np.float64 if recipe.precision == "float64" else np.float32
+    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)
+    labels = examples.labels().toarray().T.astype(dtype)
     if recipe.trainer == "numpy":
         with linear_algebra_threads(recipe.threads):
             return descend(first, last, labels, recipe.plan, progress=progress)

@@ -124,10 +124,16 @@ def _engine(
         raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
     networks = []
     for member in range(members):
-        progress(f"training network {member + 1} of {members} at width {width:,}")
         recipe = Recipe(width, seed, member, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
-        networks.append(train(algorithm.program, recipe)[0])
+        told = _told(progress, f"training network {member + 1} of {members} at width {width:,}", recipe.plan, examples)
+        networks.append(train(algorithm.program, recipe, told)[0])
     return NetworkEngine(algorithm.program, networks, rounding)
+
+
+def _told(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:
+    """Training tells its steps and its error; people are told how far it is."""
+    most = plan.expected_steps(examples)
+    return lambda step, _: progress(phase, min(step, most), most)
 
 
 def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
