@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -117,12 +118,25 @@ def ray_module() -> Any:
 
 
 def _start_ray(ray: Any, workers: Workers) -> None:
+    _check_reachable(workers.address)
     local = {} if workers.address else {"num_cpus": workers.count or None, "include_dashboard": False}
     try:
         ray.init(address=workers.address or "local", logging_level="ERROR", log_to_driver=False, **local)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
         line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"cannot reach Ray at {workers.address or 'this machine'}: {line}") from None
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself waits for minutes, and says much, where nobody answers."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not (colon and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"no Ray cluster answers at {address} ({reason}); start one with: ray start --head") from None
 
 
 def _count(word: str, text: str) -> int:

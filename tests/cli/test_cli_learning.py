@@ -96,6 +96,13 @@ def test_the_width_of_one_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"width {found['width']:,}, as far as tested (not proved)" in out
 
 
+def test_a_tiny_program_gets_a_width_that_was_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "size", "addition", "--bits", "1", "--network")
+    assert code == 0
+    assert "one network of width 256," in out
+    assert "errors so small come from the tolerance" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -112,6 +119,10 @@ def test_the_width_of_one_network(capsys: pytest.CaptureFixture[str]) -> None:
         (("ensemble", "permutation", "-o", "/no/such/folder/file"), "cannot write"),
         (("add", "1", "2", "--precision", "bfloat16"), "--device and --precision go with --engine network"),
         (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device and --precision go with --engine network"),
+        (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
+        (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
+        (("size", "addition", "--seed", "1"), "--seed goes with --network"),
+        (("size", "addition", "--network", "--delta", "0.1"), "--delta and --unmasked are for ensembles"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),

@@ -190,3 +190,50 @@ def test_the_page_is_true(capsys: Capture, tmp_path: Path, monkeypatch: pytest.M
             assert part in out
     [code] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     exec(code, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit(0)", "failed on p=0, q=0: SystemExit: 0"),
+        ("return [1]", "must give whole numbers, got [1] for output sum"),
+        ("return {'sum': 0.5}", "must give whole numbers, got 0.5 for output sum"),
+        ("return str(p + q)", "must give whole numbers, got '0' for output sum"),
+        ("return float('inf')", "must give whole numbers, got inf for output sum"),
+        ("raise Mute", "failed on p=0, q=0: Mute"),
+        ("raise BaseException('no')", "failed on p=0, q=0: BaseException: no"),
+    ],
+)
+def test_oracles_that_do_not_answer(
+    body: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mute = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\n"
+    name = f"odd_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(f"import sys\n{mute}def total(p, q):\n    {body}\n")
+    monkeypatch.chdir(tmp_path)
+    code = main(["validate", "addition", "--bits", "2", "--oracle", f"{name}:total"])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_an_oracle_with_a_huge_answer_is_merely_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "huge_oracle.py").write_text("def total(p, q):\n    return 10**5000\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "addition", "--bits", "2", "--oracle", "huge_oracle:total"]) == 1
+    assert "NOT EXACT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["examples/subleq/hello.sq", "machine-v"])
+def test_images_have_no_inputs(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", target]) == 2
+    assert "an image has no inputs to go through" in capsys.readouterr().err
+
+
+def test_runs_that_do_not_end_are_not_called_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blink = "bits a b\nblock a b\nwhen a=1 b=0 write b\nwhen a=0 b=1 write a\nwhen a=1 b=1 write a b\ninput a b\n"
+    (tmp_path / "blink.bw").write_text(blink + "output a b\n")
+    assert main(["validate", str(tmp_path / "blink.bw"), "--max-steps", "50"]) == 1
+    assert "2 runs did not end within 50 steps" in capsys.readouterr().out

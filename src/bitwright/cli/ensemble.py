@@ -87,14 +87,20 @@ def command(
     study = Study(algorithm.program, recipe, looked, block=DEVICE_BLOCK if on_device else 1, keep=not on_device)
     most = networks if networks is not None else 100 if delta is None else _proven(study, chosen, delta)
     judge = Judge.of(study, chosen)
+    if not judge.matches.any():
+        raise InputError("none of these states matches a template, so networks say nothing about them")
 
     def enough(found: Statistics) -> bool:
         return accuracy is not None and judge.accuracy(found.mean) >= accuracy
 
     begin = time.perf_counter()
     who = replace(Workers.parse(workers), gpus=1.0 if on_device else 0.0)
-    with StepProgress(not quiet, "networks") as progress:
-        found = grow(study, most, enough=enough, file=output, workers=who, progress=progress)
+    try:
+        with StepProgress(not quiet, "networks") as progress:
+            found = grow(study, most, enough=enough, file=output, workers=who, progress=progress)
+    except KeyboardInterrupt:
+        note(f"what is trained so far is in {output}; the same command goes on from there", quiet or output is None)
+        raise
     seconds = time.perf_counter() - begin
     reached = judge.accuracy(found.mean)
     limit = compare_with_limit(study, found, judge.matches)

@@ -10,6 +10,7 @@ import click
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option
 from bitwright.cli.reporting import StepProgress, print_json
 from bitwright.cli.targets import find_algorithm
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 @bits_option
 @order_option
 @machine_option
-@click.option("--delta", type=float, default=0.01, show_default=True, help="Allowed probability of any wrong bit.")
+@click.option("--delta", type=float, help="Allowed probability of any wrong bit; by default 0.01.")
 @click.option(
     "--scope", default="inputs", show_default=True, help="What shall come out right: one input, all inputs, all runs."
 )
 @click.option("--network", "one_network", is_flag=True, help="How wide one network should be, by measuring some.")
-@click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="With --network.")
+@click.option("--seed", type=click.IntRange(0, 2**63), help="With --network: which networks; by default 0.")
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
 @padding_option
 @json_option
@@ -34,10 +35,10 @@ def command(
     bits: int | None,
     order: str | None,
     machine: str | None,
-    delta: float,
+    delta: float | None,
     scope: str,
     one_network: bool,
-    seed: int,
+    seed: int | None,
     unmasked: bool,
     padding: int | None,
     as_json: bool,
@@ -52,8 +53,13 @@ def command(
 
     algorithm = find_algorithm(target, bits, order, machine=machine)
     if one_network:
-        _report_width(algorithm, seed, padding or 0, as_json)
+        if delta is not None or unmasked:
+            raise InputError("--delta and --unmasked are for ensembles; leave them out, or --network")
+        _report_width(algorithm, seed or 0, padding or 0, as_json)
         return
+    if seed is not None:
+        raise InputError("--seed goes with --network; the size of an ensemble is computed, not drawn")
+    delta = 0.01 if delta is None else delta
     chosen = check_scope(scope)
     program = algorithm.program
     within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
@@ -121,5 +127,8 @@ def _report_width(algorithm: Algorithm, seed: int, padding: int, as_json: bool) 
         click.echo(
             f"  width {width:>7,}: largest error {max(errors):.3f} in {len(errors)} networks; 0.5 is a wrong bit"
         )
-    click.echo(f"  error = {law.constant:.1f}/sqrt(width), so 1/4 or less there; fitted exponent {law.slope:.2f}")
+    if law.beyond_doubt:
+        click.echo("  errors so small come from the tolerance of training, not from the width")
+    else:
+        click.echo(f"  error = {law.constant:.1f}/sqrt(width), so 1/4 or less there; fitted exponent {law.slope:.2f}")
     click.echo(f"  seen in {law.states:,} states of random runs, seed {law.seed}")

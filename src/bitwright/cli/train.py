@@ -116,6 +116,10 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
         raise InputError(f"-o takes a .safetensors file, got {output}")
     if onnx is not None and onnx.suffix != ".onnx":
         raise InputError(f"--onnx takes an .onnx file, got {onnx}")
+    if onnx is not None:
+        from bitwright.learning.onnx_file import onnx_module, save_onnx
+
+        onnx_module()
     begin = time.perf_counter()
     with StepProgress(not quiet, "training") as progress:
         most = recipe.plan.expected_steps(program.templates + recipe.padding)
@@ -123,8 +127,6 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
     seconds = time.perf_counter() - begin
     save_network(network, program, output)
     if onnx is not None:
-        from bitwright.learning.onnx_file import save_onnx
-
         save_onnx(network, program, onnx)
     examples = network.shape.inputs
     if as_json:
@@ -152,7 +154,7 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
 def _train_folder(
     program: Program, recipe: Recipe, networks: int, output: Path, workers: str, as_json: bool, quiet: bool
 ) -> None:
-    from bitwright.learning.members import train_members
+    from bitwright.learning.members import network_files, train_members
     from bitwright.workers import Workers
 
     if output.suffix == ".safetensors":
@@ -175,4 +177,6 @@ def _train_folder(
         )
         return
     note(f"{len(files):,} networks of width {recipe.width:,}, in {seconds:.2f} s", quiet)
+    there = len(network_files(output))
+    note(f"{output} holds {there:,} networks, and all of them will be averaged", quiet or there == len(files))
     click.echo(str(output))

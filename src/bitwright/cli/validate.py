@@ -12,7 +12,7 @@ import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.targets import NAMES, find_algorithm, find_machine, parse_order, training_size
+from bitwright.cli.targets import NAMES, find_algorithm, find_machine, is_image, parse_order, training_size
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,12 +64,15 @@ def command(
     The oracle is Python's integers for addition, multiplication and permutation, the plain interpreter for .sbn
     programs, and for rule files the rules themselves unless a function is given. Exit 1 if anything was wrong.
     """
+    from bitwright.bits import any_digits
     from bitwright.execution.sliced import AVAILABLE, to_be_compiled
     from bitwright.execution.validation import Function, make_task, validate
     from bitwright.workers import Workers
 
     if seed and random is None:
         raise InputError("--seed says which inputs --random takes; without --random all are run")
+    if is_image(target):
+        raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     crew = Workers.parse(workers)
     algorithm = find_algorithm(target, bits, order, machine=machine)
     settings = _settings(algorithm, **chosen)
@@ -95,7 +98,8 @@ def command(
         print_json(_document(done, target, again))
     else:
         verdict = "exact" if _exact(done) else f"{done.tally.wrong:,} wrong"
-        click.echo(verdict if quiet else _report(done, target, again))
+        with any_digits():
+            click.echo(verdict if quiet else _report(done, target, again))
         note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
     return 0 if _exact(done) else 1
 
@@ -139,7 +143,9 @@ def _own_oracle(
 
 
 def _exact(done: Validation) -> bool:
-    return not done.tally.wrong and not done.tally.wrong_steps
+    """Nothing wrong; and where only the rules can say whether a run should end, every run has ended."""
+    open_ended = done.task.oracle is None and done.tally.unfinished
+    return not (done.tally.wrong or done.tally.wrong_steps or open_ended)
 
 
 def _rerun(failure: Failure, target: str, again: Mapping[str, Any]) -> str:
@@ -207,7 +213,9 @@ def _report(done: Validation, target: str, again: Mapping[str, Any]) -> str:
         f"{len(tally.triples):,} different (n, writers, matches)",
     ]
     if tally.unfinished:
-        lines.append(f"  endless   {tally.unfinished:,} runs did not end within {task.limit:,} steps")
+        lines.append(
+            f"  endless   {tally.unfinished:,} runs did not end within {task.limit:,} steps; raise --max-steps"
+        )
     if done.margin is not None:
         where = "" if done.worst is None else f" at {_situation(done.worst)}"
         lines.append(f"  margin    {done.margin:.6g}{where}")

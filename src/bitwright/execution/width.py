@@ -55,13 +55,19 @@ class WidthLaw:
     @property
     def slope(self) -> float:
         """The exponent that fits best, for comparison with -1/2."""
-        widths, errors = (np.log([getattr(m, name) for m in self.measurements]) for name in ("width", "error"))
+        widths = np.log([m.width for m in self.measurements])
+        errors = np.log([max(m.error, 1e-12) for m in self.measurements])
         return float(np.polyfit(widths, errors, 1)[0])
 
     @property
+    def beyond_doubt(self) -> bool:
+        """Whether the errors seen are so small that training's tolerance, and not the width, decides them."""
+        return max(m.error for m in self.measurements) < 0.02
+
+    @property
     def width(self) -> int:
-        """The smallest power of two at which the law gives an error of at most 1/4."""
-        width = 2
+        """The smallest power of two, of those not below all that were measured, with an error of at most 1/4."""
+        width = min(m.width for m in self.measurements)
         while self.constant / np.sqrt(width) > _AIM:
             width *= 2
         return width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,18 @@ OPSET = 17
 _MAX_BYTES = 2**31 - 2**20  # protocol buffers hold no more
 
 
-def save_onnx(network: Network, program: Program, path: Path) -> None:
-    """Writes MatMul, Relu, MatMul on inputs of shape (batch, K), with the program's id as metadata."""
+def onnx_module() -> Any:
+    """The onnx package, or an InputError that says how to get it."""
     if find_spec("onnx") is None:
         raise InputError("this needs onnx; install it with: pip install 'bitwright[onnx]'")
     import onnx
+
+    return onnx
+
+
+def save_onnx(network: Network, program: Program, path: Path) -> None:
+    """Writes MatMul, Relu, MatMul on inputs of shape (batch, K), with the program's id as metadata."""
+    onnx = onnx_module()
     from onnx import TensorProto, helper, numpy_helper
 
     shape = network.shape

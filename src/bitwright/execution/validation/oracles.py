@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import iscoroutine
+from operator import index
 from typing import Any, Protocol
 
 import numpy as np
 
-from bitwright.bits import shorten
+from bitwright.bits import any_digits, shorten
 from bitwright.errors import BitwrightError, InputError, suggestion
 from bitwright.execution.sliced.lanes import MOST_BITS, Numbers
 from bitwright.machines import Code, run_interpreter
@@ -92,18 +94,21 @@ class Function:
 
     def __call__(self, values: Values) -> Mapping[str, Any] | None:
         function = self.load()
+        given = ", ".join(f"{name}={value}" for name, value in values.items())
         try:
             found = function(**values)
-        except Exception as error:
-            given = ", ".join(f"{name}={value}" for name, value in values.items())
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"the oracle {self.where} failed on {given}: {shorten(said, 200)}") from None
+            if iscoroutine(found):
+                found.close()
+                raise InputError(f"the oracle {self.where} is an async function; give a plain one")
+        except (KeyboardInterrupt, InputError):
+            raise
+        except BaseException as error:  # also SystemExit: an oracle that ends the process has not agreed to anything
+            raise InputError(f"the oracle {self.where} failed on {given}: {_said(error)}") from None
         if found is None or isinstance(found, Mapping):
             return found
         if len(self.outputs) != 1:
             raise InputError(
-                f"the oracle {self.where} must give a dictionary with {', '.join(self.outputs)}, "
-                f"got {shorten(repr(found))}"
+                f"the oracle {self.where} must give a dictionary with {', '.join(self.outputs)}, got {_shown(found)}"
             )
         return {self.outputs[0]: found}
 
@@ -116,14 +121,41 @@ class Function:
             sys.path.insert(0, self.folder)
         try:
             loaded = import_module(module)
-        except Exception as error:  # whatever a module of the user's does when it is imported
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"cannot import the oracle's module '{shorten(module)}': {shorten(said, 200)}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a module of the user's does when it is imported
+            raise InputError(f"cannot import the oracle's module '{shorten(module)}': {_said(error)}") from None
         function = getattr(loaded, name, None)
         if not callable(function):
             known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
             raise InputError(f"module {module} has no function '{shorten(name)}'{suggestion(name, known)}")
         return function  # type: ignore[no-any-return]
+
+
+def _said(error: BaseException) -> str:
+    """An exception in a few words, even one that cannot say what it is."""
+    try:
+        return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+    except Exception:
+        return type(error).__name__
+
+
+def _shown(value: object) -> str:
+    try:
+        with any_digits():
+            return shorten(repr(value))
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+def _whole(value: object, oracle: Oracle, name: str) -> int:
+    """An output as a whole number; nothing is rounded or read out of text."""
+    try:
+        return index(value)  # type: ignore[arg-type]
+    except Exception:
+        raise InputError(
+            f"the oracle {oracle.name} must give whole numbers, got {_shown(value)} for output {name}"
+        ) from None
 
 
 def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int) -> list[Numbers]:
@@ -148,5 +180,5 @@ def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers]
         if answer is not None and (missing := [name for name in names if name not in answer]):
             raise InputError(f"the oracle {oracle.name} says nothing about output {missing[0]}")
         for name, column in zip(names, columns, strict=True):
-            column.append(None if answer is None else answer[name])
+            column.append(None if answer is None else _whole(answer[name], oracle, name))
     return [np.array(column, dtype=object) for column in columns]

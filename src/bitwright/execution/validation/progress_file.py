@@ -13,6 +13,7 @@ from bitwright.errors import InputError
 from bitwright.execution.validation.oracles import Function
 from bitwright.execution.validation.tally import Tally
 from bitwright.execution.validation.task import Task
+from bitwright.learning.members import network_files
 from bitwright.storage import write_atomically
 
 FORMAT = "bitwright validation 1"
@@ -30,7 +31,7 @@ def describe(task: Task) -> dict[str, Any]:
         "networks": settings.networks,
         "network seed": settings.seed,
         "width": settings.width,
-        "network files": [_digest(path) for path in settings.files],
+        "network files": [_digest(file) for path in settings.files for file in network_files(path)],
         "inputs": task.inputs.count,
         "random": task.inputs.random,
         "seed": task.inputs.seed,
