@@ -1,6 +1,6 @@
-"""The sieve of Eratosthenes: prints the primes up to a limit, at most 499, and returns how many there are."""
+"""The sieve of Eratosthenes: prints the primes up to a limit, at most 299, and returns how many there are."""
 
-MOST = 499
+MOST = 299
 
 
 def cross_out(composite: list[int], n, limit):

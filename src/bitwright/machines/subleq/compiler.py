@@ -127,7 +127,7 @@ class _Program:
         text = "\n".join(_text_of(line) for piece in pieces for line in piece).lstrip("\n")
         used = {line.name for piece in pieces for line in piece if isinstance(line, Operation)}
         macros = [f"{body}\n" for macro, body in _MACROS.items() if macro in used]
-        return "\n".join([*macros, text, "", *self._data(pieces)]) + "\n"
+        return "\n".join([*macros, text, "", *self._data(pieces)]).rstrip("\n") + "\n"
 
     def _data(self, pieces: list[list[Line]]) -> list[str]:
         """The words of all variables."""

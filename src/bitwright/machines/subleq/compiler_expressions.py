@@ -138,8 +138,8 @@ class SubleqExpressions(Expressions):
             form = f"{shorten(name)}({shorten(', '.join(signature.parameters))})"
             raise Refused(node, f"the call must have the form {form}, found {shown(node)}")
         if wanted is not None and wanted != signature.results:
-            numbers = [f"{n or 'no'} value{'s' * (n != 1)}" for n in (signature.results, wanted)]
-            raise Refused(node, f"'{shorten(name)}' returns {numbers[0]}, and {numbers[1]} would be needed here")
+            given, needed = values(signature.results), values(wanted)
+            raise Refused(node, f"'{shorten(name)}' returns {given}, and {needed} would be needed here")
         pairs = zip(signature.parameters, node.args, strict=True)
         arguments = [self._argument(arg, parameter in signature.arrays, depth) for parameter, arg in pairs]
         self.calls.append((name, node))
@@ -186,3 +186,7 @@ class SubleqExpressions(Expressions):
     def _fresh(self) -> str:
         self.own += 1
         return f"@{self.own}"
+
+
+def values(count: int) -> str:
+    return f"{count or 'no'} value{'s' * (count != 1)}"

@@ -11,7 +11,7 @@ from bitwright.machines.assembler_text import Problems, TooManyProblemsError
 from bitwright.machines.language_expressions import Refused, shown
 from bitwright.machines.language_read import Reader, is_integer, is_text, parse
 from bitwright.machines.language_tree import Assign, Call, Fill, Get, Load, Put, Return, Routine, Statement, Store, Sum
-from bitwright.machines.subleq.compiler_expressions import BUILT_IN, PRINT, Signature, SubleqExpressions
+from bitwright.machines.subleq.compiler_expressions import BUILT_IN, PRINT, Signature, SubleqExpressions, values
 
 MAX_ARRAY = 1 << 20
 
@@ -84,9 +84,8 @@ class ProgramReader(Reader):
         counts = [len(_returned(n)) for n in returns]
         for place, count in zip(returns, counts, strict=True):
             if count != counts[0]:
-                self.problem(
-                    Refused(place, f"'{shorten(node.name)}' returns {counts[0]} values elsewhere, not {count}")
-                )
+                message = f"'{shorten(node.name)}' returns {values(counts[0])} elsewhere, and {values(count)} here"
+                self.problem(Refused(place, message))
         self.signatures[self.name(node, node.name)] = Signature(
             tuple(arg.arg for arg in given), arrays, counts[0] if counts else 0
         )
@@ -187,9 +186,9 @@ class ProgramReader(Reader):
                 pass
             case _:
                 raise Refused(node, f"an array is made by [0] * 10 or [3, 1, 4], found {shown(value)}")
-        values = tuple(self.reading.sum(entry) for entry in entries)
+        found = tuple(self.reading.sum(entry) for entry in entries)
         self.has_value(name)
-        return Fill(node.lineno, name, self.reading.arrays.get(name) or 1, values)
+        return Fill(node.lineno, name, self.reading.arrays.get(name) or 1, found)
 
     def several(self, node: ast.Assign, targets: list[ast.expr], value: ast.Call) -> Statement:
         """q, r = f(...): the results go to the variables when all of them are there, as for any call."""
@@ -208,9 +207,10 @@ class ProgramReader(Reader):
             self.reading.assigned |= {name}
 
     def give_back(self, node: ast.Return) -> Statement:
-        values = tuple(self.reading.sum(value) for value in _returned(node))
-        self.reading.assigned = None
-        return Return(node.lineno, values)
+        try:
+            return Return(node.lineno, tuple(self.reading.sum(value) for value in _returned(node)))
+        finally:  # what is wrong with the values is reported; nothing goes on from here
+            self.reading.assigned = None
 
     def called(self, node: ast.Call) -> Iterator[Statement]:
         """A call that stands alone; what it puts or prints is worked out before anything is printed."""
@@ -218,11 +218,11 @@ class ProgramReader(Reader):
             case ast.Call(func=ast.Name(id="put"), args=[letter], keywords=[]):
                 yield Put(node.lineno, self.reading.sum(letter))
             case ast.Call(func=ast.Name(id="print"), args=numbers, keywords=[]):
-                values = [self.reading.sum(number) for number in numbers]
-                for value, end in zip(values, " " * (len(values) - 1) + "\n", strict=False):
+                found = [self.reading.sum(number) for number in numbers]
+                for value, end in zip(found, " " * (len(found) - 1) + "\n", strict=False):
                     yield Call(node.lineno, (), PRINT, (value,))
                     yield Put(node.lineno, Sum({}, ord(end)))
-                if not values:
+                if not found:
                     yield Put(node.lineno, Sum({}, ord("\n")))
             case ast.Call(func=ast.Name(id="get"), args=[], keywords=[]):
                 value = self.reading.sum(node)
@@ -234,10 +234,11 @@ class ProgramReader(Reader):
 def _joined(statements: list[Statement]) -> list[Statement]:
     """The same, but x = @1 right behind what gives @1 its value takes the value there."""
     match statements:
-        case [*before, (Load() | Get()) as first, Assign(_, name, Sum() as value)] if value.variable == first.target:
-            return [*before, replace(first, target=name)]
-        case [*before, Call() as first, Assign(_, name, Sum() as value)] if value.variable in first.targets:
-            return [*before, replace(first, targets=tuple(name if target else None for target in first.targets))]
+        case [*before, first, Assign(_, name, Sum(variable=str() as copied))] if copied.startswith("@"):
+            if isinstance(first, Load | Get) and first.target == copied:
+                return [*before, replace(first, target=name)]
+            if isinstance(first, Call) and copied in first.targets:
+                return [*before, replace(first, targets=tuple(target and name for target in first.targets))]
     return statements
 
 
