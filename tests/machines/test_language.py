@@ -492,6 +492,7 @@ FILES = {
     "def f(a: ¦str): return a": "a function has plain parameters, such as def f(a, b), found 'str'",
     "def f(a) -> ¦str: return a": "a function has plain parameters",
     "@¦cache\ndef f(a): return a": "a function has plain parameters",
+    "def f(a, ¦a): return a": "two parameters are called 'a'; rename one of them",
     "def f(¦halt): return 1": "'halt' cannot be a name here",
     "A = 1\ndef f(¦A): return 1": "'A' is a constant",
     "def f(a):\n    x = ¦(a\n    return x": "Python cannot read this: '(' was never closed",

@@ -123,6 +123,8 @@ class Reader:
             self.problem(Refused(piece, f"a function has plain parameters, such as def f(a, b), found {shown(piece)}"))
         for arg in (*a.posonlyargs, *a.args):
             try:
+                if arg.arg in found:
+                    raise Refused(arg, f"two parameters are called '{shorten(arg.arg)}'; rename one of them")
                 found.append(self.variable(arg, arg.arg))
             except Refused as refusal:
                 self.problem(refusal)

@@ -25,6 +25,7 @@ from bitwright.machines.subleq import (
     find_dialect,
     machine_v,
 )
+from bitwright.machines.subleq import source as sq_source
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 WIDTH = 16
@@ -393,7 +394,8 @@ def test_the_text_names_the_lines_of_the_source() -> None:
         "; def f():\nf:\n\n; line 4: x = get()\n    in f_x\n\n; line 5: while x < BY:  # é\n    jmp test2\nloop2:\n\n"
         "; line 6: x += x\n    sub f_x, Z\n    sub Z, f_x\n    clr Z\ntest2:\n    sub f_x, Z\n    clr T\n"
         "    sub #2, T\n    sub Z, T\n    clr Z\n    jle T, low3\n    jmp end2\nlow3:\n"
-        "    subleq #-1, T, loop2\nend2:\n\n; line 7: put(x)\n    out f_x\nf_exit:\n    subleq Z, Z, 0\n\nT: .data 0\nf_x: .data 0\n"
+        "    subleq #-1, T, loop2\nend2:\n\n"
+        "; line 7: put(x)\n    out f_x\nf_exit:\n    subleq Z, Z, 0\n\nT: .data 0\nf_x: .data 0\n"
     )
 
 
@@ -464,10 +466,13 @@ def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece
     assert all(str(problem).isprintable() for problem in refusal.value.problems)
 
 
-def test_what_is_too_large_is_refused() -> None:
+def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"between 8 and 64 bits, got 7"):
         compile_program("def f(): pass", 7)
     with pytest.raises(InputError, match=r"the program takes .* words, and with 8 bits there are at most 128"):
         compile_program("def f(): print(1)", 8)
     with pytest.raises(ProgramError, match="nests at most 100 deep"):
         compile_program("def f(a):\n    t = [0]\n    return " + "t[" * 150 + "a" + "]" * 150)
+    monkeypatch.setattr(sq_source, "MAX_STATEMENTS", 10)
+    with pytest.raises(InputError, match="the program is too large: "):
+        compile_program("def f(a): return a")

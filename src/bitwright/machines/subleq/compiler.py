@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from textwrap import wrap as wrap_lines
 
 from bitwright.bits import printable, shorten
-from bitwright.errors import InputError
+from bitwright.errors import InputError, ProgramError
 from bitwright.machines.language_lines import Line, Mark, Note, Operation
 from bitwright.machines.language_tree import (
     After,
@@ -88,7 +88,10 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
     known = {routine.name: routine for routine in (*routines, *library)}
     text = _Program(known, routines[-1], width).text({"": source, "@": library_source})
     head = [f"; {line}" for line in wrap_lines(printable(" ".join(description.split())), 110)]
-    size, most = len(assemble_sq(text).image), min(1 << (width - 1), MAX_WORDS)
+    try:
+        size, most = len(assemble_sq(text).image), min(1 << (width - 1), MAX_WORDS)
+    except ProgramError as error:  # a place in a text that nobody has seen would help nobody
+        raise InputError(f"the program is too large: {error.problems[0].message}") from None
     if size > most:
         raise InputError(
             f"the program takes {size:,} words, and with {width} bits there are at most {most:,}; choose a larger width"
