@@ -217,3 +217,30 @@ def test_a_reader_that_goes_away() -> None:
         talk.wait(timeout=60)
     assert talk.returncode == 1
     assert b"Traceback" not in err
+
+
+def test_compile_and_run(bitwright: object, tmp_path: Path) -> None:
+    text = tmp_path / "primes.sq"
+    arguments = ("compile", EXAMPLES / "primes.py", "--target", "subleq", "-o", text)
+    assert bitwright(*arguments) == (0, "", "")  # type: ignore[operator]
+    code, out, err = bitwright("run", text, "--machine", "V", given=b"20\n")  # type: ignore[operator]
+    assert (code, out.split()) == (0, ["2", "3", "5", "7", "11", "13", "17", "19", "8"])
+    assert "2,048 words of 16 bits, dialect howerj: halted" in err
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "piece"),
+    [
+        ("def f(n): return f(n)", (), "f.py:1:18: 'f' calls itself; there is no recursion here"),
+        ("def f(n): return n", ("--width", "9"), "the program takes 1,"),
+        ("def f(n): return n", ("-o", "f.sbn"), "-o takes a .sq file, got f.sbn"),
+        ("def f(n): return n", ("--width", "65"), "between 8 and 64 bits, got 65"),
+    ],
+)
+def test_what_cannot_be_compiled(
+    bitwright: object, tmp_path: Path, source: str, arguments: tuple[str, ...], piece: str
+) -> None:
+    (tmp_path / "f.py").write_text(source)
+    code, out, err = bitwright("compile", tmp_path / "f.py", "--target", "subleq", *arguments)  # type: ignore[operator]
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert piece in err

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -60,11 +62,23 @@ class Checked(int):
     __radd__, __rmul__ = __add__, __mul__
 
 
+class _CheckedConstants(ast.NodeTransformer):
+    """Numbers of the source are words too: without this, sums of constants alone would leave the range unnoticed."""
+
+    def visit(self, node: ast.AST) -> Any:
+        match node:
+            case ast.Constant(value=value) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+                if type(value) is int:
+                    return ast.Call(ast.Name("Checked", ast.Load()), [node], [])
+        return super().generic_visit(node)
+
+
 def in_python(source: str, **values: int) -> tuple[int, ...]:
     """What Python's own meaning of the source gives; raises BeyondError where a word would wrap."""
-    scope: dict[str, Callable[..., int | tuple[int, ...]]] = {}
-    exec(compile(source, "<test>", "exec"), scope)  # the sources of this file and of the examples only
-    function = next(value for name, value in scope.items() if callable(value) and not name.startswith("__"))
+    scope: dict[str, Callable[..., int | tuple[int, ...]]] = {"Checked": Checked}
+    tree = ast.fix_missing_locations(_CheckedConstants().visit(ast.parse(source)))
+    exec(compile(tree, "<test>", "exec"), scope)  # the sources of this file and of the examples only
+    function = list(scope.values())[-1]
     result = function(**{name: Checked(value) for name, value in values.items()})
     return tuple(int(Checked(value)) for value in (result if isinstance(result, tuple) else (result,)))
 
@@ -492,6 +506,7 @@ FILES = {
     "def f(a: ¦str): return a": "a function has plain parameters, such as def f(a, b), found 'str'",
     "def f(a) -> ¦str: return a": "a function has plain parameters",
     "@¦cache\ndef f(a): return a": "a function has plain parameters",
+    "def f(a, ¦a): return a": "two parameters are called 'a'; rename one of them",
     "def f(¦halt): return 1": "'halt' cannot be a name here",
     "A = 1\ndef f(¦A): return 1": "'A' is a constant",
     "def f(a):\n    x = ¦(a\n    return x": "Python cannot read this: '(' was never closed",

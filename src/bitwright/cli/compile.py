@@ -1,4 +1,4 @@
-"""`bitwright compile`: a small Python function as an SBN program."""
+"""`bitwright compile`: a small Python source as an SBN program, or as a SUBLEQ program for machine V."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ from bitwright.cli.output import output_option, write_or_print
 
 @click.command("compile")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--width", type=int, default=8, show_default=True, help="Bits of a word.")
-@output_option(".sbn")
-def command(file: Path, width: int, output: Path | None) -> None:
-    """Compile a function in a small part of Python (see docs/sbn.md) to .sbn text."""
+@click.option(
+    "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="What to compile to."
+)
+@click.option("--width", type=int, help="Bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
+@output_option(".sbn or .sq")
+def command(file: Path, target: str, width: int | None, output: Path | None) -> None:
+    """Compile a small part of Python to .sbn text (see docs/sbn.md), or with arrays and functions to .sq text for
+    machine V (see docs/subleq.md)."""
     from bitwright.errors import ProgramError
     from bitwright.machines import compile_function
+    from bitwright.machines.subleq import compile_program
     from bitwright.program.text.files import read_text
 
+    source = read_text(file, ".py")
     try:
-        text = compile_function(read_text(file, ".py"), width, file.stem)
+        if target == "sbn":
+            text = compile_function(source, 8 if width is None else width, file.stem)
+        else:
+            text = compile_program(source, 16 if width is None else width, file.stem)
     except ProgramError as error:
         raise ProgramError(error.problems, str(file)) from None
-    write_or_print(text, output, ".sbn")
+    write_or_print(text, output, ".sbn" if target == "sbn" else ".sq")

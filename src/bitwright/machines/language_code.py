@@ -16,6 +16,7 @@ from bitwright.machines.language_tree import (
     Leave,
     Negative,
     Not,
+    Positive,
     Statement,
     Sum,
     While,
@@ -149,6 +150,8 @@ class _Coder:
                 else:
                     self.go_if_negative(value.opposite, no)
                     self.jump(yes, following)
+            case Positive(value):
+                self.branch(Negative(value.times(-1)), yes, no, following)
             case Zero(value):
                 self.branch_if_zero(value, yes, no, following)
 
@@ -230,6 +233,8 @@ def _saved_if_true_follows(condition: Condition) -> int:
             return _saved_if_true_follows(second)
         case Negative(value):
             return _cost(value) - _cost(value.opposite)
+        case Positive(value):
+            return _saved_if_true_follows(Negative(value.times(-1)))
     return 0
 
 

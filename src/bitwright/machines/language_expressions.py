@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from itertools import chain
 
 from bitwright.bits import shorten
 from bitwright.machines.assembler_text import Problems
-from bitwright.machines.language_tree import Always, Both, Condition, Negative, Not, Sum, Zero, either
+from bitwright.machines.language_tree import Always, Both, Condition, Negative, Not, Positive, Sum, Zero, either
 
 MAX_DEPTH = 100
 MAX_FACTOR = 16  # a product becomes as many subtractions
@@ -25,7 +24,9 @@ class Refused(Exception):  # noqa: N818
 class Expressions:
     """Reads expressions; knows the constants, and at every moment which variables have a value."""
 
-    def __init__(self, width: int, constants: Mapping[str, int], problems: Problems) -> None:
+    FORM = "integers, variables, +, - and * by a constant"
+
+    def __init__(self, width: int, constants: dict[str, int], problems: Problems) -> None:
         self.width, self.constants, self.problems = width, constants, problems
         self.variables: set[str] = set()  # that are assigned anywhere
         self.assigned: frozenset[str] | None = frozenset()  # that have a value here; None where nothing arrives
@@ -34,20 +35,23 @@ class Expressions:
 
     def sum(self, node: ast.expr, depth: int = 0) -> Sum:
         """An expression as a sum; constants and sums of constants must fit a word."""
+        if depth > MAX_DEPTH:
+            raise Refused(node, f"an expression nests at most {MAX_DEPTH} deep; split it")
         found = self._sum(node, depth)
         if not found.factors:
             low, high = -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
             if not low <= found.constant <= high:
                 size = f"{self.width} bit{'s' if self.width > 1 else ''}, {low} to {high}"
                 raise Refused(node, f"{shorten(found.constant)} does not fit in {size}; choose a larger width")
+        return self._with_small_factors(node, found)
+
+    def _with_small_factors(self, node: ast.expr, found: Sum) -> Sum:
         for name, factor in found.factors.items():
             if abs(factor) > MAX_FACTOR:
                 raise Refused(node, f"{factor} * {name}: a factor is at most {MAX_FACTOR}; add in a loop instead")
         return found
 
     def _sum(self, node: ast.expr, depth: int) -> Sum:
-        if depth > MAX_DEPTH:
-            raise Refused(node, f"an expression nests at most {MAX_DEPTH} deep; split it")
         match node:
             case ast.Constant(value=int() as value) if not isinstance(value, bool):
                 return Sum({}, value)
@@ -64,9 +68,12 @@ class Expressions:
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 first, second = self.sum(left, depth + 1), self.sum(right, depth + 1)
                 if first.factors and second.factors:
-                    raise Refused(node, "one factor of '*' must be a constant; multiply two variables in a loop")
+                    return self._product(node, first, second)
                 return first.times(second.constant) if first.factors else second.times(first.constant)
-        raise Refused(node, f"an expression has integers, variables, +, - and * by a constant, found {shown(node)}")
+        raise Refused(node, f"an expression has {self.FORM}, found {shown(node)}")
+
+    def _product(self, node: ast.expr, first: Sum, second: Sum) -> Sum:  # noqa: ARG002
+        raise Refused(node, "one factor of '*' must be a constant; multiply two variables in a loop")
 
     def _named(self, node: ast.expr, name: str) -> Sum:
         if name in self.constants:
@@ -105,8 +112,7 @@ class Expressions:
         return joined
 
     def _comparison(self, node: ast.expr, operator: ast.cmpop, left: ast.expr, right: ast.expr) -> Condition:
-        first, second = self.sum(left), self.sum(right)
-        difference = first.plus(second, -1)
+        difference = self._difference(self.sum(left), self.sum(right))
         condition: Condition
         match operator:
             case ast.Lt():
@@ -114,9 +120,9 @@ class Expressions:
             case ast.GtE():
                 condition = Not(Negative(difference))
             case ast.Gt():
-                condition = Negative(difference.times(-1))
+                condition = Positive(difference)
             case ast.LtE():
-                condition = Not(Negative(difference.times(-1)))
+                condition = Not(Positive(difference))
             case ast.Eq():
                 condition = Zero(difference)
             case ast.NotEq():
@@ -124,6 +130,9 @@ class Expressions:
             case _:
                 raise Refused(node, f"a comparison is one of < <= > >= == !=, found {shown(node)}")
         return condition if difference.factors else _decided(condition)
+
+    def _difference(self, first: Sum, second: Sum) -> Sum:
+        return first.plus(second, -1)
 
 
 def _decided(condition: Condition) -> Condition:
@@ -134,6 +143,8 @@ def _decided(condition: Condition) -> Condition:
             return Always(not decided.value) if isinstance(decided, Always) else condition
         case Negative(value):
             return Always(value.constant < 0)
+        case Positive(value):
+            return Always(value.constant > 0)
         case Zero(value):
             return Always(value.constant == 0)
     return condition

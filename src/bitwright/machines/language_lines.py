@@ -19,6 +19,7 @@ class Operation:
 @dataclass(frozen=True)
 class Mark:
     label: str
+    kept: bool = False  # because more than jumps know it
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _without_idle_jumps(lines: list[Line]) -> list[Line]:
         if isinstance(line, Mark):
             ahead.add(line.label)
         elif isinstance(line, Operation):
-            if line.target in ahead and line.name in ("jmp", "jneg"):
+            if line.target in ahead and line.name in ("jmp", "jneg", "jle"):
                 continue
             if line.target in ahead:
                 line = Operation("sub", line.operands)
@@ -100,4 +101,4 @@ def _without_idle_jumps(lines: list[Line]) -> list[Line]:
 
 def _without_idle_labels(lines: list[Line]) -> list[Line]:
     wanted = {line.target for line in lines if isinstance(line, Operation)}
-    return [line for line in lines if not isinstance(line, Mark) or line.label in wanted]
+    return [line for line in lines if not isinstance(line, Mark) or line.kept or line.label in wanted]

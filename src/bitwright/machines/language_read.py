@@ -18,22 +18,9 @@ RESULT = "result"  # the output of `return EXPRESSION`
 
 def read_function(source: str, width: int, name: str) -> Function:
     """The one function of a source; raises ProgramError with every problem."""
-    if len(source) > MAX_SOURCE:
-        message = f"a source has at most {MAX_SOURCE:,} characters, got {len(source):,}"
-        raise ProgramError([Problem(1, 1, message)], name)
+    module, problems = parse(source, name), Problems()
     try:
-        with warnings.catch_warnings():  # what Python would warn about is refused below anyway
-            warnings.simplefilter("ignore")
-            module = ast.parse(source)
-    except SyntaxError as error:
-        message = f"Python cannot read this: {shorten(error.msg, 100)}"
-        raise ProgramError([Problem(error.lineno or 1, error.offset or 1, message)], name) from None
-    except (ValueError, RecursionError, MemoryError):  # a null character, or nesting beyond Python's own limits
-        message = "Python cannot read this: it has a null character or nests too deep"
-        raise ProgramError([Problem(1, 1, message)], name) from None
-    problems = Problems()
-    try:
-        function = _Reader(source, width, problems).module(module)
+        function = Reader(source, Expressions(width, {}, problems)).module(module)
     except TooManyProblemsError:
         function = None
     if function is None or problems:
@@ -41,13 +28,32 @@ def read_function(source: str, width: int, name: str) -> Function:
     return function
 
 
-class _Reader:
+def parse(source: str, name: str) -> ast.Module:
+    """Python's own tree of a source; raises ProgramError where there is none."""
+    if len(source) > MAX_SOURCE:
+        message = f"a source has at most {MAX_SOURCE:,} characters, got {len(source):,}"
+        raise ProgramError([Problem(1, 1, message)], name)
+    try:
+        with warnings.catch_warnings():  # what Python would warn about is refused below anyway
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except SyntaxError as error:
+        message = f"Python cannot read this: {shorten(error.msg, 100)}"
+        raise ProgramError([Problem(error.lineno or 1, error.offset or 1, message)], name) from None
+    except (ValueError, RecursionError, MemoryError):  # a null character, or nesting beyond Python's own limits
+        message = "Python cannot read this: it has a null character or nests too deep"
+        raise ProgramError([Problem(1, 1, message)], name) from None
+
+
+class Reader:
     """Follows the statements in order, so that it knows which variables have a value where."""
 
-    def __init__(self, source: str, width: int, problems: Problems) -> None:
-        self.lines, self.problems = source.split("\n"), problems
-        self.constants: dict[str, int] = {}
-        self.expressions = Expressions(width, self.constants, problems)
+    ASSIGNMENTS = "x = ..., x += ... or x -= ..."
+    STATEMENTS = "an assignment, if, while, break, continue or pass"
+
+    def __init__(self, source: str, expressions: Expressions) -> None:
+        self.lines, self.expressions = source.split("\n"), expressions
+        self.problems, self.constants = expressions.problems, expressions.constants
         self.loops: list[list[frozenset[str] | None]] = []  # for each open loop, what has a value where it is left
 
     def problem(self, refusal: Refused) -> None:
@@ -112,15 +118,20 @@ class _Reader:
         found: list[str] = []
         odd = [*node.decorator_list, *a.defaults, *a.kwonlyargs, *(x for x in (a.vararg, a.kwarg) if x is not None)]
         notes = [arg.annotation for arg in (*a.posonlyargs, *a.args)] + [node.returns]
-        odd += [note for note in notes if note is not None and not _is_integer(note)]
+        odd += [note for note in notes if note is not None and not self.may_annotate(note)]
         for piece in odd:
             self.problem(Refused(piece, f"a function has plain parameters, such as def f(a, b), found {shown(piece)}"))
         for arg in (*a.posonlyargs, *a.args):
             try:
+                if arg.arg in found:
+                    raise Refused(arg, f"two parameters are called '{shorten(arg.arg)}'; rename one of them")
                 found.append(self.variable(arg, arg.arg))
             except Refused as refusal:
                 self.problem(refusal)
         return tuple(found)
+
+    def may_annotate(self, note: ast.expr) -> bool:
+        return is_integer(note)
 
     def returned(self, node: ast.Return) -> tuple[list[Statement], tuple[str, ...]]:
         """What is returned: names are outputs as they are, and one expression may be called result."""
@@ -154,17 +165,19 @@ class _Reader:
             try:
                 if depth > MAX_DEPTH:
                     raise Refused(node, f"statements nest at most {MAX_DEPTH} deep")
-                statement = self.statement(node, depth)
-                if statement is not None:
-                    found.append(statement)
+                found += self.statements(node, depth)
             except Refused as refusal:
                 self.problem(refusal)
         return tuple(found)
 
-    def statement(self, node: ast.stmt, depth: int) -> Statement | None:
+    def statements(self, node: ast.stmt, depth: int) -> list[Statement]:
+        """What a statement of the source becomes: one, or none where it does nothing."""
+        if isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and is_text(node.value)):
+            return []
+        return [self.statement(node, depth)]
+
+    def statement(self, node: ast.stmt, depth: int) -> Statement:
         match node:
-            case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
-                return None
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 return self.assign(node, name, value, None)
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Add() | ast.Sub() as sign, value=value):
@@ -178,8 +191,8 @@ class _Reader:
             case ast.Return():
                 raise Refused(node, "return is only the last statement of the function; use a variable and break")
             case ast.Assign() | ast.AugAssign():
-                raise Refused(node, f"an assignment is x = ..., x += ... or x -= ..., found {shown(node)}")
-        raise Refused(node, f"a statement is an assignment, if, while, break, continue or pass, found {shown(node)}")
+                raise Refused(node, f"an assignment is {self.ASSIGNMENTS}, found {shown(node)}")
+        raise Refused(node, f"a statement is {self.STATEMENTS}, found {shown(node)}")
 
     def leave(self, node: ast.Break | ast.Continue) -> Statement:
         if not self.loops:
@@ -245,7 +258,12 @@ class _Reader:
         return name
 
 
-def _is_integer(note: ast.expr) -> bool:
+def is_text(node: ast.expr) -> bool:
+    """Whether this is a text, which as a statement is a comment."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_integer(note: ast.expr) -> bool:
     """Whether an annotation says int, or tuple[int, ...] for what is returned."""
     match note:
         case ast.Name(id="int"):

@@ -52,6 +52,13 @@ class Negative:
 
 
 @dataclass(frozen=True)
+class Positive:
+    """The sum is above zero."""
+
+    sum: Sum
+
+
+@dataclass(frozen=True)
 class Zero:
     """The sum is zero."""
 
@@ -76,7 +83,15 @@ class Always:
     value: bool
 
 
-Condition = Negative | Zero | Not | Both | Always
+@dataclass(frozen=True)
+class After:
+    """What the condition says once the statements are done; none of the statements leads away."""
+
+    statements: tuple[Statement, ...]
+    condition: Condition
+
+
+Condition = Negative | Positive | Zero | Not | Both | Always | After
 
 
 def either(first: Condition, second: Condition) -> Condition:
@@ -116,7 +131,64 @@ class Leave:
     again: bool
 
 
-Statement = Assign | While | If | Leave
+# Statements that need a stored program: SBN has none of them.
+
+
+@dataclass(frozen=True)
+class Fill:
+    """An array gets all its entries: one value for each, or the same value in all of them."""
+
+    line: int
+    array: str
+    size: int
+    values: tuple[Sum, ...]
+
+
+@dataclass(frozen=True)
+class Load:
+    line: int
+    target: str
+    array: str
+    index: Sum
+
+
+@dataclass(frozen=True)
+class Store:
+    line: int
+    array: str
+    index: Sum
+    value: Sum
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments are numbers or, by their names, arrays."""
+
+    line: int
+    targets: tuple[str | None, ...]  # None for a result that nobody wants
+    function: str
+    arguments: tuple[Sum | str, ...]
+
+
+@dataclass(frozen=True)
+class Return:
+    line: int
+    values: tuple[Sum, ...]
+
+
+@dataclass(frozen=True)
+class Put:
+    line: int
+    value: Sum
+
+
+@dataclass(frozen=True)
+class Get:
+    line: int
+    target: str
+
+
+Statement = Assign | While | If | Leave | Fill | Load | Store | Call | Return | Put | Get
 
 
 @dataclass(frozen=True)
@@ -127,3 +199,15 @@ class Function:
     inputs: tuple[str, ...]
     body: tuple[Statement, ...]
     outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Routine:
+    """One of several functions: its arrays with their sizes, None for those that it is given."""
+
+    name: str
+    line: int
+    parameters: tuple[str, ...]
+    arrays: Mapping[str, int | None]
+    body: tuple[Statement, ...]
+    results: int

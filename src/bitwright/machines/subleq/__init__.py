@@ -1,6 +1,7 @@
-"""Stored-program SUBLEQ: dialects, a plain interpreter, images, an assembler, and machine V, made of templates."""
+"""Stored-program SUBLEQ: dialects, an interpreter, images, an assembler, a compiler, and machine V, of templates."""
 
 from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
+from bitwright.machines.subleq.compiler import compile_program
 from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect
 from bitwright.machines.subleq.image import image_text, load_image, misfits, parse_image
 from bitwright.machines.subleq.interpreter import Interpreter
@@ -17,6 +18,7 @@ __all__ = [
     "Shape",
     "Timing",
     "assemble_sq",
+    "compile_program",
     "find_dialect",
     "image_text",
     "load_image",
