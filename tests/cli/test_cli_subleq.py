@@ -74,7 +74,34 @@ def test_a_checkpoint_is_taken_up(bitwright: object, tmp_path: Path) -> None:
     assert first[1] + second[1] == "Hello, world!\n"
     code, _, err = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep)  # type: ignore[operator]
     assert code == 2
-    assert "belongs to another machine; run it with --words 64, --width 8, --dialect top,io" in err
+    assert "belongs to another machine; run it with --words 64 --word-width 8 --dialect top,io" in err
+
+
+def test_a_checkpoint_belongs_to_its_program(bitwright: object, tmp_path: Path) -> None:
+    keep, other = tmp_path / "run.npz", tmp_path / "other.sq"
+    other.write_text((EXAMPLES / "hello.sq").read_text().replace("Hello", "Jello"))
+    arguments = ("run", EXAMPLES / "hello.sq", "-q", "--max-instructions", 33, "--checkpoint", keep)
+    assert bitwright(*arguments)[0] == 1  # type: ignore[operator]
+    code, out, err = bitwright("run", other, "--resume", keep)  # type: ignore[operator]
+    assert (code, out) == (2, "")
+    assert "run.npz is the run of another program; give the image that it began with" in err
+    machine = ("machine-v", "--words", 64, "--word-width", 8, "--dialect", "top,io")
+    code, out, _ = bitwright("run", *machine, "--resume", keep, "--checkpoint", keep)  # type: ignore[operator]
+    assert (code, out) == (0, "world!\n")
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--resume", keep)  # type: ignore[operator]
+    assert (code, out) == (0, "")
+    assert "after 70 instructions, 1,487 steps" in err  # as if it had been run at once
+
+
+def test_where_a_checkpoint_cannot_be_written_is_seen_at_once(bitwright: object, tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    for path, message in ((tmp_path / "no" / "run.npz", "No such file"), (tmp_path / "folder.npz", "is not a file")):
+        code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", path)  # type: ignore[operator]
+        assert (code, out) == (2, "")  # nothing has been run
+        assert message in err
+    code, _, _ = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", tmp_path / "run.npz")  # type: ignore[operator]
+    assert code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.npz", "run.npz"]
 
 
 def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
@@ -173,8 +200,9 @@ def process(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def test_a_conversation_and_control_c(tmp_path: Path) -> None:
-    """Every letter is answered before the next one is sent; Ctrl-C leaves a checkpoint that goes on."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """Every letter is answered before the next one is sent; Ctrl-C and SIGTERM leave a checkpoint that goes on."""
     keep = tmp_path / "talk.npz"
     with process("run", "examples/subleq/echo.sq", "--checkpoint", str(keep)) as talk:
         assert talk.stdin is not None
@@ -184,9 +212,10 @@ def test_a_conversation_and_control_c(tmp_path: Path) -> None:
             talk.stdin.flush()
             assert talk.stdout.read(1) == bytes([letter])
         time.sleep(0.2)
-        talk.send_signal(signal.SIGINT)
+        talk.send_signal(number)
         _, err = talk.communicate(timeout=60)
-    assert talk.returncode == 130
+    assert talk.returncode == code
+    assert b"machine V, " in err
     assert b"bitwright: stopped after" in err
     assert b"Traceback" not in err
     with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:
