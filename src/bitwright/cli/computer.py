@@ -172,8 +172,6 @@ def _report(
             }
         )
     elif not quiet:
-        if terminal.in_line:
-            click.echo(err=True)
         for line in _statistics(machine, engine, ending):
             note(line)
     reasons = {
@@ -299,3 +297,5 @@ def _terminal(collect: bool) -> Iterator[_Terminal]:
         terminal._hide()
         if not collect and sys.stdout is not None:
             sys.stdout.flush()
+        if terminal.in_line and sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # what is said from here on has a line of its own
