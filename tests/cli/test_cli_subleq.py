@@ -209,7 +209,7 @@ def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -
     code, _, err = bitwright("asm", image)  # type: ignore[operator]
     assert (code, "three.dec is an image already; asm takes a .sbn or .sq program" in err) == (2, True)
     code, _, err = bitwright("disasm", image)  # type: ignore[operator]
-    assert (code, "disasm takes the .json that asm makes of an SBN program" in err) == (2, True)
+    assert (code, "disasm takes the JSON that asm makes of an SBN program" in err) == (2, True)
 
 
 def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path) -> None:

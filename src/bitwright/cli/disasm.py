@@ -16,7 +16,7 @@ from bitwright.errors import InputError
 def command(file: Path, output: Path | None) -> None:
     """Turn what `asm` made back into .sbn text."""
     if file.suffix.lower() in (".dec", ".sq", ".sbn"):
-        raise InputError(f"disasm takes the .json that asm makes of an SBN program, got {file}")
+        raise InputError(f"disasm takes the JSON that asm makes of an SBN program, got {file}")
     from bitwright.machines import disassemble, from_json
     from bitwright.program.text.files import read_text
 
