@@ -160,6 +160,10 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/subleq/hello.sq", "--words", "0"], "between 3 and 2^24 words, got 0"),
         (["run", "examples/subleq/hello.sq", "--word-width", "0"], "between 2 and 64 bits, got 0"),
         (["run", "examples/subleq/hello.sq", "--width", "0"], "between 2 and 64 bits, got 0"),
+        (
+            ["run", "examples/subleq/hello.sq", "--engine", "network", "--width", "2048"],
+            "a network's, add --word-width",
+        ),
         (["run", "examples/subleq/hello.sq", "--dialect", ""], "there is no dialect ''"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),

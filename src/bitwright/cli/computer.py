@@ -41,6 +41,7 @@ def run_image(
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     from bitwright.execution.computer import Computer, Limits
+    from bitwright.machines.subleq.dialect import MAX_WIDTH
     from bitwright.storage import check_writable
 
     if max_steps is not None:
@@ -53,6 +54,10 @@ def run_image(
     hidden = width if named is not None else None  # --width is the word's, unless that has a name of its own
     if hidden is not None and options["engine"] not in ("sampled", "network"):
         raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
+    if hidden is None and width is not None and width > MAX_WIDTH:
+        raise InputError(
+            f"--width is that of a word, at most {MAX_WIDTH}, got {width}; for a network's, add --word-width"
+        )
     machine, image = find_computer(target, choice, word_width=width)
     if not image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
