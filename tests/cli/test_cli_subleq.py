@@ -162,7 +162,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/subleq/hello.sq", "--width", "0"], "between 2 and 64 bits, got 0"),
         (
             ["run", "examples/subleq/hello.sq", "--engine", "network", "--width", "2048"],
-            "a network's, add --word-width",
+            "for a network add --word",
         ),
         (["run", "examples/subleq/hello.sq", "--dialect", ""], "there is no dialect ''"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),

@@ -55,9 +55,7 @@ def run_image(
     if hidden is not None and options["engine"] not in ("sampled", "network"):
         raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
     if hidden is None and width is not None and width > MAX_WIDTH:
-        raise InputError(
-            f"--width is that of a word, at most {MAX_WIDTH}, got {width}; for a network's, add --word-width"
-        )
+        raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")
     machine, image = find_computer(target, choice, word_width=width)
     if not image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
