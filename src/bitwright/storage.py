@@ -31,6 +31,18 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.unlink(temporary)
 
 
+def check_writable(path: Path) -> None:
+    """Raises InputError now where `write_atomically` would do so later, after work that would then be lost."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is there already and is not a file; choose another name")
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
 def make_folder(path: Path) -> None:
     """The folder and those above it, if they are not there."""
     try:

@@ -74,7 +74,34 @@ def test_a_checkpoint_is_taken_up(bitwright: object, tmp_path: Path) -> None:
     assert first[1] + second[1] == "Hello, world!\n"
     code, _, err = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep)  # type: ignore[operator]
     assert code == 2
-    assert "belongs to another machine; run it with --words 64, --width 8, --dialect top,io" in err
+    assert "belongs to another machine; run it with --words 64 --word-width 8 --dialect top,io" in err
+
+
+def test_a_checkpoint_belongs_to_its_program(bitwright: object, tmp_path: Path) -> None:
+    keep, other = tmp_path / "run.npz", tmp_path / "other.sq"
+    other.write_text((EXAMPLES / "hello.sq").read_text().replace("Hello", "Jello"))
+    arguments = ("run", EXAMPLES / "hello.sq", "-q", "--max-instructions", 33, "--checkpoint", keep)
+    assert bitwright(*arguments)[0] == 1  # type: ignore[operator]
+    code, out, err = bitwright("run", other, "--resume", keep)  # type: ignore[operator]
+    assert (code, out) == (2, "")
+    assert "run.npz is the run of another program; give the image that it began with" in err
+    machine = ("machine-v", "--words", 64, "--word-width", 8, "--dialect", "top,io")
+    code, out, _ = bitwright("run", *machine, "--resume", keep, "--checkpoint", keep)  # type: ignore[operator]
+    assert (code, out) == (0, "world!\n")
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--resume", keep)  # type: ignore[operator]
+    assert (code, out) == (0, "")
+    assert "after 70 instructions, 1,487 steps" in err  # as if it had been run at once
+
+
+def test_where_a_checkpoint_cannot_be_written_is_seen_at_once(bitwright: object, tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    for path, message in ((tmp_path / "no" / "run.npz", "No such file"), (tmp_path / "folder.npz", "is not a file")):
+        code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", path)  # type: ignore[operator]
+        assert (code, out) == (2, "")  # nothing has been run
+        assert message in err
+    code, _, _ = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", tmp_path / "run.npz")  # type: ignore[operator]
+    assert code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.npz", "run.npz"]
 
 
 def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
@@ -103,6 +130,12 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
         ("1", ["--max-steps", "5", "--words", "8", "--width", "8", "--dialect", "plain"], "leave out --max-steps"),
         ("1", ["--checkpoint", "x", "--words", "8"], "--checkpoint takes a .npz file, got x"),
         ("", ["--words", "8"], "is empty"),
+        (
+            "1",
+            ["--words", "8", "--width", "8", "--word-width", "9"],
+            "beside --word-width, --width is",
+        ),
+        ("1", ["--words", "64", "--width", "4", "--dialect", "plain"], "use fewer words or a larger --word-width"),
     ],
 )
 def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:
@@ -124,6 +157,16 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
         (["run", "examples/subleq/hello.sq", "--seed", "3"], "go with --engine sampled or network"),
         (["run", "examples/subleq/matrix.sq", "--engine", "network"], "GB are free; give a trained one by --network"),
+        (["run", "examples/subleq/hello.sq", "--words", "0"], "between 3 and 2^24 words, got 0"),
+        (["run", "examples/subleq/hello.sq", "--word-width", "0"], "between 2 and 64 bits, got 0"),
+        (["run", "examples/subleq/hello.sq", "--width", "0"], "between 2 and 64 bits, got 0"),
+        (
+            ["run", "examples/subleq/hello.sq", "--engine", "network", "--width", "2048"],
+            "for a network add --word",
+        ),
+        (["run", "examples/subleq/hello.sq", "--dialect", ""], "there is no dialect ''"),
+        (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
+        (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),
         (["certify", "machine-v", "--bits", "4"], "--bits and --order do not go with machine V"),
     ],
 )
@@ -162,6 +205,58 @@ def test_the_assembler_and_the_checker(bitwright: object, tmp_path: Path) -> Non
     assert "bad.sq:2:1: 'jmp' takes 1 operand, got 0 (the form: jmp target)" in out
 
 
+def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -> None:
+    image = tmp_path / "three.dec"
+    image.write_text("3 3 -1")
+    code, out, _ = bitwright("check", image)  # type: ignore[operator]
+    assert (code, "no problems (an image of 3 words)" in out) == (0, True)
+    code, _, err = bitwright("asm", image)  # type: ignore[operator]
+    assert (code, "three.dec is an image already; asm takes a .sbn or .sq program" in err) == (2, True)
+    code, _, err = bitwright("disasm", image)  # type: ignore[operator]
+    assert (code, "disasm takes the JSON that asm makes of an SBN program" in err) == (2, True)
+
+
+def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path) -> None:
+    path = tmp_path / "plain.sq"
+    path.write_text(".dialect plain\nin x\nhalt\nx: .data -1, -1, -1")
+    code, out, err = bitwright("check", path)  # type: ignore[operator]
+    assert (code, "no problems" in out) == (0, True)
+    assert "note: 1 instruction names address -1, which dialects with io use as a port; plain has none" in err
+    path.write_text(path.read_text().replace("plain", "howerj"))
+    assert bitwright("check", path)[2] == ""  # type: ignore[operator]
+
+
+def test_the_width_of_a_word_is_explained_where_there_are_words(bitwright: object) -> None:
+    for verb in ("run", "trace", "add", "multiply", "permute"):
+        _, out, _ = bitwright(verb, "--help")  # type: ignore[operator]
+        assert ("bits of a word" in " ".join(out.replace("For machine V: bits of a word", "").split())) == (
+            verb == "run"
+        )
+
+
+def test_advice_where_sampled_networks_are_wrong(bitwright: object) -> None:
+    arguments = ("run", EXAMPLES / "hello.sq", "--engine", "sampled", "--max-instructions", 2, "-q")
+    code, _, err = bitwright(*arguments)  # type: ignore[operator]
+    assert code == 1
+    assert "differ from what the rules give; use more --networks" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(("letter", "wanted"), [("H", b"H\r\nbitwright: stopped"), ("\\n", b"\r\nbitwright: stopped")])
+def test_what_is_said_has_a_line_of_its_own(letter: str, wanted: bytes, tmp_path: Path) -> None:
+    import pty
+
+    path = tmp_path / "letter.sq"
+    path.write_text(f".words 16\n.width 8\n.dialect howerj\nout #'{letter}'\nhalt")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "bitwright", "run", str(path), "-q", "--max-instructions", "1"]
+    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, check=False, timeout=60)
+    os.close(theirs)
+    said = os.read(ours, 10_000)
+    os.close(ours)
+    assert said.startswith(wanted), said
+
+
 def process(*arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "bitwright", *arguments],
@@ -173,8 +268,9 @@ def process(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def test_a_conversation_and_control_c(tmp_path: Path) -> None:
-    """Every letter is answered before the next one is sent; Ctrl-C leaves a checkpoint that goes on."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """Every letter is answered before the next one is sent; Ctrl-C and SIGTERM leave a checkpoint that goes on."""
     keep = tmp_path / "talk.npz"
     with process("run", "examples/subleq/echo.sq", "--checkpoint", str(keep)) as talk:
         assert talk.stdin is not None
@@ -184,9 +280,10 @@ def test_a_conversation_and_control_c(tmp_path: Path) -> None:
             talk.stdin.flush()
             assert talk.stdout.read(1) == bytes([letter])
         time.sleep(0.2)
-        talk.send_signal(signal.SIGINT)
+        talk.send_signal(number)
         _, err = talk.communicate(timeout=60)
-    assert talk.returncode == 130
+    assert talk.returncode == code
+    assert b"machine V, " in err
     assert b"bitwright: stopped after" in err
     assert b"Traceback" not in err
     with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:

@@ -16,7 +16,7 @@ from subleq_lockstep import compare, random_image
 from bitwright import InputError
 from bitwright.bits import BoolArray
 from bitwright.execution import Settings, events, make_engine
-from bitwright.execution.checkpoint import load_checkpoint, save_checkpoint
+from bitwright.execution.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.execution.computer import Computer, Ending, Limits, Tally
 from bitwright.execution.engine import Batch
 from bitwright.execution.network import NetworkEngine
@@ -127,8 +127,8 @@ def test_a_run_in_pieces_is_the_whole_run(tmp_path: Path) -> None:
         engine = make_engine("limit", v.program, Settings("sign"))
         computer = Computer(v, engine, state, supply, printed.append, tally)
         ending = computer.run(Limits(instructions=piece))
-        save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally)
-        state, tally = load_checkpoint(tmp_path / "run.npz", v)
+        save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally, "")
+        state, tally, _ = load_checkpoint(tmp_path / "run.npz", v)
         assert (state == computer.state()).all()
         assert tally == computer.tally
         if ending.reason == "halt":
@@ -191,6 +191,8 @@ def damaged(path: Path, **changes: object) -> None:
     ("changes", "message"),
     [
         ({"format": "other"}, "is not a checkpoint"),
+        ({"format": "bitwright run 1"}, "another version of bitwright"),
+        ({"image": None}, "damaged: it does not say which image"),
         ({"words": 16}, "belongs to another machine; run it with --words 16"),
         ({"program": "00"}, "another version of this machine"),
         ({"state": np.zeros(3, dtype=np.uint8)}, "damaged: its state"),
@@ -201,7 +203,7 @@ def damaged(path: Path, **changes: object) -> None:
 def test_checkpoints_that_are_not_ours(changes: dict[str, object], message: str, tmp_path: Path) -> None:
     v = machine_v(Shape(8, 5, DIALECTS["plain"]))
     path = tmp_path / "run.npz"
-    save_checkpoint(path, v, v.start([1]), Tally())
+    save_checkpoint(path, v, v.start([1]), Tally(), "")
     damaged(path, **changes)
     with pytest.raises(InputError, match=message):
         load_checkpoint(path, v)
@@ -217,11 +219,45 @@ def test_checkpoints_that_are_no_files_of_ours(content: bytes, tmp_path: Path) -
         load_checkpoint(tmp_path / "absent.npz", v)
 
 
+def test_a_checkpoint_knows_its_program(tmp_path: Path) -> None:
+    v, path = machine_v(Shape(8, 5, DIALECTS["plain"])), tmp_path / "run.npz"
+    mine = image_hash(v, [7, -1])
+    assert mine == image_hash(v, [7, 31, 0]) != image_hash(v, [7, 30])
+    save_checkpoint(path, v, v.start([7, -1]), Tally(), mine)
+    assert load_checkpoint(path, v, mine)[2] == load_checkpoint(path, v)[2] == mine
+    with pytest.raises(InputError, match="is the run of another program"):
+        load_checkpoint(path, v, image_hash(v, [7]))
+
+
+def test_a_flipped_byte_is_one_line(tmp_path: Path) -> None:
+    v, path = machine_v(Shape(8, 5, DIALECTS["plain"])), tmp_path / "run.npz"
+    save_checkpoint(path, v, v.start([1]), Tally(), "")
+    good = path.read_bytes()
+    refused = 0
+    for at in range(len(good)):
+        for flip in (0x01, 0x10, 0xFF):
+            path.write_bytes(good[:at] + bytes([good[at] ^ flip]) + good[at + 1 :])
+            try:
+                load_checkpoint(path, v)
+            except InputError:
+                refused += 1
+    assert refused > 2 * len(good)  # the others hit times and such, which nobody reads
+
+
+def test_a_run_that_has_ended_makes_no_further_step() -> None:
+    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
+    first = Computer(v, make_engine("templates", v.program), v.start([7, 7, 30]))
+    ending = first.run()
+    again = Computer(v, make_engine("templates", v.program), first.state(), tally=first.tally).run()
+    assert ending.reason == "halt"
+    assert again == ending
+
+
 def test_tallies_with_odd_numbers_are_refused(tmp_path: Path) -> None:
     v = machine_v(Shape(8, 5, DIALECTS["plain"]))
     path = tmp_path / "run.npz"
     for name, value in (("steps", -1), ("steps", "7"), ("steps", True), ("seconds", None), ("least", 1.5)):
-        save_checkpoint(path, v, v.start([1]), Tally())
+        save_checkpoint(path, v, v.start([1]), Tally(), "")
         damaged(path, tally={**vars(Tally()), name: value})
         with pytest.raises(InputError, match=f"damaged: {name}"):
             load_checkpoint(path, v)

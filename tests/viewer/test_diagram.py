@@ -9,7 +9,7 @@ import pytest
 
 from bitwright import Builder, InputError, addition
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.viewer.diagram import block_kinds, diagram_svg, links
+from bitwright.viewer.diagram import block_kinds, diagram_svg, lay_out, links
 
 UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
 
@@ -33,6 +33,21 @@ def test_every_kind_of_block_of_a_machine_has_a_box(make: object) -> None:
     assert "a <machine>" in texts
     shown = [name.partition("_")[2] or name for kind in kinds for name in kind.names]
     assert all(name in texts for name in shown)
+
+
+def test_many_units_stand_in_two_rows() -> None:
+    b = Builder()
+    bits = [b.bit(f"{letter}_{name}") for letter in "ABCDEF" for name in ("one", "two")]
+    for bit in bits:
+        b.block(bit)
+        b.when(bit == 1).write(bits[-1])
+    drawn = lay_out(b.build(), "", {letter: letter for letter in "ABCDEF"})
+    assert [x for x, *_ in drawn.headings[:3]] == [x for x, *_ in drawn.headings[3:]]
+    assert len({x for x, *_ in drawn.headings}) == 3
+    upper, lower = ([box for box in drawn.boxes if (box.kind.unit in "ABC") == above] for above in (True, False))
+    heading = drawn.headings[3][1]
+    assert max(box.y + box.height for box in upper) < heading < min(box.y for box in lower)
+    assert max(box.y + box.height for box in lower) < drawn.height
 
 
 def test_programs_with_too_many_kinds_are_refused() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bitwright.cli.output import output_option, write_or_print
+from bitwright.errors import InputError
 
 
 @click.command("asm")
@@ -19,6 +20,8 @@ def command(file: Path, output: Path | None) -> None:
 
         write_or_print(image_text(load_sq(file).image), output, ".dec")
         return
+    if file.suffix.lower() == ".dec":
+        raise InputError(f"{file} is an image already; asm takes a .sbn or .sq program, and run runs the image")
     from bitwright.machines import load_sbn, to_json
 
     write_or_print(to_json(load_sbn(file)), output, ".json")

@@ -39,20 +39,28 @@ def run_image(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C."""
+    """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     from bitwright.execution.computer import Computer, Limits
+    from bitwright.machines.subleq.dialect import MAX_WIDTH
+    from bitwright.storage import check_writable
 
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
     if checkpoint is not None and checkpoint.suffix != ".npz":
         raise InputError(f"--checkpoint takes a .npz file, got {checkpoint}")
+    if checkpoint is not None:
+        check_writable(checkpoint)
     named = getattr(choice, "word_width", None)
-    machine, image = find_computer(target, choice, word_width=width)
     hidden = width if named is not None else None  # --width is the word's, unless that has a name of its own
+    if hidden is not None and options["engine"] not in ("sampled", "network"):
+        raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
+    if hidden is None and width is not None and width > MAX_WIDTH:
+        raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")
+    machine, image = find_computer(target, choice, word_width=width)
     if not image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
     engine, truth = _engines(machine, hidden, quiet, **options)
-    state, tally = _start(machine, image, resume, quiet)
+    state, tally, began_with = _start(machine, image, resume, quiet)
     with _terminal(as_json) as terminal:
         computer = Computer(machine, engine, state, terminal.read, terminal.write, tally, truth)
         saved = time.monotonic()
@@ -61,7 +69,7 @@ def run_image(
             nonlocal saved
             terminal.progress(now, quiet)
             if checkpoint is not None and time.monotonic() - saved > _SAVE_EVERY:
-                _save(checkpoint, machine, computer)
+                _save(checkpoint, machine, computer, began_with)
                 saved = time.monotonic()
             return not terminal.stopped
 
@@ -70,7 +78,7 @@ def run_image(
         except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
             ending = computer.interrupted()
     if checkpoint is not None:
-        _save(checkpoint, machine, computer)
+        _save(checkpoint, machine, computer, began_with)
         note(f"wrote {checkpoint}", quiet)
     return _report(target, machine, engine, ending, terminal, as_json, quiet)
 
@@ -124,23 +132,24 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
         )
 
 
-def _start(machine: MachineV, image: list[int], resume: Path | None, quiet: bool) -> tuple[Any, Tally | None]:
-    from bitwright.execution.checkpoint import load_checkpoint
+def _start(machine: MachineV, image: list[int], resume: Path | None, quiet: bool) -> tuple[Any, Tally | None, str]:
+    """The state to go on from, what was done before, and the hash of the image that the run began with."""
+    from bitwright.execution.checkpoint import image_hash, load_checkpoint
     from bitwright.machines.subleq import misfits
 
     if resume is None:
         for line in misfits(machine.shape, image):
             note(f"note: {line}", quiet)
-        return machine.start(image), None
-    state, tally = load_checkpoint(resume, machine)
+        return machine.start(image), None, image_hash(machine, image)
+    state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
     note(f"goes on after {tally.instructions:,} instructions and {tally.inputs:,} bytes of input", quiet)
-    return state, tally
+    return state, tally, began_with
 
 
-def _save(path: Path, machine: MachineV, computer: Any) -> None:
+def _save(path: Path, machine: MachineV, computer: Any, began_with: str) -> None:
     from bitwright.execution.checkpoint import save_checkpoint
 
-    save_checkpoint(path, machine, computer.state(), computer.tally)
+    save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
 
 
 def _report(
@@ -166,8 +175,6 @@ def _report(
             }
         )
     elif not quiet:
-        if terminal.in_line:
-            click.echo(err=True)
         for line in _statistics(machine, engine, ending):
             note(line)
     reasons = {
@@ -179,8 +186,12 @@ def _report(
     if ending.reason in reasons:
         click.echo(f"bitwright: {reasons[ending.reason]} after {_counted(tally.instructions, 'instruction')}", err=True)
     if tally.wrong:
-        click.echo(f"bitwright: {tally.wrong:,} steps were not what the rules give; use a wider network", err=True)
-    return 130 if ending.reason == "stopped" else 0 if ending.reason in ("halt", "fault") and not tally.wrong else 1
+        advice = "use more --networks" if engine.name == "sampled" else "use a wider network"
+        wrong = _counted(tally.wrong, "step")
+        click.echo(f"bitwright: {wrong} of {tally.steps:,} differ from what the rules give; {advice}", err=True)
+    if ending.reason == "stopped":
+        return 128 + (terminal.signal or signal.SIGINT)
+    return 0 if ending.reason in ("halt", "fault") and not tally.wrong else 1
 
 
 def _counted(number: int, what: str) -> str:
@@ -206,14 +217,19 @@ def _statistics(machine: MachineV, engine: Engine, ending: Ending) -> Iterator[s
 
 
 class _Terminal:
-    """Standard input and output as the machine sees them, and Ctrl-C."""
+    """Standard input and output as the machine sees them, and Ctrl-C or SIGTERM."""
 
     def __init__(self, collect: bool) -> None:
         self.collect, self.collected = collect, bytearray()
-        self.stopped = self.in_line = False
+        self.signal: int | None = None  # the one that stopped the run
+        self.in_line = False
         self._waiting = False
         self._shown = time.monotonic()
         self._bar = False
+
+    @property
+    def stopped(self) -> bool:
+        return self.signal is not None
 
     def read(self) -> int | None:
         self._hide()
@@ -243,8 +259,8 @@ class _Terminal:
         if byte == 10 or sys.stdout.isatty():
             sys.stdout.flush()
 
-    def interrupt(self, *_: object) -> None:
-        self.stopped = True
+    def interrupt(self, number: int, _: object) -> None:
+        self.signal = number
         if self._waiting:
             raise KeyboardInterrupt
 
@@ -272,14 +288,17 @@ class _Terminal:
 def _terminal(collect: bool) -> Iterator[_Terminal]:
     terminal = _Terminal(collect)
     try:
-        before = signal.signal(signal.SIGINT, terminal.interrupt)
+        before = {number: signal.signal(number, terminal.interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # not the main thread: then Ctrl-C is not ours to catch
         yield terminal
         return
     try:
         yield terminal
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         terminal._hide()
         if not collect and sys.stdout is not None:
             sys.stdout.flush()
+        if terminal.in_line and sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # what is said from here on has a line of its own

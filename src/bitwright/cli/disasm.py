@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bitwright.cli.output import output_option, write_or_print
+from bitwright.errors import InputError
 
 
 @click.command("disasm")
@@ -14,6 +15,8 @@ from bitwright.cli.output import output_option, write_or_print
 @output_option(".sbn")
 def command(file: Path, output: Path | None) -> None:
     """Turn what `asm` made back into .sbn text."""
+    if file.suffix.lower() in (".dec", ".sq", ".sbn"):
+        raise InputError(f"disasm takes the JSON that asm makes of an SBN program, got {file}")
     from bitwright.machines import disassemble, from_json
     from bitwright.program.text.files import read_text
 

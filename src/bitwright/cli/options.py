@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,13 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
     )
 
 
-engine_options = _together(
+_step_options = _together(
     engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
     click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
-    click.option(
-        "--width", type=int, help="For network without a file: the width to train. For .dec and .sq: bits of a word."
-    ),
+)
+_network_options = _together(
     click.option(
         "--networks",
         type=click.IntRange(1, 10**9),
@@ -128,12 +128,30 @@ engine_options = _together(
     ),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )
+_WIDTH = "For network without a file: the width to train."
+engine_options = _together(_step_options, click.option("--width", type=int, help=_WIDTH), _network_options)
+
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """A range of numbers lets nan through, which is neither below nor above anything."""
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds such as 60.", context, parameter)
+    return value
+
+
 computer_options = _together(
     click.option("--max-instructions", type=click.IntRange(0), help="For images: stop after this many instructions."),
     click.option(
-        "--max-seconds", type=click.FloatRange(0), help="For images: stop after this time, waiting not counted."
+        "--max-seconds",
+        type=click.FloatRange(0),
+        callback=_finite,
+        help="For images: stop after this time, waiting not counted.",
     ),
     click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
     click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
 )
 run_options = _together(engine_options, json_option, quiet_option)
+_either_width = click.option(
+    "--width", type=int, help=f"{_WIDTH} For .sq and .dec without --word-width: bits of a word."
+)
+program_options = _together(_step_options, _either_width, _network_options, json_option, quiet_option)

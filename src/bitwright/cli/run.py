@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, run_options
+from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
 from bitwright.errors import InputError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @machine_option
 @click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
 @computer_options
-@run_options
+@program_options
 def command(
     target: str,
     inputs: tuple[str, ...],

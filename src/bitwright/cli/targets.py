@@ -101,12 +101,14 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
     if choice is not None and choice != "V":
         raise InputError(f"{Path(target).name} is for machine V, got --machine {choice}")
     given = choice if isinstance(choice, MachineChoice) else MachineChoice("V")
-    words, width, dialect = given.words, given.word_width or word_width, given.dialect
+    words, width, dialect = given.words, word_width if given.word_width is None else given.word_width, given.dialect
     image: list[int] = []
     if target.lower().endswith(".sq"):
         assembly = load_sq(target)
         image = assembly.image
-        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
+        words = assembly.words if words is None else words
+        width = assembly.width if width is None else width
+        dialect = assembly.dialect if dialect is None else dialect
     elif target != "machine-v":
         image = load_image(target)
     missing = [

@@ -114,6 +114,8 @@ class Computer:
         done = self.tally.instructions
         last = None if limits.instructions is None else done + limits.instructions
         waited, begin, before = 0.0, time.monotonic(), self.tally.seconds
+        if self._on(self.machine.halt):  # taken up after its end: no step is left to make
+            return self._halted()
         while True:
             if last is not None and self.tally.instructions >= last:
                 return self._end("limit")

@@ -19,7 +19,7 @@ from bitwright.machines import (
     steps_of_instruction,
     steps_per_instruction,
 )
-from bitwright.viewer.diagram import EXPLANATION, GAP, SBN_UNITS, TOP, WIDTH, Diagram, block_kinds, lay_out, links
+from bitwright.viewer.diagram import EXPLANATION, GAP, SBN_UNITS, WIDTH, Diagram, block_kinds, lay_out, links
 
 WORD = 16  # bits
 SHOWN = Sizes(4, 4, 4)  # the machines of the diagrams; larger ones have more blocks of the same kinds
@@ -121,8 +121,8 @@ def _paint(axes: Any, diagram: Diagram) -> None:
 
     axes.text(GAP // 2, 28, diagram.title, fontsize=10.5, weight="bold")
     axes.text(GAP // 2, 48, EXPLANATION, fontsize=7, color="#666666")
-    for x, label, colour in diagram.headings:
-        axes.text(x, TOP - 14, label, fontsize=8.5, weight="bold", color=colour)
+    for x, y, label, colour in diagram.headings:
+        axes.text(x, y, label, fontsize=8.5, weight="bold", color=colour)
     for arrow in diagram.arrows:
         if not arrow.points:
             axes.add_patch(Circle(arrow.dot, 4, color=arrow.colour, linewidth=0))

@@ -1,7 +1,7 @@
 """A program as a diagram: every kind of block with its bits, and arrows to the blocks that its templates write to.
 
 Drawn from the program itself. Blocks whose bits have the same names are one kind. Where units are given, the prefix of
-a name up to its first underscore says which one it belongs to, and units stand side by side.
+a name up to its first underscore says which one it belongs to, and units stand side by side, many of them in two rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bitwright.program.layout import IntArray
 _COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#555555")
 WIDTH, GAP, LINE, SPACE, TOP = 190, 120, 14, 12, 92
 MAX_KINDS = 200
+_MOST_IN_A_ROW = 5  # units; more of them would be too wide to read on a page
 SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
 
 
@@ -93,7 +94,7 @@ class Diagram:
     title: str
     width: int
     height: int
-    headings: tuple[tuple[int, str, str], ...]  # x, text, colour
+    headings: tuple[tuple[int, int, str, str], ...]  # x, y, text, colour
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
 
@@ -113,18 +114,21 @@ def lay_out(program: Program, title: str = "", units: Mapping[str, str] | None =
     columns = list(named)
     # Flags of the whole machine, such as HALT, stand with the last unit.
     kinds = [kind if kind.unit in named else replace(kind, unit=columns[-1]) for kind in kinds]
-    left = {unit: GAP // 2 + number * (WIDTH + GAP) for number, unit in enumerate(columns)}
+    across = len(columns) if len(columns) <= _MOST_IN_A_ROW else -(-len(columns) // 2)
+    left = {unit: GAP // 2 + number % across * (WIDTH + GAP) for number, unit in enumerate(columns)}
     colour = {unit: _COLOURS[number % len(_COLOURS)] for number, unit in enumerate(columns)}
-    tops, boxes = dict.fromkeys(columns, TOP), []
+    heights = {unit: sum(_height(kind) + SPACE for kind in kinds if kind.unit == unit) for unit in columns}
+    second = TOP + max(heights[unit] for unit in columns[:across]) + 3 * SPACE
+    first = {unit: TOP if number < across else second for number, unit in enumerate(columns)}
+    tops, boxes = dict(first), []
     for kind in kinds:
-        height = LINE * len(kind.names) + 10
-        boxes.append(Box(kind, left[kind.unit], tops[kind.unit], height, colour[kind.unit]))
-        tops[kind.unit] += height + SPACE
+        boxes.append(Box(kind, left[kind.unit], tops[kind.unit], _height(kind), colour[kind.unit]))
+        tops[kind.unit] += _height(kind) + SPACE
     return Diagram(
         title,
-        max(760, len(columns) * (WIDTH + GAP)),
+        max(760, across * (WIDTH + GAP)),
         max(tops.values()) + 20,
-        tuple((left[unit], named[unit], colour[unit]) for unit in columns),
+        tuple((left[unit], first[unit] - 14, named[unit], colour[unit]) for unit in columns),
         tuple(boxes),
         tuple(_arrow(boxes[a], boxes[b]) for a, b in sorted(links(program, of))),
     )
@@ -141,13 +145,15 @@ def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | No
         f'<text x="{GAP // 2}" y="28" font-size="16" font-weight="bold" fill="#222">{escape(title)}</text>',
         f'<text x="{GAP // 2}" y="48" fill="#666">{EXPLANATION}</text>',
     ]
-    for x, label, colour in diagram.headings:
-        out.append(
-            f'<text x="{x}" y="{TOP - 14}" font-size="13" font-weight="bold" fill="{colour}">{escape(label)}</text>'
-        )
+    for x, y, label, colour in diagram.headings:
+        out.append(f'<text x="{x}" y="{y}" font-size="13" font-weight="bold" fill="{colour}">{escape(label)}</text>')
     out += [_arrow_svg(arrow) for arrow in diagram.arrows]
     out += [_box_svg(box) for box in diagram.boxes]
     return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def _height(kind: Kind) -> int:
+    return LINE * len(kind.names) + 10
 
 
 def _box_svg(box: Box) -> str:

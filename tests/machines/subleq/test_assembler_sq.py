@@ -88,8 +88,8 @@ def test_the_operations_that_every_program_has() -> None:
     ("text", "message"),
     [
         ("subleq a, b", "1:8: 'a' is not defined"),
-        ("subleq 1", "1:1: 'subleq' does not take 1 operands (the form: subleq a, b, or subleq a, b, c)"),
-        ("subleq 1, 2, 3, 4", "does not take 4"),
+        ("subleq 1", "1:1: 'subleq' takes 2 or 3 operands, got 1 (the form: subleq a, b, or subleq a, b, c)"),
+        ("subleq 1, 2, 3, 4", "takes 2 or 3 operands, got 4"),
         ("sublec 1, 2", "there is no operation 'sublec'; did you mean 'subleq'?"),
         ("x: x: .data 1", "1:4: 'x' is defined already"),
         ("Z: .data 1", "'Z' is defined already"),
@@ -99,7 +99,10 @@ def test_the_operations_that_every_program_has() -> None:
         (".data 1,,2", "an operand is missing before ','"),
         (".data #", "an operand is missing"),
         (".data %", "1:7: unexpected character '%'"),
-        (".data 'ab'", "unexpected character"),
+        (".data 'ab'", "1:7: a character is one letter between two '"),
+        ('.data 1, "open ; text', "1:10: this string is not closed; end it with a '\"' on the same line"),
+        (".words", "1:1: '.words' takes 1 operand, got 0 (the form: .words 256)"),
+        (".data", "1:1: '.data' takes 1 or more operands, got 0"),
         (r".data '\q'", "there is no \\q"),
         (".word 1", "unknown directive '.word'"),
         (".space n\nn: .data 1", "'n' must be a constant that is defined above"),
@@ -198,7 +201,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         load_sq(tmp_path / "no.sq")
     (tmp_path / "bad.sq").write_text("subleq")
-    with pytest.raises(ProgramError, match=r"bad\.sq:1:1: 'subleq' does not take 0 operands"):
+    with pytest.raises(ProgramError, match=r"bad\.sq:1:1: 'subleq' takes 2 or 3 operands, got 0"):
         load_sq(tmp_path / "bad.sq")
 
 

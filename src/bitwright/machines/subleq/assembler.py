@@ -11,6 +11,7 @@ from bitwright.bits import printable
 from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembler_text import TooManyProblemsError
 from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, find_dialect
+from bitwright.machines.subleq.image import no_ports
 from bitwright.machines.subleq.source import SETTINGS, Label, Source, Statement, form_of, text_of
 from bitwright.machines.subleq.text import Expression, Notes, Operand, Token, UnreadableError
 from bitwright.program.text.files import read_text
@@ -29,6 +30,12 @@ class Assembly:
     width: int | None = None
     dialect: str | None = None
     description: str = ""
+    ports: int = 0  # instructions with an operand of -1
+
+    def doubts(self) -> list[str]:
+        """What the text can hardly mean, though it is well formed; one line each."""
+        dialect = None if self.dialect is None else find_dialect(self.dialect)
+        return [no_ports(dialect, self.ports)] if dialect and not dialect.io and self.ports else []
 
 
 def load_sq(path: str | Path) -> Assembly:
@@ -140,13 +147,14 @@ class _Layout:
         zero = self.size
         self.names[ZERO] = zero
         image: dict[int, int] = {}
-        uses_zero = False
+        uses_zero, ports = False, 0
         for at, item in self.code:
             try:
                 values = self._words(item, at)
             except UnreadableError:
                 continue
             image.update(enumerate(values, start=at))
+            ports += item.name.text == "subleq" and -1 in values[:2]
             uses_zero = uses_zero or any(token.key == ZERO for operand in item.operands for token in operand.tokens)
         if not self.code and not self.notes.problems:
             raise self.notes.stop(Token("end", "", 1, 1), "there is no word; add a line such as: subleq a, b")
@@ -162,6 +170,7 @@ class _Layout:
             width=found.get(".width"),  # type: ignore[arg-type]
             dialect=found.get(".dialect"),  # type: ignore[arg-type]
             description=_opening_comment(self.text),
+            ports=ports,
         )
 
     def _words(self, item: Statement, at: int) -> list[int]:
@@ -198,8 +207,9 @@ class _Layout:
     def _count(self, item: Statement, least: int, most: int | None) -> None:
         count: int = len(item.operands)
         if count < least or (most is not None and count > most):
-            form = form_of(item.name.text)
-            raise self.notes.stop(item.name, f"{item.name} does not take {count} operands (the form: {form})")
+            takes = f"{least} or more" if most is None else str(least) if least == most else f"{least} or {most}"
+            noun, form = f"operand{'s' * (takes != '1')}", form_of(item.name.text)
+            raise self.notes.stop(item.name, f"{item.name} takes {takes} {noun}, got {count} (the form: {form})")
 
 
 def _opening_comment(text: str) -> str:

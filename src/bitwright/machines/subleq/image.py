@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, Shape
+from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, Dialect, Shape
 from bitwright.program.text.files import read_text
 
 _WORD = re.compile(r"[+-]?[0-9]{1,20}")
@@ -46,6 +46,12 @@ def image_text(words: Iterable[int]) -> str:
     return "\n".join(" ".join(listed[at : at + 3]) for at in range(0, len(listed), 3)) + "\n"
 
 
+def no_ports(dialect: Dialect, count: int) -> str:
+    """What to say where `count` instructions want a port, and the dialect has none."""
+    subject = f"{count:,} instruction{'s' * (count != 1)} name{'s' * (count == 1)} address -1"
+    return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
+
+
 def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
     """What in an image does not look as if it were written for this dialect; one line each, for a note to the user.
 
@@ -57,10 +63,7 @@ def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
     found = []
     ports = sum(-1 in image[at : at + 2] for at in range(0, len(image) - 2, 3))
     if not dialect.io and ports:
-        found.append(
-            f"{ports:,} instruction{'s' * (ports != 1)} name address -1, which dialects with io use as a port; "
-            f"{dialect.name} has none (try --dialect howerj)"
-        )
+        found.append(no_ports(dialect, ports))
     if dialect.strict and max(first[:2]) >= shape.words:
         found.append(
             f"the first instruction names word {max(first[:2]):,} of {shape.words:,}, where {dialect.name} halts"

@@ -88,6 +88,6 @@ def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
         if not low <= word <= high:
             raise InputError(
                 f"word {at:,} of the image is {word}, which {shape.width} bits cannot hold ({low} to {high}); "
-                "give a larger --width"
+                "give a larger --word-width"
             )
     return [word % modulus for word in image] + [0] * (shape.words - len(image))

@@ -18,6 +18,10 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
+_QUOTES = {  # where one begins what is neither a string nor a character
+    '"': "this string is not closed; end it with a '\"' on the same line",
+    "'": "a character is one letter between two ', such as 'a'; a text of several stands between two \"",
+}
 _MAX_DEPTH = 100  # of brackets
 
 
@@ -70,7 +74,7 @@ def tokens_of(text: str, line: int, notes: Notes) -> list[Token]:
         match = _TOKEN.match(text, at)
         if match is None or match.lastgroup is None:
             token = Token("end", text[at], line, at + 1)
-            raise notes.stop(token, f"unexpected character {shorten(text[at])!r}")
+            raise notes.stop(token, _QUOTES.get(text[at]) or f"unexpected character {shorten(text[at])!r}")
         token = Token(match.lastgroup, match.group(), line, at + 1)
         if token.kind in ("name", "number") and len(token.text) > MAX_NAME + 2:
             raise notes.stop(token, f"{token} is too long; a name or number has at most {MAX_NAME} characters")
