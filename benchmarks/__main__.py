@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="replace the tables in docs/performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
-    for module in (building, stepping, computing, subleq, proving, starting, pages):
+    for module in (building, stepping, computing, proving, starting, subleq, pages):
         for row in module.rows():
             print(f"{row.what:58} {row.ours:>24}  {row.compared}", flush=True)
             rows.append(row)

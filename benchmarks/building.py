@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
     yield Row(
         "one step of one state of it",
         readable(step),
-        f"{step / one_pass:.1f} x one copy of the program's arrays ({readable(one_pass)})",
+        f"{step / one_pass:.2g} x one copy of the program's arrays ({readable(one_pass)})",
     )
     identity = seconds(lambda: addition(LENGTH).program.id, repeat=2) - build
     yield Row("its id (sha256 of 35 MB of canonical text)", readable(identity), "")
