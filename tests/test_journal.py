@@ -52,6 +52,8 @@ def test_a_torn_last_record_is_cut_off_even_if_its_length_fits(tmp_path: Path) -
     data[-1] ^= 1
     path.write_bytes(data)
     assert read(path) == RECORDS[:-1]
+    assert bytes(data).startswith(path.read_bytes())
+    assert path.stat().st_size < len(data)  # it is gone from the file, not only passed over
 
 
 def test_damage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
