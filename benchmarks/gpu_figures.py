@@ -19,7 +19,7 @@ import torch
 from bitwright.errors import BitwrightError
 from bitwright.experiments import Setting, Table, write_tables
 from bitwright.experiments.beyond_measure import EVERYTHING
-from bitwright.storage import write_atomically
+from bitwright.files.storage import write_atomically
 
 RUNS = Path(__file__).parent.parent / "docs" / "runs" / "h200-training-and-arithmetic.jsonl"
 SHARES = {"experiment-1": 0.4, "experiment-2": 0.7, "beyond": 1.0}  # of the time, by when each is to be done

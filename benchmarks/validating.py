@@ -35,7 +35,7 @@ from bitwright.execution.sliced.lanes import counting
 from bitwright.execution.templates import TemplatesEngine
 from bitwright.execution.validation import Arithmetic, make_task, validate
 from bitwright.experiments.style import COLOURS, plot_style
-from bitwright.storage import write_atomically
+from bitwright.files.storage import write_atomically
 from bitwright.theory.decisions import decide
 
 ROOT = Path(__file__).parent.parent

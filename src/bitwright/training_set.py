@@ -13,9 +13,9 @@ from scipy import sparse
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
+from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.storage import write_atomically
 
 FloatArray = NDArray[np.float64]
 _MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full

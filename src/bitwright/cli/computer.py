@@ -41,8 +41,8 @@ def run_image(
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     from bitwright.execution.computer import Computer, Limits
+    from bitwright.files.storage import check_writable
     from bitwright.machines.subleq.dialect import MAX_WIDTH
-    from bitwright.storage import check_writable
 
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")

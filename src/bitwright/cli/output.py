@@ -19,7 +19,7 @@ def output_option(suffix: str) -> Callable[[Any], Any]:
 
 def write_or_print(text: str, output: Path | None, suffix: str) -> None:
     """Writes the text, whole or not at all."""
-    from bitwright.storage import write_atomically
+    from bitwright.files.storage import write_atomically
 
     if output is None:
         click.echo(text.rstrip("\n"))

@@ -47,7 +47,7 @@ def command(
 
 
 def _draw(algorithm: Algorithm, path: Path) -> None:
-    from bitwright.storage import write_atomically
+    from bitwright.files.storage import write_atomically
     from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
 
     if path.suffix != ".svg":

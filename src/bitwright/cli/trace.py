@@ -76,7 +76,7 @@ def command(
 
 def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str], chosen: bool, quiet: bool) -> None:
     from bitwright.bits import any_digits
-    from bitwright.storage import write_atomically
+    from bitwright.files.storage import write_atomically
     from bitwright.viewer import run_title, trace_page, trace_svg, trace_text
 
     assert done.trace is not None

@@ -18,9 +18,9 @@ import numpy as np
 from bitwright.bits import BoolArray, printable
 from bitwright.errors import InputError
 from bitwright.execution.computer import Tally
+from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
 from bitwright.program import Program
-from bitwright.storage import write_atomically
 
 FORMAT = "bitwright run 2"
 _UNREADABLE = (  # every way in which a damaged archive makes its readers fail

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from bitwright.errors import InputError
 from bitwright.experiments.figure import Setting
 from bitwright.experiments.table import Row, Table, load_table
-from bitwright.storage import make_folder, write_atomically
+from bitwright.files.storage import make_folder, write_atomically
 
 Common = TypeVar("Common")
 _EVERY = 2.0  # seconds between two writings of the file

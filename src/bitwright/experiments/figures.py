@@ -10,7 +10,7 @@ from pathlib import Path
 from bitwright.errors import InputError, suggestion
 from bitwright.experiments.figure import Figure, Setting, Tables
 from bitwright.experiments.style import plot_style
-from bitwright.storage import make_folder, write_atomically
+from bitwright.files.storage import make_folder, write_atomically
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
 FIGURES = ("templates", "predictor", "ensemble-complexity", "orders", "sbn", "experiment-1", "experiment-2", "beyond")

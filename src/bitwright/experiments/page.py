@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bitwright.errors import InputError
-from bitwright.storage import write_atomically
+from bitwright.files.storage import write_atomically
 
 
 def update_page(page: Path, folder: Path) -> int:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
-from bitwright.journal import Journal
+from bitwright.files.journal import Journal
 from bitwright.learning.train import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray

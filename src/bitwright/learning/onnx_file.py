@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bitwright.errors import InputError
+from bitwright.files.storage import write_atomically
 from bitwright.learning.network import Network
 from bitwright.program import Program
-from bitwright.storage import write_atomically
 
 OPSET = 17
 _MAX_BYTES = 2**31 - 2**20  # protocol buffers hold no more

@@ -10,10 +10,10 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.files.storage import write_atomically
 from bitwright.learning.network import Network, Origin
 from bitwright.learning.start import PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
-from bitwright.storage import write_atomically
 from bitwright.version import __version__
 
 FORMAT = "bitwright network 1"

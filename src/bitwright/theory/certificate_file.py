@@ -9,8 +9,8 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.files.storage import write_atomically
 from bitwright.program import Program
-from bitwright.storage import write_atomically
 from bitwright.theory.certificate import FORMAT, Certificate, Progress, certify
 from bitwright.theory.ranges import Range
 from bitwright.theory.rounding import check_rounding

@@ -13,8 +13,8 @@ from bitwright.errors import InputError
 from bitwright.execution.validation.oracles import Function
 from bitwright.execution.validation.tally import Tally
 from bitwright.execution.validation.task import Task
+from bitwright.files.storage import write_atomically
 from bitwright.learning.members import network_files
-from bitwright.storage import write_atomically
 
 FORMAT = "bitwright validation 1"
 _MAX_BYTES = 1 << 28

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitwright.errors import InputError
-from bitwright.journal import Journal
+from bitwright.files.journal import Journal
 
 HEADER = {"format": "test 1", "seed": 3}
 RECORDS = [b"", b"one", bytes(range(256)) * 5]
