@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind
@@ -18,7 +20,10 @@ class RealEngine(ABC):
 
     name: str
     tolerance = 0.0
-    kind: Kind = "ntk"  # the limit whose weights calibrated rounding uses
+    kind: Kind = "ntk"
+    fallible = True
+    costly = True
+    decisions = None
 
     def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
         self.program, self.examples, self.rounding = program, examples, rounding
@@ -27,7 +32,7 @@ class RealEngine(ABC):
     def chunk(self) -> int:
         return 1024
 
-    def begin(self, states: BoolArray) -> RealBatch:
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return RealBatch(self, states)
 
     @abstractmethod
@@ -35,26 +40,26 @@ class RealEngine(ABC):
         """The real outputs for these states, and the number of examples each matches."""
 
 
-class RealBatch:
+class RealBatch(Batch):
     """States on their way through such an engine."""
 
     def __init__(self, engine: RealEngine, states: BoolArray) -> None:
         self._engine = engine
         self._now = self._before = states.copy()
         self._margin = np.full(len(states), np.inf)
-        self.rounded: FloatArray | None = None  # (batch, k) the outputs that the last step rounded
+        self._rounded: FloatArray | None = None
 
     def step(self) -> None:
         engine = self._engine
         outputs, n = self.outputs()
-        self._before, self.rounded = self._now, outputs
+        self._before, self._rounded = self._now, outputs
         self._now, self._margin = round_outputs(
             outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
         )
 
-    def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002
-        self.step()
-        return 1
+    def turn_on(self, bits: Sequence[int]) -> None:
+        self._now = self._now.copy()
+        self._now[:, list(bits)] = True
 
     def outputs(self) -> tuple[FloatArray, IntArray]:
         """What the engine says about the states as they are now."""
@@ -74,3 +79,6 @@ class RealBatch:
 
     def margin(self) -> FloatArray:
         return self._margin
+
+    def rounded(self) -> FloatArray | None:
+        return self._rounded

@@ -1,20 +1,41 @@
-"""The compiled loops behind EventBatch; importing it takes numba."""
+"""The compiled loop over active blocks; importing it takes numba."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
+from bitwright.engines.sparse.tables import HOLD
 from bitwright.program.program import MAX_BLOCK
 
-# What the loop keeps in `counters` between two calls, and what it says about the last one.
-ACTIVE, HOLDERS, CLOCK, SIDE, UNCHANGED, LEAST, MOST, COUNTED, REFUSED = range(9)
-HOLD, HOLD_FAR = 128, 1 << 40  # in an entry: the template writes exactly what it matches
+# What the loop keeps in its counters between two calls, and what it says about the last one.
+COUNTERS = (ACTIVE, HOLDERS, CLOCK, SIDE, UNCHANGED, LEAST, MOST, COUNTED, REFUSED) = range(9)
+NONE_YET = 1 << 62  # more than any n
+HOLD_FAR = 1 << 40  # the same as HOLD, for an entry that was searched for
 FOUR, FIFTEEN, ONE, ZERO = np.uint32(4), np.uint32(15), np.uint32(1), np.uint32(0)
 FULL = np.uint32((1 << MAX_BLOCK) - 1)  # a configuration
 RESTING = np.uint32(1 << MAX_BLOCK)  # beside the configuration of a block that holds what it has and is not active
+
+
+class Watch(NamedTuple):
+    """Bits as pairs of a block and a mask."""
+
+    stops: NDArray[np.int64]  # (bits, 2) a leap ends where one of them is on
+    counted: NDArray[np.int64]  # (bits, 2) the states in which they are on are counted
+
+
+class Memory(NamedTuple):
+    """A state on its way, and room to work in."""
+
+    counters: NDArray[np.int64]
+    config: NDArray[np.uint32]  # (b,) every block's configuration, with RESTING beside it
+    lists: NDArray[np.uint32]  # (2, b) the active blocks, now and next
+    before: NDArray[np.uint32]  # (b,) what each active block was before the step
+    untouched: NDArray[np.uint32]  # (b,) what each block that is active next was before it was written to
+    queue: NDArray[np.uint32]  # (b,) templates that match
 
 
 @numba.njit(cache=True)
@@ -28,76 +49,61 @@ def _search(block: int, config: int, keys: Any, holds: Any) -> int:
 
 
 @numba.njit(cache=True)
-def _shift(block: int, config: int, change: int, held: Any, crowd_of: Any, block_start: Any, block_bits: Any) -> None:
+def _shift(block: int, config: int, change: int, counts: Any) -> None:
     """Counts the bits that a block holds at rest, by how many writers they have."""
-    first = block_start[block]
+    first = counts.block_start[block]
     while config:
         if config & 1:
-            held[crowd_of[block_bits[first]]] += change
+            counts.held[counts.class_of[counts.block_bits[first]]] += change
         config >>= 1
         first += 1
 
 
 @numba.njit(cache=True)
-def _weigh(n: int, clock: int, queue: Any, config: Any, write_start: Any, writes: Any, tally: Any) -> None:
+def _weigh(n: int, clock: int, queue: Any, config: Any, writes: Any, counts: Any) -> None:
     """Notes the smallest mean, in absolute value, that the sign rule rounds in this step.
 
     mu = w0 c + (w1 - w0) m for a bit with c writers, m of which match, so all that counts is which pairs (c, m) there
     are. Blocks at rest give m = 1 to the bits that they hold.
     """
-    _, worst, _, crowds, total, held, w0, gap, crowd_of, written, clocks, counts, pairs, _, _ = tally
+    pairs, last_noted, times_noted = counts.pairs, counts.last_noted, counts.times_noted
     pairs[:] = 0
-    for at in range(len(crowds)):
-        pairs[at, 0], pairs[at, 1] = total[at] - held[at], held[at]
+    for at in range(len(counts.writers)):
+        pairs[at, 0], pairs[at, 1] = counts.total[at] - counts.held[at], counts.held[at]
     for template in queue:
-        for place in range(write_start[template], write_start[template + 1]):
-            block, mask, bit = writes[place] >> FOUR, ONE << (writes[place] & FIFTEEN), written[place]
-            at = crowd_of[bit]
-            if clocks[bit] != clock:
-                clocks[bit] = clock
-                counts[bit] = (config[block] & mask) != 0
-            pairs[at, counts[bit]] -= 1
-            counts[bit] += 1
-            pairs[at, counts[bit]] += 1
-    for at in range(len(crowds)):
-        for m in range(crowds[at] + 1):
+        for place in range(writes.start[template], writes.start[template + 1]):
+            target, bit = writes.places[place], counts.write_bits[place]
+            block, mask, at = target >> FOUR, ONE << (target & FIFTEEN), counts.class_of[bit]
+            if last_noted[bit] != clock:
+                last_noted[bit] = clock
+                times_noted[bit] = (config[block] & mask) != 0
+            pairs[at, times_noted[bit]] -= 1
+            times_noted[bit] += 1
+            pairs[at, times_noted[bit]] += 1
+    for at in range(len(counts.writers)):
+        writers = counts.writers[at]
+        for m in range(writers + 1):
             if pairs[at, m] > 0:
-                worst[0] = min(worst[0], abs(w0[n] * crowds[at] + gap[n] * m))
+                mean = counts.unmatched[n] * writers + counts.gap[n] * m
+                counts.worst[0] = min(counts.worst[0], abs(mean))
 
 
 @numba.njit(cache=True)
-def advance(
-    most: int,
-    stops: Any,
-    counted: Any,
-    counters: Any,
-    config: Any,
-    lists: Any,
-    before: Any,
-    untouched: Any,
-    queue: Any,
-    table: Any,
-    meta: Any,
-    sparse: Any,
-    keys: Any,
-    holds: Any,
-    write_start: Any,
-    writes: Any,
-    empties: Any,
-    tracked: bool,
-    tally: Any,
-) -> int:
+def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sign: bool, counts: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
 
     A block rests if it is empty, or if the template it matches writes exactly what the block holds; all others are
     active (also blocks that are empty and match a template all the same, the `empties`). A step looks up the active
     blocks and clears them, then writes what their templates write; a block that is written to is active next.
-    n = resting holders + active matches. `stops` and `counted` are pairs of a block and a mask. With `tracked`, a step
-    that the rounding could make otherwise is left to others: `counters[REFUSED]` is set.
+    n = resting holders + active matches. With `by_sign`, a step that the sign rule could make otherwise is left to others:
+    `counters[REFUSED]` is set.
     """
+    counters, config, lists, before, untouched, queue = memory
+    table, first, sparse, keys, holds = lookup
+    write_start, places, empties = writes
+    stops, counted = watch
     count, holders, clock, side = counters[ACTIVE], counters[HOLDERS], counters[CLOCK], counters[SIDE]
-    least, largest, seen = np.int64(1) << 62, np.int64(0), np.int64(0)
-    fails_from, worst, bound, _, _, held, _, _, crowd_of, _, _, _, _, block_start, block_bits = tally
+    least, largest, seen = np.int64(NONE_YET), np.int64(0), np.int64(0)
     made = 0
     counters[UNCHANGED] = counters[REFUSED] = 0
     while made < most:
@@ -111,14 +117,14 @@ def advance(
                 found = np.int64(_search(block, now, keys, holds))
                 template, held_whole = (found & (HOLD_FAR - 1)) - 1, found >= HOLD_FAR
             else:
-                entry = np.int64(table[meta[block, 0] + now])
+                entry = np.int64(table[first[block, 0] + now])
                 held_whole = entry >= HOLD
-                template = np.int64(meta[block, 1]) + entry - 1 if entry else np.int64(-1)
+                template = np.int64(first[block, 1]) + entry - 1 if entry else np.int64(-1)
             if held_whole:
                 config[block] = now | RESTING
                 holders += 1
-                if tracked:
-                    _shift(block, now, 1, held, crowd_of, block_start, block_bits)
+                if by_sign:
+                    _shift(block, now, 1, counts)
                 continue
             config[block] = ZERO
             cleared += 1
@@ -127,22 +133,22 @@ def advance(
                 matches += 1
         n = holders + matches
         clock += 1
-        if tracked and n >= fails_from[0]:
+        if by_sign and n >= counts.fails_from[0]:
             holders -= count - cleared
             for at in range(count):
                 if config[active[at]] & RESTING:
-                    _shift(active[at], before[at], -1, held, crowd_of, block_start, block_bits)
+                    _shift(active[at], before[at], -1, counts)
                 config[active[at]] = before[at]
             counters[REFUSED] = 1
             break
-        if tracked and bound[n] < worst[0]:
-            _weigh(n, clock, queue[:matches], config, write_start, writes, tally)
+        if by_sign and counts.bound[n] < counts.worst[0]:
+            _weigh(n, clock, queue[:matches], config, writes, counts)
         least, largest = min(least, n), max(largest, n)
         new = fresh = 0
         for at in range(matches):
             template = queue[at]
             for place in range(write_start[template], write_start[template + 1]):
-                block, mask = writes[place] >> FOUR, ONE << (writes[place] & FIFTEEN)
+                block, mask = places[place] >> FOUR, ONE << (places[place] & FIFTEEN)
                 now = config[block]
                 if now == 0:
                     following[new], untouched[new] = block, 0
@@ -150,8 +156,8 @@ def advance(
                     fresh += 1
                 elif now & RESTING:
                     now &= FULL
-                    if tracked:
-                        _shift(block, now, -1, held, crowd_of, block_start, block_bits)
+                    if by_sign:
+                        _shift(block, now, -1, counts)
                     following[new], untouched[new] = block, now
                     new += 1
                     holders -= 1

@@ -1,13 +1,45 @@
-"""The compiled loop behind ChangeBatch; importing it takes numba."""
+"""The compiled loop over changed bits; importing it takes numba."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
+from bitwright.program.layout import IntArray
 from bitwright.program.program import MAX_BLOCK
+
+# Pending bits, n of the state, the clock; how many bits the last step changed, and the largest n of the last leap.
+COUNTERS = (PENDING, MATCHES, CLOCK, CHANGED, MOST) = range(5)
+
+
+class Memory(NamedTuple):
+    """A state on its way, and room to work in."""
+
+    counters: NDArray[np.int64]
+    bits: NDArray[np.uint8]  # (k,)
+    config: NDArray[np.int32]  # (b,)
+    current: NDArray[np.int32]  # (b,) the template that each block matches, or -1
+    writers: NDArray[np.int32]  # (k,) how many matched templates write each bit
+    pending: NDArray[np.int32]  # (k,) bits whose next value differs from the present one
+    noted: NDArray[np.int32]  # (k,) bits whose number of matched writers changed
+    touched: NDArray[np.int32]  # (b,) blocks whose configuration changed
+    bit_clock: NDArray[np.int64]  # (k,) when a bit was last noted
+    block_clock: NDArray[np.int64]  # (b,)
+
+
+class Tables(NamedTuple):
+    """A program as the loop reads it."""
+
+    block_of: NDArray[np.int32]
+    position: NDArray[np.int32]
+    table: NDArray[np.int32]
+    start: IntArray
+    keys: IntArray
+    write_start: IntArray
+    write_bits: NDArray[np.int32]
 
 
 @numba.njit(cache=True)
@@ -21,38 +53,19 @@ def _lookup(block: int, config: int, table: Any, start: Any, keys: Any) -> int:
 
 
 @numba.njit(cache=True)
-def advance(
-    most: int,
-    stops: Any,
-    counters: Any,
-    bits: Any,
-    config: Any,
-    current: Any,
-    writers: Any,
-    pending: Any,
-    noted: Any,
-    touched: Any,
-    bit_clock: Any,
-    block_clock: Any,
-    block_of: Any,
-    position: Any,
-    table: Any,
-    start: Any,
-    keys: Any,
-    write_start: Any,
-    write_bits: Any,
-) -> int:
+def advance(most: int, stops: Any, memory: Any, tables: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the bits `stops` on, or changes nothing.
 
-    `pending` are the bits whose next value differs from the present one: a bit is on next if some matched template
-    writes it. `current` is the template that each block matches, `writers` how many matched ones write each bit.
+    A bit is on next if some matched template writes it.
     """
-    waiting, n, clock = counters[0], counters[1], counters[2]
+    counters, bits, config, current, writers, pending, noted, touched, bit_clock, block_clock = memory
+    block_of, position, table, start, keys, write_start, write_bits = tables
+    waiting, n, clock = counters[PENDING], counters[MATCHES], counters[CLOCK]
     made = 0
-    counters[4] = 0
+    counters[MOST] = 0
     while made < most:
         clock += 1
-        counters[3], counters[4] = waiting, max(counters[4], n)
+        counters[CHANGED], counters[MOST] = waiting, max(counters[MOST], n)
         blocks = 0
         for at in range(waiting):
             bit = pending[at]
@@ -94,5 +107,5 @@ def advance(
             stopped = stopped or bits[stops[at]] != 0
         if stopped:
             break
-    counters[0], counters[1], counters[2] = waiting, n, clock
+    counters[PENDING], counters[MATCHES], counters[CLOCK] = waiting, n, clock
     return made

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,21 +9,21 @@ from hypothesis import strategies as st
 from programs import random_program
 
 from bitwright import Builder, addition, multiplication, parse, run
-from bitwright.execution import Watch, events
-from bitwright.execution.changes import ChangeBatch
-from bitwright.execution.events import EventBatch
-from bitwright.execution.limit import LimitBatch, LimitEngine
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
+from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
+from bitwright.engines.sparse.changed_bits import ChangedBitsBatch
+from bitwright.engines.sparse.tables import SparseTables
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program
-
-pytestmark = pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
+from bitwright.running.endings import ending_of, step_limit
+from bitwright.running.loop import drive
+from bitwright.running.observers import Margins, Watch
 
 
 def lockstep(program: Program, state: np.ndarray, steps: int) -> None:
-    event, packed = EventBatch(program, state[None]), TemplatesBatch(TemplatesEngine(program), state[None])
-    change = ChangeBatch(program, state[None])
+    event, packed = ActiveBlocksBatch(SparseTables(program), state, False), PackedBatch(RuleEngine(program), state[None])
+    change = ChangedBitsBatch(program, state, False)
     for _ in range(steps):
         n = len(program.match(packed.states()[0]))
         event.step()
@@ -47,14 +45,6 @@ def test_random_programs(seed: int, bits: int, largest: int, fan: int) -> None:
     lockstep(program, rng.random(bits) < rng.random(), 12)
 
 
-def held(event: EventBatch) -> np.ndarray:
-    """The bits that blocks at rest hold, by their number of writers, counted anew; the loop keeps count as it goes."""
-    tables = event._tables
-    crowds, crowd_of, _ = tables.crowds
-    resting = (event._config[tables.block_of] >> 16 & 1 == 1) & event.states()[0]
-    return np.bincount(crowd_of[resting], minlength=len(crowds))
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.integers(1, 5), st.integers(1, 12), st.integers(0, 60))
 def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: int, padding: int) -> None:
@@ -63,8 +53,7 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
     program = random_program(rng, bits, largest, fan)
     engine = LimitEngine(program, program.templates + padding, "sign")
     state = rng.random((1, bits)) < rng.random()
-    event = EventBatch(program, state, rounded=True, sign=engine.sign_rule, tables=engine.tables)
-    packed = LimitBatch(engine, state)
+    event, packed = engine.begin(state, long=True), PackedBatch(engine, state)
     smallest = np.inf
     for step in range(12):
         if step == 5:  # what a host does
@@ -72,21 +61,20 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
             event.turn_on(on.tolist())
             state = packed.states()
             state[0, on] = True
-            packed = LimitBatch(engine, state)
+            packed = PackedBatch(engine, state)
         event.step()
         packed.step()
         assert (event.states() == packed.states()).all()
         smallest = min(smallest, float(packed.margin()[0]))
         assert event.margin() == pytest.approx(smallest, rel=1e-9)
-        assert held(event).tolist() == event._tally[5].tolist()
         assert event.unchanged()[0] == packed.unchanged()[0]
 
 
 def test_some_of_these_rules_do_fail() -> None:
     rng = np.random.default_rng(0)
     program = random_program(rng, 40, 3, 8)
-    assert LimitEngine(program, program.templates + 600, "sign").fails_from is None
-    fails_from = LimitEngine(program, program.templates, "sign").fails_from
+    assert LimitEngine(program, program.templates + 600, "sign").decisions.fails_from is None
+    fails_from = LimitEngine(program, program.templates, "sign").decisions.fails_from
     assert fails_from is not None
     assert fails_from <= 10
 
@@ -97,15 +85,15 @@ def test_what_is_counted_along_a_leap() -> None:
     state = np.zeros((1, machine.program.bits), dtype=bool)
     state[0, list(machine.always_on)] = True
     state[0, machine.memory_bits[1:, 2]] = True
-    event = EventBatch(machine.program, state)
+    event = ActiveBlocksBatch(SparseTables(machine.program), state[0], False)
     steps = event.leap(10 * steps_per_instruction(sizes), (), (machine.boundary,))
-    packed = TemplatesBatch(TemplatesEngine(machine.program), state)
+    packed = PackedBatch(RuleEngine(machine.program), state)
     count, n = 0, []
     for _ in range(steps):
         n.append(len(machine.program.match(packed.states()[0])))
         packed.step()
         count += int(packed.bit(machine.boundary)[0])
-    assert (event.count, event.matches) == (count, (min(n), max(n)))
+    assert (event.counted, event.matches) == (count, (min(n), max(n)))
     assert count > 2
 
 
@@ -132,8 +120,8 @@ def test_machine_b() -> None:
 def test_leaps_make_the_same_steps(most: int) -> None:
     algorithm = multiplication(5)
     state = algorithm.state({"multiplicand": 21, "multiplier": 27})
-    event = EventBatch(algorithm.program, state[None])
-    packed = TemplatesBatch(TemplatesEngine(algorithm.program), state[None])
+    event = ActiveBlocksBatch(SparseTables(algorithm.program), state, False)
+    packed = PackedBatch(RuleEngine(algorithm.program), state[None])
     made = 0
     while made < 115:
         now = event.leap(min(most, 115 - made), ())
@@ -148,10 +136,10 @@ def test_a_leap_stops_at_a_bit_and_at_a_fixed_point() -> None:
     algorithm = addition(6, counter=True)
     state = algorithm.state({"p": 33, "q": 31})
     assert isinstance(algorithm.halt, int)
-    event = EventBatch(algorithm.program, state[None])
+    event = ActiveBlocksBatch(SparseTables(algorithm.program), state, False)
     assert event.leap(1000, (algorithm.halt,)) == 11
     assert event.bit(algorithm.halt)[0]
-    again = EventBatch(algorithm.program, state[None])
+    again = ActiveBlocksBatch(SparseTables(algorithm.program), state, False)
     steps = again.leap(1000, ())
     assert again.unchanged()[0]
     assert steps == 12  # the last one changes nothing
@@ -160,13 +148,13 @@ def test_a_leap_stops_at_a_bit_and_at_a_fixed_point() -> None:
 def test_large_programs_take_this_way_and_small_ones_do_not() -> None:
     large, small = addition(1_000), addition(10)
     limits = [lambda p, r=rounding: LimitEngine(p, p.templates, r) for rounding in ("calibrated", "sign")]
-    for make, rounded in ((TemplatesEngine, False), (limits[0], True), (limits[1], True)):
+    for make, rounded in ((RuleEngine, False), (limits[0], True), (limits[1], True)):
         state = np.zeros((1, large.program.bits), dtype=bool)
         batch = make(large.program).begin(state)
-        assert isinstance(batch, EventBatch)
+        assert isinstance(batch, ActiveBlocksBatch)
         batch.step()
         assert (batch.margin() is None) == (not rounded)
-        assert isinstance(make(small.program).begin(np.zeros((1, 30), dtype=bool)), TemplatesBatch)
+        assert isinstance(make(small.program).begin(np.zeros((1, 30), dtype=bool)), PackedBatch)
 
 
 def test_programs_that_never_rest_are_followed_by_their_changes() -> None:
@@ -174,20 +162,20 @@ def test_programs_that_never_rest_are_followed_by_their_changes() -> None:
     start = np.zeros((1, machine.program.bits), dtype=bool)
     for rounding in ("calibrated", "sign"):
         engine = LimitEngine(machine.program, machine.program.templates, rounding)
-        wanted = ChangeBatch if rounding == "calibrated" else LimitBatch
-        assert isinstance(engine.begin_long(start), wanted)
-    assert isinstance(TemplatesEngine(machine.program).begin_long(start), ChangeBatch)
-    assert not TemplatesEngine(machine_v(Shape(32, 8, DIALECTS["howerj"])).program).tables.restless
+        wanted = ChangedBitsBatch if rounding == "calibrated" else PackedBatch
+        assert isinstance(engine.begin(start, long=True), wanted)
+    assert isinstance(RuleEngine(machine.program).begin(start, long=True), ChangedBitsBatch)
+    assert not RuleEngine(machine_v(Shape(32, 8, DIALECTS["howerj"])).program).tables.rewrites_itself
 
 
-def test_without_numba_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, q = 2**1500 - 1, 1
-    with_events = run(addition(1500), p=p, q=q)
-    monkeypatch.setattr(events, "AVAILABLE", False)
-    without = run(addition(1500), p=p, q=q)
-    assert with_events.value == without.value == 2**1500
-    assert (with_events.state == without.state).all()
-    assert with_events.steps == without.steps
+def test_without_compiled_loops_the_answer_is_the_same() -> None:
+    algorithm, inputs = addition(1500), {"p": 2**1500 - 1, "q": 1}
+    by_changes, in_words = (
+        run(algorithm, inputs, engine=RuleEngine(algorithm.program, compiled)) for compiled in (True, False)
+    )
+    assert by_changes.value == in_words.value == 2**1500
+    assert (by_changes.state == in_words.state).all()
+    assert by_changes.steps == in_words.steps
 
 
 def test_margin_of_the_limit() -> None:
@@ -205,20 +193,19 @@ ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at f
 
 @pytest.mark.parametrize("limit", [None, 0, 1, 3, 7, 40])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_runs_are_the_same_by_events_and_in_packed_words(
-    ending: str, limit: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_the_same_by_changes_and_in_packed_words(ending: str, limit: int | None) -> None:
     """All endings, limits, watches and margins: the same run whichever way it is made."""
     rules = addition(6, counter=True).text().split("input")[0]
     algorithm = parse(
         f"{rules}input p = p[1..6]\ninput q = q[1..6]\noutput s = c[6] p[1..6]\nstart counter[1]\n{ending}"
     )
     found = []
-    for worthwhile, long in ((1, 10**9), (10**9, 10**9), (10**9, 2)):  # by events, in words, first so and then so
-        monkeypatch.setattr(events, "WORTHWHILE", worthwhile)
-        monkeypatch.setattr(import_module("bitwright.execution.run"), "_LONG", long)
+    for large, long in ((1, 10**9), (10**9, 10**9), (10**9, 2)):  # by changes, in words, first so and then so
+        engine = LimitEngine(algorithm.program, algorithm.program.templates, "calibrated", large=large)
         seen: list[int] = []
         watch = Watch(algorithm.program.layout.bit("counter[3]"), lambda step, _, seen=seen: seen.append(step))
-        done = run(algorithm, p=33, q=31, limit=limit, watch=watch, engine="limit")
-        found.append((done.outputs, done.steps, done.halted, done.margin, done.state.tolist(), seen))
+        margins, start = Margins(), algorithm.state({"p": 33, "q": 31})[None]
+        done = drive(engine, start, ending_of(algorithm), step_limit(algorithm, limit), [margins, watch], long)
+        smallest = None if margins.smallest is None else margins.smallest.tolist()
+        found.append((done.states.tolist(), done.steps.tolist(), done.halted.tolist(), smallest, seen))
     assert found[0] == found[1] == found[2]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from programs import random_program
 
 from bitwright.bits import BoolArray
-from bitwright.execution.templates import TemplatesEngine, pack, unpack
+from bitwright.encoding.packed import pack, unpack
+from bitwright.engines.rules import RuleEngine
 from bitwright.program import Builder, Program
 
 
@@ -37,14 +38,14 @@ def test_a_step_is_the_or_of_the_matches(seed: int, bits: int, largest: int, fan
     rng = np.random.default_rng(seed)
     program = random_program(rng, bits, largest, fan)
     states = rng.random((batch, bits)) < rng.random()
-    flight = TemplatesEngine(program).begin(states)
+    batch = RuleEngine(program).begin(states)
     expected = states
     for _ in range(3):
         before, expected = expected, np.array([next_state(program, state) for state in expected])
-        flight.step()
-        assert (flight.states() == expected).all()
-        assert (flight.unchanged() == (before == expected).all(axis=1)).all()
-        assert (flight.bit(bits - 1) == expected[:, -1]).all()
+        batch.step()
+        assert (batch.states() == expected).all()
+        assert (batch.unchanged() == (before == expected).all(axis=1)).all()
+        assert (batch.bit(bits - 1) == expected[:, -1]).all()
 
 
 @pytest.mark.parametrize("writers", [1, 2, 16, 17, 100])
@@ -58,10 +59,10 @@ def test_any_number_of_writers(writers: int) -> None:
     program = b.build()
     assert program.writers[-1] == writers
     states = np.eye(writers + 1, dtype=bool)
-    flight = TemplatesEngine(program).begin(states)
-    flight.step()
-    assert flight.states()[:, -1].tolist() == [True] * writers + [False]
-    assert not flight.states()[:, :-1].any()
+    batch = RuleEngine(program).begin(states)
+    batch.step()
+    assert batch.states()[:, -1].tolist() == [True] * writers + [False]
+    assert not batch.states()[:, :-1].any()
 
 
 def test_a_block_of_sixteen_bits() -> None:
@@ -71,13 +72,13 @@ def test_a_block_of_sixteen_bits() -> None:
     b.block(y[:])
     b.when(x[:] == 0).write(y[1])
     b.when(x[:] == 1).write(y[2])
-    engine = TemplatesEngine(b.build())
+    engine = RuleEngine(b.build())
     states = np.zeros((3, 18), dtype=bool)
     states[1, :16] = True
     states[2, :15] = True
-    flight = engine.begin(states)
-    flight.step()
-    assert flight.states()[:, 16:].tolist() == [[True, False], [False, True], [False, False]]
+    batch = engine.begin(states)
+    batch.step()
+    assert batch.states()[:, 16:].tolist() == [[True, False], [False, True], [False, False]]
 
 
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32 - 1))

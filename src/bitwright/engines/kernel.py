@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bitwright.bits import BoolArray
-from bitwright.execution.real import RealEngine
+from bitwright.engines.real import RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -16,6 +16,7 @@ class KernelEngine(RealEngine):
     """Theorem 3.1 taken at its word: kernels of the encoded inputs, Eq. (1), and a linear solve, Eq. (3)."""
 
     name = "kernel"
+    fallible = False
     tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.execution.templates import Words
+from bitwright.encoding.packed import Words
 
 
 def count_rows(rows: Words) -> list[Words]:  # (rows, words) -> planes of shape (words,)

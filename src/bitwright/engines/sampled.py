@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
-from bitwright.execution.real import RealBatch, RealEngine
+from bitwright.engines.real import RealBatch, RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
@@ -32,7 +32,7 @@ class SampledEngine(RealEngine):
         super().__init__(program, examples, rounding)
         self.networks, self.seed = networks, seed
 
-    def begin(self, states: BoolArray) -> SampledBatch:
+    def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from programs import crowded
 
 from bitwright import InputError, Program, addition, multiplication, parse
-from bitwright.execution import sliced
-from bitwright.execution.counting import count_rows, largest
-from bitwright.execution.kernel import KernelEngine
-from bitwright.execution.limit import LimitEngine
+from bitwright.encoding.counting import count_rows, largest
+from bitwright.encoding.packed import pack, unpack
+from bitwright.engines.kernel import KernelEngine
+from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.execution.reachable import all_states, reachable_range
-from bitwright.execution.templates import TemplatesEngine, pack, unpack
 from bitwright.theory import Rounding, smallest_examples
 
 
@@ -55,18 +54,19 @@ def test_a_crowded_bit_is_lost_under_sign_and_kept_under_calibrated() -> None:
 def test_means_are_those_of_the_dense_solve(program: Program, rounding: Rounding) -> None:
     states = np.random.default_rng(0).random((100, program.bits)) < 0.4
     K = program.templates + 7
-    limit = LimitEngine(program, K, rounding).begin(states)
+    engine = LimitEngine(program, K, rounding)
+    limit = PackedBatch(engine, states)
     limit.step()
     expected, _ = KernelEngine(program, K, rounding).outputs(states)
-    np.testing.assert_allclose(limit.outputs(), expected, atol=1e-12)
+    np.testing.assert_allclose(engine.means(limit.last_matches, 100), expected, atol=1e-12)
 
 
 def test_a_certified_sign_rule_takes_the_fast_way_and_an_uncertified_one_does_not() -> None:
     program = multiplication(4).program
     enough = smallest_examples(program)
-    assert LimitEngine(program, enough, "sign").fails_from is None
-    assert LimitEngine(program, enough - 1, "sign").fails_from == 43  # of the 43 blocks with templates
-    assert LimitEngine(program, program.templates, "calibrated").fails_from is None
+    assert LimitEngine(program, enough, "sign").decisions.fails_from is None
+    assert LimitEngine(program, enough - 1, "sign").decisions.fails_from == 43  # of the 43 blocks with templates
+    assert LimitEngine(program, program.templates, "calibrated").decisions.fails_from is None
 
 
 def test_calibrated_margin_is_a_half() -> None:
@@ -101,7 +101,7 @@ def test_reachable_matches(bits: int, fast: bool, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sliced, "AVAILABLE", fast)
     algorithm = multiplication(bits)
     most = 0
-    engine = TemplatesEngine(algorithm.program)
+    engine = RuleEngine(algorithm.program)
     for states in all_states(algorithm, 1000):
         batch = engine.begin(states)
         for _ in range((algorithm.steps or 0) + 1):

@@ -1,0 +1,1 @@
+"""Engines: each answers one question, "given these states, what comes next?"."""

@@ -1,0 +1,117 @@
+"""What an engine is: it answers one question, "given these states, what comes next?".
+
+An engine is a value: made from a program and a rounding, it says what it is and begins batches. Making one never trains,
+reads or writes anything. Engines keep states in a form of their own (packed words, tensors on a device) while a run goes
+on, so the answer comes in three parts: `begin` takes states in, the Batch steps them, and `states` gives them back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.decisions import Decisions
+from bitwright.theory.rounding import Rounding
+
+
+class Batch(ABC):
+    """States on their way through an engine."""
+
+    counted: int = 0  # in how many of the states that the last leap made one of its `counted` bits was on
+    matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, where it is followed
+
+    @abstractmethod
+    def step(self) -> None:
+        """Replaces every state by its successor."""
+
+    def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:  # noqa: ARG002
+        """Makes between 1 and `most` steps and says how many.
+
+        It stops after a step that leaves one of the bits `stops` on in some state, or changes nothing.
+        """
+        self.step()
+        self.counted = sum(bool(self.bit(bit)[0]) for bit in counted)
+        return 1
+
+    @abstractmethod
+    def states(self) -> BoolArray:  # (batch, k)
+        """The states as they are now."""
+
+    def bit(self, bit: int) -> BoolArray:  # (batch,)
+        """One bit of every state."""
+        return self.states()[:, bit]
+
+    def read(self, bits: IntArray) -> BoolArray:  # any shape
+        """Some bits of the first state."""
+        return np.asarray(self.states()[0][bits])
+
+    @abstractmethod
+    def turn_on(self, bits: Sequence[int]) -> None:
+        """Sets bits of every state from outside, between two steps."""
+
+    @abstractmethod
+    def unchanged(self) -> BoolArray:  # (batch,)
+        """Which states the last step left as they were."""
+
+    @abstractmethod
+    def keep(self, rows: BoolArray) -> None:
+        """Goes on with some of the states only."""
+
+    def margin(self) -> FloatArray | None:  # (batch,)
+        """How far the last leap was from rounding some bit the other way; None where nothing is rounded."""
+        return None
+
+    def rounded(self) -> NDArray[np.floating] | None:  # (batch, k)
+        """The outputs that the last step rounded, where they cannot be found again from the states."""
+        return None
+
+
+class Engine(Protocol):
+    """Makes steps of one program."""
+
+    @property
+    def name(self) -> str:
+        """The name users choose it by."""
+
+    @property
+    def program(self) -> Program:
+        """The program whose steps it makes."""
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """How it turns real outputs into bits; None where there are none."""
+
+    @property
+    def examples(self) -> int | None:
+        """K with padding: the size of the training set; None where there is none."""
+
+    @property
+    def kind(self) -> Kind:
+        """The limit whose weights calibrated rounding uses."""
+
+    @property
+    def fallible(self) -> bool:
+        """Whether a step may differ from that of the rules by chance, so that it must be compared with theirs."""
+
+    @property
+    def decisions(self) -> Decisions | None:
+        """For engines that decide by (n, writers, matches) alone: which of them set a bit."""
+
+    @property
+    def costly(self) -> bool:
+        """Whether a step of one state costs more than taking it out of the batch."""
+
+    @property
+    def chunk(self) -> int:
+        """How many states it likes to be given at a time."""
+
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:
+        """Takes in states, an array of shape (batch, k); `long`: many steps will follow."""

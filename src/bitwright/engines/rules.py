@@ -1,0 +1,200 @@
+"""Engines that decide by the rules' own counts: `templates`, the rules themselves, and `limit`, the mean of the
+infinitely wide trained network, in closed form, rounded back to bits.
+
+In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three whole numbers: n, c_i and m_i. Which
+of them set a bit is a table of proved decisions. Where one match is enough, a step is provably the same as a step of the
+templates, and is made as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.encoding.counting import count_rows, largest
+from bitwright.encoding.packed import PackedRules, Words, pack, unpack, with_complements
+from bitwright.engines.protocol import Batch
+from bitwright.engines.sparse.tables import SparseTables
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, Kind, Weights, weights
+from bitwright.theory.decisions import Decisions, decide
+from bitwright.theory.rounding import Rounding
+
+_CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
+LARGE = 4_000  # templates; smaller programs are stepped as fast in packed words, without a compiler's start
+
+
+class RuleEngine:
+    """Steps states by matching templates (Eq. 5-6) and a table of decisions.
+
+    A single run of a program with at least `large` templates is made by compiled loops that look only at what moves;
+    `compiled=False` leaves these alone, for processes that may write no files.
+    """
+
+    name = "templates"
+    rounding: Rounding | None = None
+    examples: int | None = None
+    kind: Kind = "ntk"
+    fallible = False
+    costly = False
+
+    def __init__(self, program: Program, compiled: bool = True, large: int = LARGE) -> None:
+        self.program, self._compiled, self._large = program, compiled, large
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        return decide(self.program, self.examples or self.program.templates, self.rounding)
+
+    @cached_property
+    def rules(self) -> PackedRules:
+        """What stepping in packed words takes; long runs of large programs go without."""
+        return PackedRules(self.program)
+
+    @cached_property
+    def tables(self) -> SparseTables:
+        """What following changes takes."""
+        return SparseTables(self.program)
+
+    @property
+    def chunk(self) -> int:
+        """As many states as fit the cache, but enough of them to fill the words."""
+        rows = 4 * self.program.bits + 2 * self.program.templates
+        return max(1024, 64 * (_CACHE // (8 * rows)))
+
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:
+        if self._compiled and len(states) == 1 and (long or self.program.templates >= self._large):
+            return self._follow(states)
+        return PackedBatch(self, states)
+
+    def _follow(self, states: BoolArray) -> Batch:
+        """A batch of one state that looks only at what moves."""
+        from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch  # compiled loops: only where they are used
+        from bitwright.engines.sparse.changed_bits import ChangedBitsBatch
+
+        rounded = self.rounding is not None
+        if not self.tables.rewrites_itself:
+            return ActiveBlocksBatch(self.tables, states[0], rounded)
+        return ChangedBitsBatch(self.program, states[0], rounded)
+
+    def decide(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
+        """The next bits: what the matches set, less what the decisions do not allow."""
+        rules = self.rules
+        rules.write(matches, bits)
+        fails_from = self.decisions.fails_from if self.rounding == "sign" else None
+        if fails_from is None or np.count_nonzero(matches.any(axis=1)) < fails_from:
+            return  # the second: no state can match more templates than are matched by any
+        if largest(count_rows(matches)) >= fails_from:
+            n, m = rules.counts(matches, matches.shape[1] * matches.dtype.itemsize * 8)
+            column = np.searchsorted(self.decisions.writers, rules.writers)
+            bits[rules.targets] &= pack(m >= self.decisions.needed[n][:, column])
+
+    def margins(self, matches: Words, count: int) -> FloatArray | None:  # (K, words) -> (batch,)
+        """How far these matches are from a bit that is rounded the other way."""
+        return None
+
+
+class LimitEngine(RuleEngine):
+    """Steps states by the limit's mean and a rounding."""
+
+    name = "limit"
+
+    def __init__(
+        self, program: Program, examples: int, rounding: Rounding, compiled: bool = True, large: int = LARGE
+    ) -> None:
+        super().__init__(program, compiled, large)
+        self.examples, self.rounding = examples, rounding
+
+    @cached_property
+    def weights(self) -> Weights:
+        """w1 and w0 by n."""
+        assert self.examples is not None
+        return weights(np.arange(self.decisions.n_max + 1), self.examples)
+
+    def _follow(self, states: BoolArray) -> Batch:
+        if self.rounding != "sign":
+            return super()._follow(states)
+        if self.tables.rewrites_itself:
+            return PackedBatch(self, states)
+        from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
+        from bitwright.engines.sparse.sign import SignRule
+
+        rule = SignRule(self.weights, self.decisions.fails_from, self._one_step)
+        return ActiveBlocksBatch(self.tables, states[0], True, rule)
+
+    def _one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
+        """One step of one state, its margin and its n."""
+        batch = PackedBatch(self, states)
+        batch.step()
+        margin = batch.margin()
+        assert margin is not None
+        return batch.states(), float(margin[0]), int(self.rules.counts(batch.last_matches, 1)[0][0])
+
+    def means(self, matches: Words, count: int) -> FloatArray:  # (K, words) -> (batch, k)
+        """mu of every bit; those that nothing writes have mean 0."""
+        n, m = self.rules.counts(matches, count)
+        full = np.zeros((count, self.program.bits))
+        full[:, self.rules.targets] = self._means(n, m)
+        return full
+
+    def _means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, written bits) -> the same shape
+        return self.weights.unmatched[n][:, None] * self.rules.writers + self.weights.gap[n][:, None] * m
+
+    def margins(self, matches: Words, count: int) -> FloatArray:
+        """As in `round_outputs`: the distance from 1/2 (calibrated) or from 0 (sign) where anything is at stake."""
+        if self.rounding == "calibrated":  # zhat is a whole number, so it is never closer than this to 1/2
+            matched = np.bitwise_or.reduce(matches, axis=0)[np.newaxis]
+            return np.where(unpack(matched, count)[:, 0], 0.5, np.inf)
+        n, m = self.rules.counts(matches, count)
+        return np.where(n > 1, np.abs(self._means(n, m)).min(axis=1, initial=np.inf), np.inf)
+
+
+class PackedBatch(Batch):
+    """States in packed form: rows 0..k-1 hold the bits, rows k..2k-1 their complements."""
+
+    last_matches: Words  # (K, words) which templates matched in the last step
+
+    def __init__(self, engine: RuleEngine, states: BoolArray) -> None:
+        self._engine = engine
+        self._take(states)
+
+    def _take(self, states: BoolArray) -> None:
+        self._count = len(states)
+        self._now = with_complements(pack(states))
+        self._before = self._now.copy()
+
+    def match(self) -> Words:  # (K, words)
+        """Which templates the states match as they are now."""
+        k = self._engine.program.bits
+        np.invert(self._now[:k], out=self._now[k:])
+        return self._engine.rules.match(self._now)
+
+    def step(self) -> None:
+        self.last_matches = self.match()
+        self._now, self._before = self._before, self._now
+        self._engine.decide(self.last_matches, self._now[: self._engine.program.bits])
+
+    def keep(self, rows: BoolArray) -> None:
+        self._take(self.states()[rows])
+
+    def turn_on(self, bits: Sequence[int]) -> None:
+        states = self.states()
+        states[:, list(bits)] = True
+        self._take(states)
+
+    def states(self) -> BoolArray:
+        return unpack(self._now[: self._engine.program.bits], self._count)
+
+    def bit(self, bit: int) -> BoolArray:
+        return unpack(self._now[bit : bit + 1], self._count)[:, 0]
+
+    def unchanged(self) -> BoolArray:
+        k = self._engine.program.bits
+        differing = np.bitwise_or.reduce(self._now[:k] ^ self._before[:k], axis=0)
+        return ~unpack(differing[np.newaxis], self._count)[:, 0]
+
+    def margin(self) -> FloatArray | None:
+        return self._engine.margins(self.last_matches, self._count)

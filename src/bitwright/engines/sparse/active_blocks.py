@@ -1,0 +1,115 @@
+"""One long run of a large program: follow only the blocks that do not rest, in compiled loops.
+
+Between two steps most blocks of a large program rest: they are empty, or just keep what they hold. This batch of a
+single state looks at the others only, and still knows n exactly: resting holders and active matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Batch
+from bitwright.engines.sparse import active_blocks_loop as loop
+from bitwright.engines.sparse.sign import SignCounts, SignRule, sign_counts
+from bitwright.engines.sparse.tables import SparseTables
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+
+
+class ActiveBlocksBatch(Batch):
+    """A batch of one state. With `rounded`, its steps are those of a limit that is proved equal to the templates.
+
+    With a `sign` rule, steps in which the limit could differ from the templates are made by that rule, one by one.
+    """
+
+    def __init__(self, tables: SparseTables, state: BoolArray, rounded: bool, sign: SignRule | None = None) -> None:
+        self._tables, self._rounded, self._sign = tables, rounded, sign
+        self._counters = np.zeros(len(loop.COUNTERS), dtype=np.int64)
+        self._counters[loop.LEAST] = loop.NONE_YET
+        self._worst = np.inf
+        blocks = tables.program.blocks
+        self._lists = np.zeros((2, blocks), dtype=np.uint32)  # active blocks, now and next
+        self._room = tuple(np.zeros(blocks, dtype=np.uint32) for _ in range(3))
+        self._load(state)
+
+    def _load(self, state: BoolArray) -> None:
+        """Takes a state in: every block that may match is looked at in the next step."""
+        config = self._tables.program.configurations(state).astype(np.uint32)
+        look = config != 0
+        look[self._tables.writes.empties] = True
+        active = np.flatnonzero(look)
+        self._lists[0, : len(active)] = active
+        self._counters[[loop.ACTIVE, loop.HOLDERS, loop.SIDE]] = len(active), 0, 0
+        self._memory = loop.Memory(self._counters, config, self._lists, *self._room)
+        self._counts: SignCounts = sign_counts(self._tables.program, self._sign)
+        self._counts.worst[0] = self._worst
+
+    def step(self) -> None:
+        self.leap(1)
+
+    def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
+        counters, tables = self._counters, self._tables
+        counters[[loop.COUNTED, loop.MOST]], counters[loop.LEAST] = 0, loop.NONE_YET
+        watch = loop.Watch(tables.places(stops), tables.places(counted))
+        sign = self._sign is not None
+        made = int(loop.advance(most, watch, self._memory, tables.lookup, tables.writes, sign, self._counts))
+        if not made and counters[loop.REFUSED]:
+            made = self._step_by_sign(counted)
+        self.counted = int(counters[loop.COUNTED])
+        self.matches = int(counters[loop.LEAST]), int(counters[loop.MOST])
+        return made
+
+    def _step_by_sign(self, counted: Sequence[int]) -> int:
+        """One step in which the sign rule may round a bit otherwise than the templates have it."""
+        assert self._sign is not None
+        before = self.states()
+        after, margin, n = self._sign.step(before)
+        self._worst = min(float(self._counts.worst[0]), margin)
+        self._load(after[0])
+        self._counters[loop.UNCHANGED] = bool((before == after).all())
+        self._counters[[loop.LEAST, loop.MOST]] = n
+        self._counters[loop.COUNTED] = sum(bool(after[0, bit]) for bit in counted)
+        return 1
+
+    def turn_on(self, bits: Sequence[int]) -> None:
+        counters, config, program = self._counters, self._memory.config, self._tables.program
+        for block, mask in self._tables.places(bits).tolist():
+            now = int(config[block])
+            resting = now & loop.RESTING
+            if resting or (now == 0 and block not in self._tables.writes.empties):
+                self._lists[counters[loop.SIDE], counters[loop.ACTIVE]] = block
+                counters[loop.ACTIVE] += 1
+            if resting:
+                counters[loop.HOLDERS] -= 1
+                if self._sign is not None:
+                    members = program.block_members(block)
+                    np.subtract.at(self._counts.held, self._counts.class_of[members[self.read(members)]], 1)
+            config[block] = (now & loop.FULL) | mask
+
+    def keep(self, rows: BoolArray) -> None:
+        """Nothing to leave out of a batch of one."""
+
+    def states(self) -> BoolArray:
+        tables = self._tables
+        return np.asarray(((self._memory.config[tables.block_of] >> tables.position) & 1).astype(bool)[np.newaxis])
+
+    def read(self, bits: IntArray) -> BoolArray:  # any shape; without making the whole state
+        tables = self._tables
+        return np.asarray(((self._memory.config[tables.block_of[bits]] >> tables.position[bits]) & 1).astype(bool))
+
+    def bit(self, bit: int) -> BoolArray:
+        return self.read(np.array([bit]))
+
+    def unchanged(self) -> BoolArray:
+        return np.array([self._counters[loop.UNCHANGED] != 0])
+
+    def margin(self) -> FloatArray | None:
+        """With a sign rule, the smallest of all steps so far."""
+        if self._sign is not None:
+            return self._counts.worst.copy()
+        if not self._rounded:
+            return None
+        return np.array([0.5 if self._counters[loop.MOST] else np.inf])

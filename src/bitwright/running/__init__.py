@@ -1,0 +1,1 @@
+"""Runs: one loop with endings and observers."""

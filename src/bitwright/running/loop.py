@@ -1,0 +1,111 @@
+"""The one loop that makes every run: step until each state has ended, or may go no further; observers watch.
+
+`sliced/` holds its compiled twin for many runs of engines that decide by a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Engine
+from bitwright.program.layout import IntArray
+from bitwright.running.endings import Ending
+from bitwright.running.observers import Observer, View
+
+LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
+_LEAP = 50_000  # steps between two looks at a run that can be left alone
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How runs ended, one row each."""
+
+    states: BoolArray  # (runs, k)
+    steps: IntArray  # (runs,)
+    halted: BoolArray  # (runs,) False: the limit came first
+
+
+class _Runs:
+    """The runs of one batch, and those among them that have ended."""
+
+    def __init__(self, engine: Engine, start: BoolArray, limit: int) -> None:
+        runs = len(start)
+        self.states, self.steps, self.halted = start.copy(), np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=bool)
+        self._engine = engine
+        self.view = View(engine.begin(start), limit, np.arange(runs), np.ones(runs, dtype=bool))
+
+    def finish(self, ended: BoolArray, step: int, halted: bool) -> None:
+        view = self.view
+        ended = ended & view.running
+        if not ended.any():
+            return
+        runs = view.rows[ended]
+        self.states[runs] = view.batch.states()[ended]
+        self.steps[runs], self.halted[runs] = step, halted
+        view.running = view.running & ~ended
+
+    def drop_ended(self) -> None:
+        """Takes runs that have ended out of the batch: at once where steps are costly, else when most have."""
+        view, going = self.view, int(np.count_nonzero(self.view.running))
+        few = going < len(view.running) if self._engine.costly else 2 * going <= len(view.running) > 64
+        if few and going:
+            view.batch.keep(view.running)
+            view.rows, view.running = view.rows[view.running], np.ones(going, dtype=bool)
+
+    def take_over(self) -> None:
+        """A single run that has become long goes on in the engine's loops for long runs."""
+        self.view.batch = self._engine.begin(self.view.batch.states(), long=True)
+
+
+def drive(
+    engine: Engine,
+    start: BoolArray,  # (runs, k)
+    ending: Ending,
+    limit: int,
+    observers: Sequence[Observer] = (),
+    long: int = LONG,
+) -> Ends:
+    """Runs every row of `start` to its end, but for at most `limit` steps."""
+    runs = _Runs(engine, start, limit)
+    view = runs.view
+    stops = tuple({*ending.stops, *(bit for observer in observers for bit in observer.stops)})
+    every_step = any(observer.every_step for observer in observers)
+    can_be_long = len(start) == 1 and not every_step and not engine.costly
+    for observer in observers:
+        observer.start(view)
+    runs.finish(ending.at_start(view.batch), 0, True)
+    while view.step < limit + ending.extra_steps and view.running.any():
+        if view.step == limit:  # what comes is a look only; what was asked for is here
+            runs.states[view.rows[view.running]] = view.batch.states()[view.running]
+        runs.drop_ended()
+        if can_be_long and view.step >= long:
+            runs.take_over()
+            can_be_long = False
+        for observer in observers:
+            observer.before(view)
+        most = limit + ending.extra_steps * (view.step == limit) - view.step
+        view.step += view.batch.leap(1 if every_step else min(most, _LEAP), stops)
+        for observer in observers:
+            observer.after(view)
+        runs.finish(ending.reached(view.batch), view.step - ending.extra_steps, True)
+        left = limit - view.step
+        if left > 0 and (engine.costly or _worth_a_look(view.step)) and view.batch.unchanged()[view.running].all():
+            for observer in observers if view.running.any() else ():
+                observer.repeated(view, left)
+            view.step = limit
+            break
+    if view.running.any():
+        if view.beyond:  # the last look showed that there is no fixed point
+            runs.steps[view.rows[view.running]] = limit
+        else:
+            runs.finish(view.running, limit, ending.at_limit(limit))
+    return Ends(runs.states, runs.steps, runs.halted)
+
+
+def _worth_a_look(step: int) -> bool:
+    """Looking for a fixed point costs about a fifth of a step; here it is done at 1, 2, 4, ..., 64, 128, 192, ..."""
+    return step % 64 == 0 or step & (step - 1) == 0

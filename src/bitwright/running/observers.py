@@ -1,0 +1,94 @@
+"""What watches a run: each observer sees the batch before and after every leap, and keeps what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Batch
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+
+Progress = Callable[[int, int], None]  # steps made, steps at most
+
+
+@dataclass
+class View:
+    """Where a run stands."""
+
+    batch: Batch
+    limit: int
+    rows: IntArray  # for each state of the batch, which of the runs it is
+    running: BoolArray  # for each state of the batch, whether its run goes on
+    step: int = 0
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the last step was only a look whether a run was done at its limit, and is no step of the run."""
+        return self.step > self.limit
+
+
+class Observer:
+    """Sees nothing; the base of those that do."""
+
+    every_step = False  # whether it must see every single step, so that no leap is longer
+    stops: tuple[int, ...] = ()  # bits at which a leap must stop
+
+    def start(self, view: View) -> None:
+        """Before the first step."""
+
+    def before(self, view: View) -> None:
+        """Before every leap."""
+
+    def after(self, view: View) -> None:
+        """After every leap."""
+
+    def repeated(self, view: View, times: int) -> None:
+        """Nothing changes any more: the last step would be made so many times again, and need not be."""
+
+
+class Margins(Observer):
+    """The smallest margin of every run."""
+
+    def __init__(self) -> None:
+        self.smallest: FloatArray | None = None  # (runs,) None where nothing is rounded
+
+    def start(self, view: View) -> None:
+        self._runs = len(view.rows)
+
+    def after(self, view: View) -> None:
+        margin = None if view.beyond else view.batch.margin()
+        if margin is None:
+            return
+        if self.smallest is None:
+            self.smallest = np.full(self._runs, np.inf)
+        rows = view.rows[view.running]
+        self.smallest[rows] = np.minimum(self.smallest[rows], margin[view.running])
+
+
+class Reporter(Observer):
+    """Tells how far a run has come."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def after(self, view: View) -> None:
+        if not view.beyond:
+            self._progress(view.step, view.limit)
+
+
+class Watch(Observer):
+    """Calls a function with the step and the state, of a single run, whenever a bit is on."""
+
+    def __init__(self, bit: int, found: Callable[[int, BoolArray], None]) -> None:
+        self._bit, self._found, self.stops = bit, found, (bit,)
+
+    def start(self, view: View) -> None:
+        self.after(view)
+
+    def after(self, view: View) -> None:
+        if not view.beyond and view.batch.bit(self._bit)[0]:
+            self._found(view.step, view.batch.states()[0])

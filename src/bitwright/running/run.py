@@ -1,0 +1,151 @@
+"""Runs of algorithms: one, with its inputs by name, or many start states at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Engine
+from bitwright.engines.rules import RuleEngine
+from bitwright.errors import InputError
+from bitwright.execution.trace import Trace
+from bitwright.lazy import Shown
+from bitwright.program import Algorithm
+from bitwright.program.layout import IntArray
+from bitwright.running.endings import ending_of, step_limit
+from bitwright.running.loop import drive
+from bitwright.running.observers import Margins, Observer, Progress, Reporter, Watch
+from bitwright.running.recorder import Recorder
+from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.rounding import Rounding
+
+
+@dataclass(frozen=True)
+class Run(Shown):
+    """What came of one run."""
+
+    algorithm: Algorithm
+    engine: str
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    steps: int
+    halted: bool  # False: the limit came first, and the outputs are those of an unfinished run
+    margin: float | None
+    state: BoolArray  # (k,)
+    trace: Trace | None = None
+    rounding: Rounding | None = None
+    limit: int = 0  # the most steps it was allowed
+    examples: int | None = None  # K with padding, for engines that were trained
+    kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
+    fallible: bool = False  # whether its steps may differ from those of the rules by chance
+
+    @property
+    def value(self) -> int:
+        """The output of an algorithm that has just one."""
+        if len(self.outputs) != 1:
+            raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
+        return next(iter(self.outputs.values()))
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """What came of many runs, one row each."""
+
+    states: BoolArray  # (batch, k)
+    steps: IntArray  # (batch,)
+    halted: BoolArray  # (batch,)
+    margin: FloatArray | None  # (batch,)
+
+
+def run_with(
+    algorithm: Algorithm,
+    inputs: Mapping[str, int],
+    engine: Engine | None = None,
+    *,
+    limit: int | None = None,
+    record: bool = False,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Run:
+    """Runs an algorithm on input values with an engine; by default with the rules themselves."""
+    chosen = _fitting(algorithm, engine)
+    most, margins = step_limit(algorithm, limit), Margins()
+    recorder = Recorder(algorithm.program) if record else None
+    observers: list[Observer | None] = [margins, recorder, watch, Reporter(progress) if progress else None]
+    start = algorithm.state(inputs)[np.newaxis]
+    done = drive(chosen, start, ending_of(algorithm), most, [o for o in observers if o is not None])
+    smallest = None if margins.smallest is None else float(margins.smallest[0])
+    return Run(
+        algorithm=algorithm,
+        engine=chosen.name,
+        inputs=dict(inputs),
+        outputs=algorithm.read(done.states[0]),
+        steps=int(done.steps[0]),
+        halted=bool(done.halted[0]),
+        margin=smallest if smallest is not None and np.isfinite(smallest) else None,
+        state=done.states[0],
+        trace=recorder.trace(int(done.steps[0])) if recorder else None,
+        rounding=chosen.rounding,
+        limit=most,
+        examples=chosen.examples,
+        kind=chosen.kind,
+        fallible=chosen.fallible,
+    )
+
+
+def run_batch(
+    algorithm: Algorithm,
+    states: BoolArray,
+    *,
+    engine: Engine | None = None,
+    limit: int | None = None,
+    workers: int | None = None,
+    margins: bool = False,
+) -> BatchRun:
+    """Runs many start states at once; the result does not depend on the number of workers.
+
+    `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
+    """
+    chosen = _fitting(algorithm, engine)
+    most, ending = step_limit(algorithm, limit), ending_of(algorithm)
+    if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
+        raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
+    chunks = [states[at : at + chosen.chunk] for at in range(0, max(1, len(states)), chosen.chunk)]
+    watching = [Margins() for _ in chunks]
+
+    def part(at: int) -> tuple[BoolArray, IntArray, BoolArray]:
+        done = drive(chosen, chunks[at], ending, most, [watching[at]] if margins else ())
+        return done.states, done.steps, done.halted
+
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        parts = list(pool.map(part, range(len(chunks))))
+    found = [observer.smallest for observer in watching]
+    if any(smallest is not None for smallest in found):  # a part whose runs make no step has none of its own
+        found = [np.full(len(c), np.inf) if f is None else f for f, c in zip(found, chunks, strict=True)]
+    return BatchRun(
+        states=np.concatenate([states for states, _, _ in parts]),
+        steps=np.concatenate([steps for _, steps, _ in parts]),
+        halted=np.concatenate([halted for _, _, halted in parts]),
+        margin=np.concatenate(found) if found[0] is not None else None,  # type: ignore[arg-type]
+    )
+
+
+def is_exact(done: Run) -> bool | None:
+    """Whether a run gave what the rules give; None for engines of which that needs no asking."""
+    if not done.fallible:
+        return None
+    rules = run_with(done.algorithm, done.inputs, limit=done.limit)
+    return (rules.outputs, rules.halted, rules.steps) == (done.outputs, done.halted, done.steps)
+
+
+def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
+    if engine is None:
+        return RuleEngine(algorithm.program)
+    if engine.program is not algorithm.program and engine.program != algorithm.program:
+        raise InputError(f"this engine was made for another program than that of {algorithm.name}")
+    return engine
