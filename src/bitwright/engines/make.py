@@ -1,0 +1,88 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bitwright.bits import shorten
+from bitwright.engines.protocol import Engine
+from bitwright.engines.rules import LimitEngine, RuleEngine
+from bitwright.errors import InputError, suggestion
+from bitwright.program import Program
+from bitwright.theory.rounding import Rounding, check_rounding
+
+if TYPE_CHECKING:
+    from bitwright.learning import Network
+
+ENGINES = ("templates", "limit", "kernel", "sampled", "network")
+MAX_EXAMPLES = 10**10
+
+
+def make_engine(
+    name: str,
+    program: Program,
+    *,
+    rounding: str = "calibrated",
+    examples: int | None = None,
+    networks: int = 1,
+    seed: int = 0,
+    trained: Sequence[Network] = (),
+    device: str = "cpu",
+    precision: str = "float32",
+    compiled: bool = True,
+) -> Engine:
+    """The engine of this name, ready to step this program.
+
+    `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
+    `device` and `precision` for `network`, which runs trained networks and trains none. `compiled=False` keeps rules and
+    limit from using compiled loops.
+    """
+    chosen = check_rounding(rounding)
+    K = check_examples(program, examples)
+    if name == "templates":
+        return RuleEngine(program, compiled)
+    if name == "limit":
+        return LimitEngine(program, K, chosen, compiled)
+    if name == "kernel":
+        from bitwright.engines.kernel import KernelEngine  # brings SciPy along, which the others do not need
+
+        return KernelEngine(program, K, chosen)
+    if name == "sampled":
+        from bitwright.engines.sampled import SampledEngine
+
+        return SampledEngine(program, K, chosen, networks, seed)
+    if name == "network":
+        return network_engine(program, trained, chosen, device, precision)
+    raise InputError(f"there is no engine '{shorten(name)}'; choose {', '.join(ENGINES)}{suggestion(name, ENGINES)}")
+
+
+def network_engine(
+    program: Program,
+    trained: Sequence[Network],
+    rounding: Rounding = "calibrated",
+    device: str = "cpu",
+    precision: str = "float32",
+) -> Engine:
+    """Trained networks as an engine: in NumPy, or in PyTorch where a device or a precision needs it."""
+    if not trained:
+        raise InputError("the engine network needs trained networks; train one first, or load one from its file")
+    if (device, precision) == ("cpu", "float32"):
+        from bitwright.engines.network import NetworkEngine
+
+        return NetworkEngine(program, trained, rounding)
+    from bitwright.engines.torch_network import TorchNetworkEngine
+
+    return TorchNetworkEngine(program, trained, rounding, device, precision)
+
+
+def check_examples(program: Program, examples: int | None) -> int:
+    """K, after checking that it is one for this program."""
+    K = program.templates if examples is None else examples
+    if K < program.templates:
+        raise InputError(
+            f"the training set has at least the program's {program.templates:,} templates, got {K:,} examples"
+        )
+    if K > MAX_EXAMPLES:
+        raise InputError(f"a training set has at most 10^10 examples, got {shorten(K)}")
+    return K
