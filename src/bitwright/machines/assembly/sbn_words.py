@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from bitwright.bits import shorten
 from bitwright.machines.assembly.names import Meaning, Names
-from bitwright.machines.sbn.code import wrap
+from bitwright.machines.sbn.code import MAX_SIZE, wrap
 from bitwright.text.macros import Operand, Statement
 from bitwright.text.problems import GiveUpError
 from bitwright.text.scanner import Token
-
-MAX_WORDS = 65_536
 
 
 class Words:
@@ -123,7 +121,7 @@ class Words:
         return value
 
     def _new(self, value: int, place: Token) -> int:
-        if len(self.values) == MAX_WORDS:
-            self.problems.at(place, f"a program has at most {MAX_WORDS:,} words; use fewer names and constants")
+        if len(self.values) == MAX_SIZE:
+            self.problems.at(place, f"a program has at most {MAX_SIZE:,} words; use fewer names and constants")
         self.values.append(value)
         return len(self.values) - 1
