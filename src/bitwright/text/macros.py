@@ -147,8 +147,7 @@ class Expander:
             return
         if call.name in calls:
             circle = shorten(" calls ".join((*calls[calls.index(call.name) :], call.name)), 80)
-            message = f"macro '{call.name}' calls itself without end ({circle}); use a loop"
-            raise self.problems.stop(call.token, message)
+            raise self.problems.stop(call.token, f"macro '{call.name}' calls itself without end ({circle}); use a loop")
         if len(calls) >= MAX_DEPTH:
             message = f"macros call each other at most {MAX_DEPTH} deep; make '{call.name}' shallower"
             raise self.problems.stop(call.token, message)

@@ -70,8 +70,7 @@ class _Program:
             self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         if self.size > MAX_SIZE:
             first = [item for item in self.steps if item.name != USE][MAX_SIZE]
-            message = f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}"
-            self.problems.at(first.token, message)
+            self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
             return None
         for item in self.directives[".const"]:
             self.names.constant(item)

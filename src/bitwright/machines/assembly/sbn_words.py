@@ -38,11 +38,9 @@ class Words:
             if operand.name is not None:
                 return self._named(operand.name, origin)
             if not pooled:
-                message = f"a word is needed here, found {operand}; write #5 for the constant 5"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a word is needed here, found {operand}; write #5 for the constant 5")
             if written and origin.line:  # the operations that every program has know what they do
-                message = f"a constant cannot be changed, found {operand}; give a word's name"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a constant cannot be changed, found {operand}; give a word's name")
             return self._constant(operand, origin if origin.line else statement.token)
         except GiveUpError:
             return 0
@@ -79,8 +77,7 @@ class Words:
             meaning = self.names.meanings.get(key, Meaning("a word"))
             if meaning.what in ("a label", "a constant"):
                 advice = f"write #{token.text}" if meaning.what == "a constant" else "a word needs another name"
-                message = f"a word is needed here, but '{token.text}' is {meaning}; {advice}"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a word is needed here, but '{token.text}' is {meaning}; {advice}")
             self.addresses[key] = self._new(0, origin)
         return self.addresses[key]
 
