@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
+    from bitwright.execution.run import Progress
     from bitwright.machines import Code, Machine
     from bitwright.machines.subleq import MachineV
     from bitwright.program import Algorithm
+    from bitwright.theory import Range
 
 NAMES = ("addition", "multiplication", "permutation", "machine-v")
 IMAGES = (".dec", ".sq")
@@ -83,9 +85,13 @@ def _padded(algorithm: Algorithm) -> Algorithm:
 
     from bitwright.theory import smallest_examples
 
-    if algorithm.program.blocks >= 50_000:  # beyond, the search for it takes longer than anyone would wait
-        return algorithm
     return replace(algorithm, examples=smallest_examples(algorithm.program))
+
+
+def computer_size(machine: MachineV, rounding: str, padding: int | None) -> int:
+    """K of machine V, as `training_size` has it; the padding is looked for only where it is wanted."""
+    algorithm = machine.algorithm()
+    return training_size(_padded(algorithm) if rounding == "sign" else algorithm, rounding, padding)
 
 
 def is_image(target: str) -> bool:
@@ -123,11 +129,25 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:
-    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
-    templates = algorithm.program.templates
-    if padding is not None:
-        return templates + padding
-    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
+    """K, the same for every verb: the padding asked for, or what the algorithm declares for the sign rule."""
+    from bitwright import theory
+
+    return theory.training_size(algorithm, rounding, padding)
+
+
+def find_range(algorithm: Algorithm, source: str | None, progress: Progress | None = None) -> Range:
+    """The range of n, the same for every verb: what is proved, unless something else is asked for."""
+    from bitwright.bits import shorten
+    from bitwright.execution import reachable_range
+    from bitwright.theory import blocks_range, declared_range
+
+    if source in (None, "blocks"):
+        return blocks_range(algorithm.program)
+    if source == "declared":
+        return declared_range(algorithm)
+    if source == "reachable":
+        return reachable_range(algorithm, progress)
+    raise InputError(f"--n takes blocks, declared or reachable, got '{shorten(str(source))}'")
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:
