@@ -61,7 +61,7 @@ def check_certificate(
     certificate names: the file's own word for it does not count.
     """
     check_program(certificate, program)
-    again = certify(program, certificate.rounding, within, certificate.examples, progress)
+    again = certify(program, certificate.rounding, within, int(certificate.examples), progress)
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
