@@ -185,6 +185,7 @@ def _document(done: Validation, target: str, again: Mapping[str, Any]) -> dict[s
             for f in tally.failures
         ],
         "n_max": tally.n_max,
+        "n_declared": task.algorithm.matches,
         "margin": done.margin,
         "margin_at": done.worst,
         "triples": sorted(tally.triples),
@@ -212,6 +213,9 @@ def _report(done: Validation, target: str, again: Mapping[str, Any]) -> str:
         f"  matches   n = {min(tally.matches, default=0):,} to {tally.n_max:,}; "
         f"{len(tally.triples):,} different (n, writers, matches)",
     ]
+    declared = task.algorithm.matches
+    if declared is not None and tally.n_max > declared:
+        lines.append(f"  declared  n <= {declared:,} is broken by these runs; correct the 'matches' of the program")
     if tally.unfinished:
         lines.append(
             f"  endless   {tally.unfinished:,} runs did not end within {task.limit:,} steps; raise --max-steps"
