@@ -125,7 +125,7 @@ def test_keys_of_a_certificate(capsys: Capture) -> None:
 def test_fifty_writers(capsys: Capture, fifty_writers: Path) -> None:
     code, out, _ = call(capsys, "certify", fifty_writers, "--rounding", "sign")
     assert code == 1
-    assert "fails     at n = 6: y where 1 of 50 writers matches" in out
+    assert "fails     at n = 5: y where 1 of 50 writers matches" in out
     assert call(capsys, "certify", fifty_writers, "--rounding", "calibrated")[0] == 0
 
 
