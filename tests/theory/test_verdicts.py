@@ -24,6 +24,7 @@ from bitwright.theory import (
     variance,
     weights,
 )
+from bitwright.theory.feasible import Feasible
 from bitwright.training_set import TrainingSet
 
 
@@ -105,6 +106,15 @@ def test_every_refusal_has_a_failing_state_and_every_certificate_none() -> None:
                 assert right[bit]
                 assert not limit[bit]
     assert min(verdicts.values()) > 50
+
+
+def test_what_is_tight_refuses_less_than_the_rule_for_the_most_writers() -> None:
+    """The numbers of docs/theory.md."""
+    rough = 0
+    for program in PROGRAMS:
+        w = weights(Feasible(program, program.blocks).blocks, program.templates)
+        rough += bool(w.matched + (program.writers.max() - 1) * w.unmatched <= 0)
+    assert (rough, sum(not certify(program, "sign").certified for program in PROGRAMS)) == (219, 62)
 
 
 def test_within_a_bound_too_what_is_refused_fails_in_a_state_but_is_no_refutation() -> None:
