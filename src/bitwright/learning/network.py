@@ -107,7 +107,9 @@ class Network:
 def _frozen(weights: Float, name: str) -> Float:
     """A copy that cannot be written, nor made writable again: a view of an array that is read-only."""
     if not isinstance(weights, np.ndarray) or weights.ndim != 2 or weights.dtype not in (np.float32, np.float64):
-        kind = f"{weights.dtype} of shape {weights.shape}" if isinstance(weights, np.ndarray) else type(weights).__name__
+        kind = (
+            f"{weights.dtype} of shape {weights.shape}" if isinstance(weights, np.ndarray) else type(weights).__name__
+        )
         raise InputError(f"{name} must be a matrix of float32 or float64, got {kind}")
     copied = np.array(weights, order="C")
     copied.flags.writeable = False
