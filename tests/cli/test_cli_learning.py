@@ -62,6 +62,91 @@ def test_a_folder_of_networks_runs(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (code, out.strip()) == (0, "11")
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A network of each kind, and one for a rule file."""
+    folder = tmp_path_factory.mktemp("trained")
+    rules = folder / "rules.bw"
+    rules.write_text("bits p[2]\nblock p[1] p[2]\nwhen p[1]=1 p[2]=0 write p[2]\ninput p\nsteps 1\n")
+    made = {
+        "multiplication": ("multiplication", "--bits", "3", "--width", "4096"),
+        "addition": ("addition", "--bits", "3"),
+        "permutation": ("permutation", "--order", "3,1,2"),
+        "rules": (str(rules),),
+    }
+    for name, what in made.items():
+        assert main(("train", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
+    return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "network", "printed"),
+    [
+        (("multiply", "3", "2"), "multiplication", "6"),
+        (("multiply", "3", "2", "--bits", "3"), "multiplication", "6"),
+        (("add", "1", "2"), "addition", "3"),
+        (("permute", "110"), "permutation", "011"),
+        (("permute", "110", "--order", "3,1,2"), "permutation", "011"),
+        (("run", "addition", "p=1", "q=1"), "addition", "2"),
+        (("run", "permutation", "p=6"), "permutation", "3"),
+        (("validate", "permutation"), "permutation", "exact"),
+        (("validate", "addition"), "addition", "exact"),
+    ],
+)
+def test_the_length_comes_from_the_network(
+    arguments: tuple[str, ...],
+    network: str,
+    printed: str,
+    trained: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network], "-q")
+    assert (code, out.strip(), err) == (0, printed, "")
+
+
+def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for target in (("add", "1", "2"), ("addition", "p=1", "q=2")):
+        code, out, _ = call(capsys, "trace", *target, "--engine", "network", "--network", trained["addition"])
+        assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "network", "message"),
+    [
+        (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
+        (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave out --bits"),
+        (("add", "3", "2"), "multiplication", "was trained for multiplication of 3 bits, not for addition"),
+        (("add", "3", "2"), "rules", "templates), not for addition"),
+        (("add", "3", "2", "--counter"), "addition", "of 3 bits without a counter, got --counter"),
+        (("run", "addition", "p=3", "q=9"), "addition", "input q must fit in 3 bits, got 9"),
+        (("permute", "110", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
+        (("permute", "1100"), "permutation", "this network permutes 3 bits, got BITS of 4"),
+        (("validate", "addition", "--bits", "2"), "addition", "of 3 bits, got --bits 2"),
+        (("validate", "multiplication"), "addition", "was trained for addition of 3 bits, not for multiplication"),
+    ],
+)
+def test_a_network_for_something_else_says_for_what(
+    arguments: tuple[str, ...],
+    network: str,
+    message: str,
+    trained: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_rule_file_runs_with_its_own_network_only(
+    trained: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ("run", trained["rules.bw"], "p=1", "--engine", "network", "-q", "--network")
+    assert call(capsys, *run, trained["rules"])[:2] == (0, "2\n")
+    code, _, err = call(capsys, *run, trained["addition"])
+    assert code == 2
+    assert "a network for another program" in err
+
+
 def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
