@@ -116,7 +116,7 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
         (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
         (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave out --bits"),
         (("add", "3", "2"), "multiplication", "was trained for multiplication of 3 bits, not for addition"),
-        (("add", "3", "2"), "rules", "templates), not for addition"),
+        (("add", "3", "2"), "rules", "(2 bits, 1 template), not for addition"),
         (("add", "3", "2", "--counter"), "addition", "of 3 bits without a counter, got --counter"),
         (("run", "addition", "p=3", "q=9"), "addition", "input q must fit in 3 bits, got 9"),
         (("permute", "110", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
@@ -145,6 +145,52 @@ def test_a_rule_file_runs_with_its_own_network_only(
     code, _, err = call(capsys, *run, trained["addition"])
     assert code == 2
     assert "a network for another program" in err
+
+
+def test_the_cache_shows_its_place_and_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    folder = tmp_path / "bitwright" / "networks"
+    assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
+    assert call(capsys, "add", "1", "2", "--engine", "network", "--width", "512", "--seed", "3")[0] == 0
+    code, out, err = call(capsys, "cache", "--check")
+    assert (code, err) == (0, "")
+    assert f"{folder}: 1 network, " in out
+    assert "addition of 2 bits, width 512, seed 3\n" in out
+    document = json.loads(call(capsys, "cache", "--json")[1])
+    [entry] = document["entries"]
+    assert (document["folder"], document["bytes"]) == (str(folder), (folder / entry["file"]).stat().st_size)
+    program = addition(2).program
+    assert (entry["program_id"], entry["algorithm"], entry["bits"]) == (program.id, "addition", 2)
+    assert (entry["seed"], entry["width"], entry["problem"]) == (3, 512, None)
+    assert entry["digest"] == load_network(folder / entry["file"], program).digest
+    data = (folder / entry["file"]).read_bytes()
+    (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    code, out, _ = call(capsys, "cache", "--check")
+    assert code == 1
+    assert "seed 3; not usable" in out
+    assert "is damaged" in json.loads(call(capsys, "cache", "--check", "--json")[1])["entries"][0]["problem"]
+    code, out, _ = call(capsys, "cache", "--clear")
+    assert (code, out.startswith("removed 1 network, ")) == (0, True)
+    assert not folder.exists()
+    assert json.loads(call(capsys, "cache", "--clear", "--json")[1])["removed"] == 0
+    assert call(capsys, "cache", "--clear", "--check")[0] == 2
+
+
+def test_the_cache_of_a_program_without_a_name(
+    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    assert call(capsys, "run", trained["rules.bw"], "p=1", "--engine", "network", "--width", "64", "-q")[0] == 0
+    assert "(2 bits, 1 template), width 64" in call(capsys, "cache")[1]
+
+
+def test_the_help_names_the_places_of_the_cache() -> None:
+    from bitwright.cli.main import cli
+
+    said = CliRunner().invoke(cli, ["cache", "--help"]).output
+    assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
 
 
 def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

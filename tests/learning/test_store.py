@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from safetensors.numpy import save
 
 from bitwright import InputError, Program, addition
 from bitwright.learning import Network, Plan, Recipe, load_network, save_network, train
-from bitwright.learning.cache import cached_network, suggested_width
 from bitwright.learning.store import read_about
 
 
@@ -105,7 +103,7 @@ OTHERWISE = {  # what is said where the field itself could be
     ("format", "bitwright network 9"): "of a kind this version knows",
     ("format", "1"): "of a kind this version knows",
     ("format", str(NO)): "of a kind this version knows",
-    ("padding", "3"): "do not fit the program",
+    ("padding", "3"): "do not fit its bits and examples",
     ("sha256", "0" * 64): "is damaged",
 }
 
@@ -223,11 +221,11 @@ def test_weights_that_cannot_be(path: Path, network: Network, program: Program) 
         ("first", np.nan, "NaN or infinite"),
         ("last", np.nan, "NaN or infinite"),
         ("last", -np.inf, "NaN or infinite"),
-        ("first", np.zeros((256, 5), np.float32), "do not fit the program"),
-        ("last", np.zeros((8, 256), np.float32), "do not fit the program"),
-        ("last", np.zeros((9, 255), np.float32), "do not fit the program"),
-        ("first", np.zeros((0, 12), np.float32), "do not fit the program"),
-        ("first", np.zeros(256, np.float32), "do not fit the program"),
+        ("first", np.zeros((256, 5), np.float32), "do not fit its bits and examples"),
+        ("last", np.zeros((8, 256), np.float32), "do not fit its bits and examples"),
+        ("last", np.zeros((9, 255), np.float32), "do not fit its bits and examples"),
+        ("first", np.zeros((0, 12), np.float32), "do not fit its bits and examples"),
+        ("first", np.zeros(256, np.float32), "do not fit its bits and examples"),
         ("first", network.first.astype(np.float16), "float32 or float64"),
         ("last", network.last.astype(np.float64), "of type F32 and F64; float32 or float64"),
     ):
@@ -281,20 +279,3 @@ def test_missing_files(program: Program, tmp_path: Path) -> None:
     for place in (tmp_path / "none.safetensors", tmp_path):
         with pytest.raises(InputError, match="there is no network file"):
             load_network(place, program)
-
-
-def test_the_cache_keeps_what_was_trained(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
-    recipe = Recipe(256, seed=1)
-    one, trained = cached_network(program, recipe)
-    two, again = cached_network(program, recipe)
-    assert (trained, again) == (True, False)
-    assert (one.first == two.first).all()
-    assert cached_network(program, replace(recipe, seed=2))[1]
-    [stored] = [p for p in (tmp_path / "bitwright" / "networks").iterdir() if "-256-1-" in p.name]
-    stored.write_bytes(b"damaged")
-    assert cached_network(program, recipe)[1]  # trained again instead of failing
-
-
-def test_suggested_widths() -> None:
-    assert [suggested_width(K) for K in (1, 20, 21, 40, 202, 10**9)] == [2048, 2048, 4096, 4096, 32768, 1 << 20]

@@ -42,7 +42,7 @@ def trained_algorithm(
     found, trained = algorithm_of(about), f"{file} was trained for {what_of(about)}"
     if found is None or found.name != name:
         raise InputError(f"{trained}, not for {name}")
-    length = len(found.inputs[0].bits)
+    length = length_of(found)
     if bits is not None and bits != length:
         raise InputError(f"{trained}, got --bits {shorten(bits)}; leave out --bits, or choose another network")
     if order is not None and list(order) != order_of(found):
@@ -67,8 +67,15 @@ def what_of(about: About) -> str:
     """The same for a person: the name and the bit length, or the id of a program without a name."""
     found = algorithm_of(about)
     if found is None:
-        return (
-            f"program {about.origin.program_id[:13]}... ({len(about.bits):,} bits, {len(about.examples):,} templates)"
-        )
-    length = len(found.inputs[0].bits)
-    return f"{found.name} of {length:,} bit{'s' * (length != 1)}"
+        sizes = f"{_counted(len(about.bits), 'bit')}, {_counted(len(about.examples), 'template')}"
+        return f"program {about.origin.program_id[:13]}... ({sizes})"
+    return f"{found.name} of {_counted(length_of(found), 'bit')}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def length_of(algorithm: Algorithm) -> int:
+    """The bit length of a shipped algorithm, whose inputs all have the same."""
+    return len(algorithm.inputs[0].bits)

@@ -36,6 +36,7 @@ class About:
 
     path: Path
     origin: Origin
+    width: int
     bits: list[str]  # the names of the program's bits
     examples: list[str]  # the text of each template
     digest: str | None  # None in files of the first format
@@ -68,37 +69,46 @@ def load_network(path: str | Path, program: Program, *, with_digest: bool = Fals
     `with_digest` refuses files of the first format, of which the last cannot be told.
     """
     place = _checked(path, program)
-    document, tensors = _read(place, ("first", "last"))
-    about = _about(document, place)
-    if with_digest and about.digest is None:
-        raise InputError(f"{place} was written by an earlier version, without a digest of what it holds")
+    about, first, last = _read(place)
+    if with_digest:
+        _want_digest(about)
     if about.origin.program_id != program.id:
         found, own = about.origin.program_id[:13], program.id[:13]
         raise InputError(f"{place} is a network for another program: id {found}..., this one's is {own}...")
     if about.bits != list(program.layout.names) or about.examples != _examples(program):
         raise InputError(f"{place} is not {_WHAT}: its bits and examples are not those of the program that it names")
-    first, last = tensors
-    wanted = program.templates + about.origin.padding
-    if not (first.ndim == last.ndim == 2 and 0 < len(first) == last.shape[1] and first.shape[1] == wanted) or (
-        len(last) != program.bits
-    ):
-        raise InputError(f"{place} has weights of shapes {first.shape} and {last.shape}, which do not fit the program")
-    if not (np.isfinite(first).all() and np.isfinite(last).all()):
-        raise InputError(f"{place} has weights that are NaN or infinite")
-    network = Network(first, last, about.origin)
-    if about.digest not in (None, network.digest):
-        raise InputError(f"{place} is damaged: its weights or their origin are not those that were written")
-    return network
+    return _network(about, first, last)
 
 
 def read_about(path: str | Path) -> About:
     """What a network file says of itself, without reading its weights."""
-    place = _as_path(path)
-    return _about(_read(place)[0], place)
+    return _read(_as_path(path), weights=False)[0]
 
 
-def _read(path: Path, names: tuple[str, ...] = ()) -> tuple[dict[str, Any], list[Any]]:
-    """The metadata of a file that holds two layers and nothing else, and the tensors asked for."""
+def check_network_file(path: str | Path) -> None:
+    """Reads a network file whole, for whatever program; raises InputError unless it has a digest and is as written."""
+    about, first, last = _read(_as_path(path))
+    _want_digest(about)
+    _network(about, first, last)
+
+
+def _want_digest(about: About) -> None:
+    if about.digest is None:
+        raise InputError(f"{about.path} was written by an earlier version, without a digest of what it holds")
+
+
+def _network(about: About, first: Any, last: Any) -> Network:
+    """The network that the file was written from, or an InputError."""
+    if not (np.isfinite(first).all() and np.isfinite(last).all()):
+        raise InputError(f"{about.path} has weights that are NaN or infinite")
+    network = Network(first, last, about.origin)
+    if about.digest not in (None, network.digest):
+        raise InputError(f"{about.path} is damaged: its weights or their origin are not those that were written")
+    return network
+
+
+def _read(path: Path, weights: bool = True) -> tuple[About, Any, Any]:
+    """What a file says of itself, and its two layers; it holds nothing else."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -111,19 +121,25 @@ def _read(path: Path, names: tuple[str, ...] = ()) -> tuple[dict[str, Any], list
             if set(metadata) != {"bitwright"} or set(file.keys()) != {"first", "last"}:
                 raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
             document = parse(metadata["bitwright"], path, _WHAT)
-            kinds = {file.get_slice(name).get_dtype() for name in ("first", "last")}
+            first, last = (file.get_slice(name) for name in ("first", "last"))
+            kinds = {first.get_dtype(), last.get_dtype()}
             if kinds not in ({"F32"}, {"F64"}):
                 found = " and ".join(sorted(kinds))
                 raise InputError(f"{path} has weights of type {found}; float32 or float64 is needed")
-            return document, [file.get_tensor(name) for name in names]
+            about = _about(document, path, tuple(first.get_shape()), tuple(last.get_shape()))
+            return about, *((file.get_tensor(name) if weights else None) for name in ("first", "last"))
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path} is not {_WHAT}; it may be truncated or damaged ({shorten(str(error))})") from None
 
 
-def _about(document: dict[str, Any], path: Path) -> About:
+def _about(document: dict[str, Any], path: Path, first: tuple[int, ...], last: tuple[int, ...]) -> About:
     _check(document, path)
     origin = Origin(**{field.name: document[field.name] for field in fields(Origin)})
-    return About(path, origin, document["bits"], document["examples"], document.get("sha256"))
+    bits, examples = document["bits"], document["examples"]
+    width = first[0] if first else 0
+    if not width or first != (width, len(examples) + origin.padding) or last != (len(bits), width):
+        raise InputError(f"{path} has weights of shapes {first} and {last}, which do not fit its bits and examples")
+    return About(path, origin, width, bits, examples, document.get("sha256"))
 
 
 def _check(document: Mapping[str, object], path: Path) -> None:
