@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -266,6 +269,43 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     assert out == ""
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
+        (("train", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
+        (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
+        (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
+        (("trace", "multiply", "7", "7", "-o", "f.html"), "f.html"),
+        (("figure", "orders", "--collect-only", "-o", "f"), "orders.csv"),
+    ],
+)
+def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:
+    """As one that has room for 1,000 bytes more in any file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bitwright", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("bitwright: cannot write ")
+    assert done.stderr.endswith(f"{file}: File too large\n")
+
+
+def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "r"
+    command = ("ensemble", "permutation", "--bits", "3", "--states", "5", *FAST, "-o", str(file), "-n", "2")
+    assert call(capsys, *command)[0] == 0
+    head, _, rest = file.read_bytes().partition(b"\n")
+    for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
+        file.write_bytes(other + b"\n" + rest)
+        code, out, err = call(capsys, *command)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert str(file) in err
 
 
 def test_cuda_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,7 @@ def make_recipe(
 
 
 def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool) -> None:
+    from bitwright.files.storage import check_writable
     from bitwright.learning import save_network, train
 
     if output.suffix != ".safetensors":
@@ -120,6 +121,8 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
         from bitwright.learning.onnx_file import onnx_module, save_onnx
 
         onnx_module()
+        check_writable(onnx)
+    check_writable(output)
     begin = time.perf_counter()
     with StepProgress(not quiet, "training") as progress:
         most = recipe.plan.expected_steps(program.templates + recipe.padding)
