@@ -196,6 +196,32 @@ def test_the_help_names_the_places_of_the_cache() -> None:
     assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
 
 
+def test_the_json_of_training_says_what_was_trained_and_its_digest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, common = addition(2).program, ("train", "addition", "--bits", "2", "--seed", "7", "--width", "256")
+    found = json.loads(call(capsys, *common, "-o", str(tmp_path / "n.safetensors"), "--json")[1])
+    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    assert found["digest"] == load_network(tmp_path / "n.safetensors", program).digest
+    folder = tmp_path / "folder"
+    found = json.loads(call(capsys, *common, "-o", str(folder), "--networks", "2", "--json")[1])
+    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    members = [load_network(path, program) for path in sorted(folder.iterdir())]
+    assert found["digests"] == [member.digest for member in members]
+    assert [member.origin.member for member in members] == [0, 1]
+
+
+def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("ensemble", "permutation", "--bits", "3", "--states", "10", *FAST, "--json")
+    one, two, other = (
+        json.loads(call(capsys, *command, *more)[1])["digest"]
+        for more in (("-n", "3"), ("-n", "3", "--workers", "2", "-o", str(tmp_path / "r")), ("-n", "4"))
+    )
+    assert one == two != other
+
+
 def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
@@ -261,6 +287,18 @@ def test_a_tiny_program_gets_a_width_that_was_tried(capsys: pytest.CaptureFixtur
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
         (("train", "addition", "-o", "x", "--networks", "2", "--onnx", "x.onnx"), "--onnx is for one network"),
+        (("train", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
+        (("train", "addition", "-o", "x", "--networks", "2", "--workers", "0"), "workers are a number up to 256"),
+        (("train", "addition", "-o", "x.safetensors", "--workers", "2"), "give --networks, or leave out --workers"),
+        (("train", "addition", "-o", "/no/such/folder/x.safetensors"), "cannot write /no/such/folder/x.safetensors"),
+        *(
+            ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
+            for verb in (("train", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
+            for device in ("meta", "mps", "cpu:3", "", "cuda:x")
+        ),
+        (("figure", "orders", "--device", "meta"), "there is no device 'meta'"),
+        (("figure", "orders", "--workers", "ray:foo"), "workers are a number up to 256"),
+        (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,6 +136,12 @@ class Statistics:
         """The unbiased estimate; needs two members."""
         return self._spread / max(1, self.count - 1)
 
+    @property
+    def digest(self) -> str:
+        """The sha256 of all these numbers, the same for whoever trained the same members."""
+        numbers = (np.asarray(self.count), self.mean, self._spread)
+        return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in numbers)).hexdigest()
+
     def add(self, part: Part) -> None:
         """Chan's formula for the mean and spread of two sets together."""
         if not self.count:
