@@ -127,7 +127,9 @@ def _read(path: Path, weights: bool = True) -> tuple[About, Any, Any]:
                 found = " and ".join(sorted(kinds))
                 raise InputError(f"{path} has weights of type {found}; float32 or float64 is needed")
             about = _about(document, path, tuple(first.get_shape()), tuple(last.get_shape()))
-            return about, *((file.get_tensor(name) if weights else None) for name in ("first", "last"))
+            if not weights:
+                return about, None, None
+            return about, file.get_tensor("first"), file.get_tensor("last")
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path} is not {_WHAT}; it may be truncated or damaged ({shorten(str(error))})") from None
 
