@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bitwright.program import Algorithm
     from bitwright.theory import Range
 
-NAMES = ("addition", "multiplication", "permutation", "machine-v")
+SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
+NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
 
 
@@ -33,8 +34,12 @@ def find_algorithm(
     order: str | None = None,
     default_bits: int = 4,
     machine: str | None = None,
+    files: Sequence[Path] = (),
 ) -> Algorithm:
-    """The algorithm that a shipped name, a rule file or an SBN program stands for."""
+    """The algorithm that a shipped name, a rule file or an SBN program stands for.
+
+    A name with network files is the algorithm in the size that they were trained for.
+    """
     from bitwright.algorithms import addition, multiplication, permutation
     from bitwright.algorithms.sizes import check_bits
     from bitwright.program import load
@@ -51,9 +56,13 @@ def find_algorithm(
     if machine is not None:
         raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
     length = default_bits if bits is None else bits
+    if order is not None and bits is not None and target == "permutation":
+        raise InputError("--order says how many bits there are; leave out --bits")
+    if files and target in SIZED and (order is None or target == "permutation"):
+        from bitwright.cli.networks import trained_algorithm
+
+        return trained_algorithm(target, files, bits, None if order is None else parse_order(order))
     if target == "permutation":
-        if order is not None and bits is not None:
-            raise InputError("--order says how many bits there are; leave out --bits")
         return permutation(range(check_bits(length), 0, -1) if order is None else parse_order(order))
     if order is not None:
         raise InputError("--order goes with permutation only")
