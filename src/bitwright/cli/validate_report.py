@@ -160,7 +160,7 @@ def _undecided(done: Validation) -> list[str]:
     if cut:
         declared = task.limit == task.algorithm.steps
         advice = "its 'steps' allows no more" if declared else "raise --max-steps"
-        lines.append(f"  undecided {_runs(cut)} cut off after {limit}, so nothing is known of their outputs; {advice}")
+        lines.append(f"  undecided {_runs(cut)} did not end within {limit}, and their outputs are not known; {advice}")
     if tally.unjudged:
         lines.append(f"  undecided {_runs(tally.unjudged)} ended, and {oracle_name(done)} does not know what is right")
     if tally.endless:

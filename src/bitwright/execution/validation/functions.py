@@ -34,6 +34,7 @@ class Function:
     outputs: tuple[str, ...]
     digest: str | None = None  # of the file that it is in, once that is read; another file is then refused
     arrays = False
+    option = "--oracle"
 
     @property
     def name(self) -> str:
@@ -64,7 +65,8 @@ class Function:
     def _names(self) -> tuple[str, str]:
         module, colon, name = self.where.partition(":")
         if not (module and colon and name):
-            raise InputError(f"an oracle is module:function, such as checks:expected, got '{shorten(self.where)}'")
+            given = shorten(self.where)
+            raise InputError(f"{self.option} takes module:function, such as checks:expected, got '{given}'")
         return module, name
 
     def _ask(self, values: Values, given: str) -> Any:
@@ -99,6 +101,7 @@ class ArrayFunction(Function):
 
     wide: bool = False
     arrays = True
+    option = "--oracle-arrays"
 
     def __call__(self, values: Values) -> Mapping[str, Any]:
         """The outputs of arrays, or of one input that is given by its numbers."""
