@@ -108,7 +108,7 @@ def expected(
 ) -> Expected:
     """Asks the oracle about these inputs."""
     names = [word.name for word in algorithm.outputs]
-    if oracle.arrays:
+    if oracle.arrays and values:
         nowhere = np.zeros(count, dtype=bool)
         return Expected(_ask_at_once(oracle, names, _fitting(algorithm, values), count), nowhere, nowhere)
     columns = [np.zeros(count, dtype=object) for _ in names]
@@ -170,7 +170,7 @@ def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
 def whole_number(value: object, oracle: Oracle, name: str) -> int:
     """An output as a whole number; nothing is rounded or read out of text."""
     try:
-        return index(value)  # type: ignore[arg-type]
+        return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
     except Exception:
         raise InputError(
             f"the oracle {oracle.name} must give whole numbers, got {shown(value)} for output {name}"
