@@ -13,7 +13,7 @@ from bitwright.execution.engine import Engine
 from bitwright.execution.sliced.engine import Look, Outcome, is_cut_off, triples
 from bitwright.execution.sliced.lanes import Rows, pack_lanes, unpack_lanes
 from bitwright.execution.sliced.plan import plan
-from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
+from bitwright.execution.validation.definition import Definition
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
 
@@ -25,7 +25,7 @@ class Walker:
 
     def __init__(self, algorithm: Algorithm, engine: Engine, limit: int) -> None:
         self._algorithm, self._engine, self._limit = algorithm, engine, limit
-        self._rules, self._plan = TemplatesEngine(algorithm.program), plan(algorithm.program)
+        self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
 
     def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
         """The same question as SlicedEngine.run."""
@@ -103,10 +103,8 @@ class Walker:
 
     def _note(self, walk: _Walk, states: BoolArray, runs: IntArray) -> BoolArray:
         """Enters n and (n, c, m) of the states that these runs are in; gives what the rules make of them."""
-        p, program, bits = self._plan, self._algorithm.program, pack(states)
-        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
-        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
-        matched = unpack(self._rules.match_in_order(literals), len(states))  # (batch, K)
+        p, program = self._plan, self._algorithm.program
+        matched = self._rules.matched(states)  # (batch, K)
         n = np.count_nonzero(matched, axis=1)
         written = np.flatnonzero(program.writers)
         m = np.add.reduceat(matched[:, p.writer], p.writer_start[written], axis=1, dtype=np.int64)
