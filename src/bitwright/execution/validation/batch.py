@@ -19,9 +19,8 @@ _kept: tuple[str, Runner] | None = None  # in each process: what runs the batche
 def run_batch_of(ready: Prepared, number: int, look: Look | None = None) -> Tally:
     """The tally of one batch; `look` is told how much of it is done."""
     task = ready.task
-    first = number * task.batch
-    count = min(task.batch, task.inputs.count - first)
-    rows = task.inputs.rows(first, count)
+    count = task.size(number)
+    rows = task.inputs.rows(number * task.batch, count)
     # Where every input is judged by itself that takes long beside the compiled loops, and little beside other engines.
     running = 1.0 if task.oracle is not None and task.oracle.arrays else 0.1 if task.sliced else 0.9
     outcome = _runner(ready).run(rows, count, look and (lambda share: look(running * share)))

@@ -48,6 +48,10 @@ class Task:
     def batches(self) -> int:
         return -(-self.inputs.count // self.batch)
 
+    def size(self, number: int) -> int:
+        """How many inputs this batch has; the last one may have fewer than others."""
+        return min(self.batch, self.inputs.count - number * self.batch)
+
     def decisions(self) -> Decisions | None:
         """The table that `limit` decides by."""
         if self.engine != "limit":

@@ -156,10 +156,12 @@ class _Watch:
             self._shares = {number: share for number, share in self._shares.items() if number >= done}
 
     def _tell(self) -> None:
+        task = self._task
         with self._lock:
-            inputs = (self._done + sum(self._shares.values())) * self._task.batch
+            under_way = sum(share * task.size(number) for number, share in self._shares.items())
+            done = min(self._done * task.batch, task.inputs.count)
         if self._told:
-            self._told(min(int(inputs), self._task.inputs.count), self._task.inputs.count)
+            self._told(done + int(under_way), task.inputs.count)
 
 
 def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:

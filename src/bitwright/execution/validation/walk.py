@@ -100,6 +100,8 @@ class Walker:
         walk.unfinished = np.full(len(start), is_cut_off(self._algorithm, limit))
         if halt is not None:
             walk.unfinished[active] = True
+        if look:
+            look(1.0)
 
     def _note(self, walk: _Walk, states: BoolArray, runs: IntArray) -> BoolArray:
         """Enters n and (n, c, m) of the states that these runs are in; gives what the rules make of them."""
