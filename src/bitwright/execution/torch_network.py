@@ -16,7 +16,6 @@ from bitwright.learning.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.rounding import Rounding
-from bitwright.training_set import TrainingSet
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
@@ -67,8 +66,6 @@ class TorchNetworkEngine:
         self.factor = tensor(1 / (safe_gap * root), torch.float32)
         self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
         self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
-        labels = TrainingSet(program).labels().toarray()
-        self.labels = tensor(_padded(labels, rows, self.columns), self.dtype)
         literals, wanted = _literals(program, self.columns, rows)
         self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
 
@@ -78,10 +75,6 @@ class TorchNetworkEngine:
     def load(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States as a tensor on the device, padded with bits that are never on."""
         return torch_module().from_numpy(_padded(states, len(states), self.columns)).to(self.device)
-
-    def by_rules(self, states: Any) -> Any:  # (batch, columns) -> (batch, columns)
-        """What the templates give for the same tensor: the truth to compare with."""
-        return (self.encode(states)[0] @ self.labels) > 0
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
         """Which templates match, without the division by sqrt(n), and n.
