@@ -24,7 +24,8 @@ import numpy as np
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
-from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.families import Origin
 from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
 from bitwright.program.program import Program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.lazy import Shown
+from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
@@ -38,8 +39,9 @@ class Program(Shown):
     template_config: IntArray  # (K,)
     write_start: IntArray  # (K + 1,) template t writes write_bits[write_start[t]:write_start[t + 1]]
     write_bits: IntArray  # (nnz,)
-    template_rule: IntArray = field(repr=False)  # (K,) which rule of the source gave each template
-    rules: tuple[str, ...] = field(repr=False)  # the source text of each rule
+    block_families: Families  # the lines, or calls of a Builder, that blocks come from
+    rule_families: Families  # the same for templates
+    array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
 
     def __post_init__(self) -> None:
         for array in (
@@ -49,7 +51,6 @@ class Program(Shown):
             self.template_config,
             self.write_start,
             self.write_bits,
-            self.template_rule,
         ):
             array.flags.writeable = False
 
@@ -69,6 +70,16 @@ class Program(Shown):
     def templates(self) -> int:
         """K, the paper's k': the number of templates, and of training examples before padding."""
         return len(self.template_block)
+
+    @property
+    def template_rule(self) -> IntArray:  # (K,)
+        """The rule (a family of templates) that each template comes from."""
+        return self.rule_families.of
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """How each rule was written."""
+        return self.rule_families.labels
 
     @cached_property
     def writers(self) -> IntArray:  # (k,)

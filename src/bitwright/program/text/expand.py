@@ -11,7 +11,8 @@ import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
-from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.families import Origin
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
@@ -38,7 +39,7 @@ class _Expansion:
     def __init__(self, tree: SyntaxTree) -> None:
         self.tree = tree
         self.problems = list(tree.problems)
-        self.excused = {token.text for line in tree.broken if line[0].text != "when" for token in line}
+        self.already_reported = {token.text for line in tree.broken if line[0].text != "when" for token in line}
         self.budget = Budget(MAX_WORK)
         self.lets: dict[str, int] = {}
         self.declared: dict[str, Origin] = {}
@@ -87,7 +88,7 @@ class _Expansion:
             for token, extents in item.items:
                 shape = self.attempt(lambda pair: self.shape(*pair), (token, extents))
                 if shape is None:
-                    self.excused.add(token.text)
+                    self.already_reported.add(token.text)
                 elif token.text in self.declared:
                     self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
                 else:
@@ -128,7 +129,9 @@ class _Expansion:
         if not self.layout.size:
             return None
         try:
-            return assemble(self.layout, blocks, rules, self.declared, self.excused, incomplete=bool(self.problems))
+            return assemble(
+                self.layout, blocks, rules, self.declared, self.already_reported, incomplete=bool(self.problems)
+            )
         except ProgramError as error:
             self.problems.extend(error.problems)
             return None
@@ -138,7 +141,7 @@ class _Expansion:
             rows, origin = self.rows_of(item)
             return BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)
         except Refused:
-            self.excused.update(member.token.text for member in item.members)
+            self.already_reported.update(member.token.text for member in item.members)
             raise
 
     def rule(self, item: syntax.When) -> list[RuleFamily]:
@@ -260,11 +263,11 @@ class _Expansion:
             if refusal.problem:
                 self.problems.append(refusal.problem)
             if isinstance(item, syntax.Let):
-                self.excused.add(item.name.text)
+                self.already_reported.add(item.name.text)
             return None
 
     def rows(self) -> Rows:
-        return Rows(self.lets, self.layout, self.excused, self.budget)
+        return Rows(self.lets, self.layout, self.already_reported, self.budget)
 
     def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, Origin]:
         rows = self.rows()

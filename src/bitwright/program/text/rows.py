@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import Problem, suggestion
-from bitwright.program.assemble import Origin, Picks
+from bitwright.program.assemble import Picks
+from bitwright.program.families import Origin
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Token
@@ -27,14 +28,14 @@ class Budget:
     """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
 
     left: int
-    spent: bool = False
+    exhausted: bool = False
 
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
-        if self.spent:
+        if self.exhausted:
             raise Refused(None)
         if self.left < 0:
-            self.spent = True
+            self.exhausted = True
             raise Refused(token.problem("this rule file stands for too many blocks and templates"))
 
 
@@ -44,7 +45,7 @@ class Rows:
 
     lets: Mapping[str, int]
     layout: Layout
-    excused: set[str]  # names whose declaration could not be read; a use of them is no further problem
+    already_reported: set[str]  # names whose declaration could not be read; a use of them is no further problem
     budget: Budget
     count: int = 1
     indices: dict[str, IntArray] = field(default_factory=dict)
@@ -100,9 +101,9 @@ class Rows:
     def declared(self, reference: syntax.BitRef, whole: bool) -> Field:
         name = reference.token.text
         if name not in self.layout:
-            if name in self.excused:
+            if name in self.already_reported:
                 raise Refused(None)
-            self.excused.add(name)
+            self.already_reported.add(name)
             hint = suggestion(name, [known.name for known in self.layout.fields])
             raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
         declared = self.layout[name]
@@ -153,11 +154,11 @@ class Rows:
             return self.indices[name]
         if name in self.lets:
             return np.asarray(self.lets[name], dtype=np.int64)
-        if name in self.excused:
+        if name in self.already_reported:
             raise Refused(None)
         if name in self.layout:
             raise Refused(token.problem(f"'{name}' names bits, but a number is needed here"))
-        self.excused.add(name)  # once is enough
+        self.already_reported.add(name)  # once is enough
         hint = suggestion(name, [*self.indices, *self.lets])
         raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
 
