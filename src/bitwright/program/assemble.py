@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import Problem, ProgramError, listing
-from bitwright.program.families import Families, Origin, NumberedRows, WrittenOut
+from bitwright.program.families import Families, NumberedRows, Origin, WrittenOut
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
 
@@ -57,8 +57,8 @@ def assemble(
 ) -> Program:
     """The Program made of these families; raises ProgramError with every problem there is.
 
-    `declared` says where each name was declared; names in `already_reported` may lack a block without complaint, because
-    the line that should have given them one has been complained about already.
+    `declared` says where each name was declared; names in `already_reported` may lack a block without complaint,
+    because the line that should have given them one has been complained about already.
     """
     problems: list[Problem] = []
     if not layout.size:

@@ -133,24 +133,29 @@ class Builder:
     def __init__(self) -> None:
         self._shapes: list[tuple[str, tuple[int, ...]]] = []
         self._declared: dict[str, Origin] = {}
+        self._array_families: list[str] = []
         self._blocks: list[BlockFamily] = []
         self._rules: list[RuleFamily] = []
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
         self._size = 0
 
-    def bits(self, name: str, *shape: int) -> Bits:
-        """Declares an array of bits of the given shape."""
-        return Bits(self._declare(name, shape))
+    def bits(self, name: str, *shape: int, family: str = "") -> Bits:
+        """Declares an array of bits of the given shape.
 
-    def bit(self, name: str) -> Ref:
+        Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
+        as their `family`: diagrams draw them as one.
+        """
+        return Bits(self._declare(name, shape, family))
+
+    def bit(self, name: str, family: str = "") -> Ref:
         """Declares a single bit."""
-        field = self._declare(name, ())
+        field = self._declare(name, (), family)
         return Ref(field, field.bits().reshape(1, 1), ())
 
     def block(self, *members: Ref) -> None:
         """Declares blocks, one for each row of its members' index."""
-        origin = _caller("block")
+        origin = _caller(" ".join(("block", *dict.fromkeys(member.field.name for member in members))))
         count = self._rows(members, origin)
         if count is not None:
             self._blocks.append(BlockFamily(count, self._picks(members, count, origin), origin))
@@ -165,14 +170,20 @@ class Builder:
         """The program, or a ProgramError that lists every problem."""
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
         try:
-            program = assemble(Layout.of(self._shapes), self._blocks, self._rules, self._declared)
+            program = assemble(
+                Layout.of(self._shapes),
+                self._blocks,
+                self._rules,
+                self._declared,
+                array_families=self._array_families,
+            )
         except ProgramError as error:
             raise ProgramError([*problems, *error.problems]) from None
         if problems:
             raise ProgramError(problems)
         return program
 
-    def _declare(self, name: str, shape: tuple[int, ...]) -> Field:
+    def _declare(self, name: str, shape: tuple[int, ...], family: str) -> Field:
         if not NAME.fullmatch(name) or name in KEYWORDS:
             raise InputError(f"'{name}' cannot name bits: use letters, digits and _, and no word of the rule text")
         if name in self._declared:
@@ -180,6 +191,7 @@ class Builder:
         if any(extent < 1 for extent in shape):
             raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
         self._declared[name] = _caller("bits")
+        self._array_families.append(family or name)
         self._shapes.append((name, shape))
         field = Field(name, shape, self._size)
         self._size += field.size

@@ -56,7 +56,8 @@ class Families:
     is two families, one for each way in which the comparison holds.
 
     >>> from bitwright.program import parse
-    >>> lines = ["bits p[3]", "block p[i] for i in 1..3", "when p[1]=1 write p[2]", "when p[i]=1 write p[1] for i in 2..3"]
+    >>> lines = ["bits p[3]", "block p[i] for i in 1..3", "when p[1]=1 write p[2]"]
+    >>> lines += ["when p[i]=1 write p[1] for i in 2..3"]
     >>> rules = parse(chr(10).join(lines)).program.rule_families
     >>> rules.of.tolist(), rules.index.tolist()
     ([0, 1, 1], [0, 0, 1])
