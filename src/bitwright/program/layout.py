@@ -119,9 +119,12 @@ class Layout:
             raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
         if len(index) != len(field.shape):
             raise InputError(f"'{name}' needs {len(field.shape)} index(es): {field}")
-        if not all(1 <= i <= extent for i, extent in zip(index, field.shape, strict=True)):
-            raise InputError(f"'{name}' is out of range: {field}")
-        return int(field.locate([np.int64(i) for i in index]))  # type: ignore[misc]
+        bit = 0
+        for i, extent in zip(index, field.shape, strict=True):
+            if not 1 <= i <= extent:
+                raise InputError(f"'{name}' is out of range: {field}")
+            bit = bit * extent + i - 1
+        return field.offset + bit
 
     @cached_property
     def names(self) -> list[str]:

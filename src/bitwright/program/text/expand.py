@@ -17,17 +17,21 @@ from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import Token
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.parser import SyntaxTree, parse_plain
+from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
 
 MAX_BITS = 10_000_000
-MAX_WORK = 30_000_000  # rows, conditions and writes; a program of a million templates needs about five million
+MAX_WORK = 30_000_000  # a program of a million templates needs about five million
 _ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
 
 
-def expand(tree: SyntaxTree, name: str, description: str) -> Algorithm:
-    """The algorithm that these statements describe; raises ProgramError with every problem."""
-    return _Expansion(tree).algorithm(name, description)
+def expand(tree: SyntaxTree, name: str, description: str, work: int = MAX_WORK) -> Algorithm:
+    """The algorithm that these statements describe; raises ProgramError with every problem.
+
+    `work` is how many rows, conditions and writes they may stand for.
+    """
+    return _Expansion(tree, work).algorithm(name, description)
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -36,11 +40,11 @@ Result = TypeVar("Result")
 
 
 class _Expansion:
-    def __init__(self, tree: SyntaxTree) -> None:
+    def __init__(self, tree: SyntaxTree, work: int) -> None:
         self.tree = tree
         self.problems = list(tree.problems)
         self.already_reported = {token.text for line in tree.broken if line[0].text != "when" for token in line}
-        self.budget = Budget(MAX_WORK)
+        self.budget = Budget(work)
         self.lets: dict[str, int] = {}
         self.declared: dict[str, Origin] = {}
         self.layout = Layout(())
@@ -119,8 +123,19 @@ class _Expansion:
             token = self.tree.statements[0].token
             self.problems.append(token.problem(f"{self.layout.size:,} bits; a rule file may declare {MAX_BITS:,}"))
             return None
-        blocks = [found for item in self.each(syntax.Block) if (found := self.attempt(self.block, item))]
-        rules = [rule for item in self.each(syntax.When) for rule in self.attempt(self.rule, item) or ()]
+        reader = PlainReader(self.layout, self.budget)
+        blocks: list[BlockFamily] = []
+        rules: list[RuleFamily] = []
+        for item in self.tree.statements:
+            if isinstance(item, syntax.PlainLines):
+                blocks += reader.blocks(item.blocks, self.blocks_of_line)
+            elif isinstance(item, syntax.Block):
+                blocks += self.attempt(self.blocks, item) or ()
+        for item in self.tree.statements:
+            if isinstance(item, syntax.PlainLines):
+                rules += reader.rules(item.rules, self.rules_of_line)
+            elif isinstance(item, syntax.When):
+                rules += self.attempt(self.rules, item) or ()
         if not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.When)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
@@ -136,15 +151,25 @@ class _Expansion:
             self.problems.extend(error.problems)
             return None
 
-    def block(self, item: syntax.Block) -> BlockFamily:
+    def blocks_of_line(self, line: syntax.PlainLine) -> list[BlockFamily]:
+        statement = parse_plain(line)
+        assert isinstance(statement, syntax.Block)
+        return self.attempt(self.blocks, statement) or []
+
+    def rules_of_line(self, line: syntax.PlainLine) -> list[RuleFamily]:
+        statement = parse_plain(line)
+        assert isinstance(statement, syntax.When)
+        return self.attempt(self.rules, statement) or []
+
+    def blocks(self, item: syntax.Block) -> list[BlockFamily]:
         try:
             rows, origin = self.rows_of(item)
-            return BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)
+            return [BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)]
         except Refused:
             self.already_reported.update(member.token.text for member in item.members)
             raise
 
-    def rule(self, item: syntax.When) -> list[RuleFamily]:
+    def rules(self, item: syntax.When) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
         targets = self.picks(rows, item.targets, origin)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]

@@ -30,6 +30,13 @@ class Budget:
     left: int
     exhausted: bool = False
 
+    def affords(self, amount: int) -> bool:
+        """Spends the amount if it is there."""
+        if self.exhausted or self.left < amount:
+            return False
+        self.left -= amount
+        return True
+
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
         if self.exhausted:
@@ -80,6 +87,10 @@ class Rows:
         declared = self.declared(reference, whole)
         parts = reference.parts or tuple(syntax.Part(None, None) for _ in declared.shape)
         rows = np.arange(self.count)
+        bit = _constant_bit(declared, parts)
+        if bit is not None:
+            self.budget.spend(self.count, reference.token)
+            return Picks(rows, np.full(self.count, bit))
         chosen: list[IntArray] = []
         for part, extent in zip(parts, declared.shape, strict=True):
             if part.first is part.last and part.first is not None:
@@ -161,6 +172,17 @@ class Rows:
         self.already_reported.add(name)  # once is enough
         hint = suggestion(name, [*self.indices, *self.lets])
         raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
+
+
+def _constant_bit(declared: Field, parts: tuple[syntax.Part, ...]) -> int | None:
+    """The one bit that numbers choose, or None where there is an index, a range, or a number out of range."""
+    place = 0
+    for part, extent in zip(parts, declared.shape, strict=True):
+        index = part.first
+        if index is not part.last or not isinstance(index, syntax.Number) or not 1 <= index.value <= extent:
+            return None
+        place = place * extent + index.value - 1
+    return declared.offset + place
 
 
 def _boolean(array: object) -> NDArray[np.bool_]:
