@@ -132,6 +132,8 @@ def changed(draw: st.DrawFn) -> str:
 @example(WHOLE.replace("block f", "block p[1,\nblock f\n2]"))
 @example(WHOLE.replace("block f\n", "block f \\\n"))
 @example(WHOLE.replace("block f\n", "block f # on \\\n"))
+@example(WHOLE + "halt \\\nwhen f=1 write f\n")
+@example(WHOLE + "halt \\\r\nwhen f=1 write f\n")
 @example(HEAD + "when p[1]=1 write q\nwhen p[2]=1 write q\nwhen q=1 write p[1]\n")
 @example(HEAD + "block p[1] for i in 1..x\n" + "\n".join(LINES))
 @example(WHOLE + "when p[1]=1 write f\nwhen p[1]=1 p[1]=1 write f\nwhen p[1]=1 f=1 write f\nblock f\nblock f f\n")
