@@ -20,6 +20,7 @@ LINES = [
     *("block p[1] p[2]", "block p[3]", "block m[1,1] m[1,2] m[2,1] m[2,2]", "block f"),
     *("when p[1]=1 write p[2]", "when p[1]=0 p[2]=1 write f p[1]", "when p[3]=1 write p[3] m[1,1] m[2,2]"),
     *("when m[1,2]=1 m[2,1]=0 write f", "when f=1 write f", "when f=0 write p[1] p[2] p[3]"),
+    *("when p[1]!=0 and p[2]=1 write f", "when m[1,1]!=0 m[1,2]=1 and m[2,1]!=1 write p[3]"),
 ]
 WHOLE = HEAD + "\n".join(LINES) + "\n"
 CANONICAL = [
@@ -170,6 +171,6 @@ def test_plain_lines_do_take_the_short_way(text: str) -> None:
 
 def test_comments_and_spacing_do_not_count() -> None:
     spaced = WHOLE.replace("when ", " \twhen  ").replace("write f\n", "write  f # set it\n").replace("\n", " \r\n")
-    assert sum(len(run.rules) for run in split_plain(spaced)[1].values()) == 6
+    assert sum(len(run.rules) for run in split_plain(spaced)[1].values()) == 8
     assert parse(spaced).same_as(parse(WHOLE))
     assert parse(spaced).program.rules == parse(WHOLE).program.rules

@@ -23,8 +23,9 @@ from bitwright.program.text.rows import Budget
 from bitwright.program.text.syntax import PlainLine, PlainLines
 
 _BIT = rf"(?!(?:{'|'.join(sorted(KEYWORDS))})\b)[A-Za-z_][A-Za-z0-9_]{{0,63}}(?:\[[0-9]{{1,9}}(?:,[0-9]{{1,9}})*\])?"
+_TEST = rf"{_BIT}!?=[01]"
 _PLAIN = re.compile(
-    rf"^[ \t]*(?:when(?P<tests>(?:[ \t]+{_BIT}=[01])+)[ \t]+write(?P<writes>(?:[ \t]+{_BIT})+)"
+    rf"^[ \t]*(?:when(?P<tests>[ \t]+{_TEST}(?:[ \t]+(?:and[ \t]+)?{_TEST})*)[ \t]+write(?P<writes>(?:[ \t]+{_BIT})+)"
     rf"|block(?P<members>(?:[ \t]+{_BIT})+))[ \t\r]*(?:#[^\n]*)?$",
     re.MULTILINE,
 )
@@ -69,13 +70,15 @@ class _BitsByName(dict[str, int]):
 
 
 class _ConditionsByName(dict[str, int]):
-    """`p[3]=1` to twice its bit plus the value, remembered."""
+    """`p[3]=1` or `p[3]!=0` to twice its bit plus the value, remembered."""
 
     def __init__(self, bits: _BitsByName) -> None:
         self._bits = bits
 
     def __missing__(self, condition: str) -> int:
-        code = self[condition] = 2 * self._bits[condition[:-2]] + (condition[-1] == "1")
+        name, _, value = condition.partition("=")
+        bit = self._bits[name.removesuffix("!")]
+        code = self[condition] = 2 * bit + (int(value) ^ name.endswith("!"))
         return code
 
 
@@ -153,7 +156,7 @@ class PlainReader:
         batch = _Batch()
         for line in lines:
             try:
-                left = [left_names[name] for name in line.left.split()]
+                left = [left_names[name] for name in line.left.split() if name != "and"]
                 right = [self._bits[name] for name in line.right.split()]
             except InputError:
                 yield batch, line
