@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bitwright.machines.parts import Wires
 from bitwright.machines.subleq.timing import Terms, check_levels
-from bitwright.program import Builder, Ref, span
-from bitwright.program.builder import Condition
+from bitwright.program import Builder, Condition, Ref, span
 
 
 def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
