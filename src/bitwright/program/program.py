@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -53,6 +53,33 @@ class Program(Shown):
             self.write_bits,
         ):
             array.flags.writeable = False
+
+    @classmethod
+    def from_tables(
+        cls,
+        bits: Layout | Sequence[str],
+        blocks: Sequence[Sequence[str | int]],
+        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int]]],
+        block_families: Sequence[str] | None = None,
+        rule_families: Sequence[str] | None = None,
+    ) -> Program:
+        """The program of plain tables: names of all bits, blocks as lists of bits, templates as (block, configuration,
+        writes).
+
+        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
+        the value of the j-th bit that the block lists, or the list of these values. Families may be given by a name for
+        each block and each template; otherwise each is a family of its own. Raises ProgramError with every problem.
+
+        >>> Program.from_tables(
+        ...     ["p[1]", "p[2]", "flag"],
+        ...     blocks=[["p[1]", "p[2]"], ["flag"]],
+        ...     templates=[(0, 0b01, ["p[2]"]), (0, [1, 1], ["flag"]), (1, 1, ["flag"])],
+        ... ).template_text(1)
+        'when p[1]=1 p[2]=1 write flag'
+        """
+        from bitwright.program.tables import program_from_tables  # builds a Program, so it needs this file first
+
+        return program_from_tables(bits, blocks, templates, block_families, rule_families)
 
     # Sizes, in the paper's letters.
 
