@@ -8,6 +8,7 @@ from bitwright.program.program import Program
 from bitwright.program.references import Bits, Condition, Ref, index_grid, index_range
 from bitwright.program.text import parse
 from bitwright.program.text.files import load
+from bitwright.program.trace import Trace
 
 # Short names, for rules in Python that should read like the paper's boxes.
 span, grid, word = index_range, index_grid, word_of
@@ -23,6 +24,7 @@ __all__ = [
     "Layout",
     "Program",
     "Ref",
+    "Trace",
     "Word",
     "grid",
     "index_grid",
