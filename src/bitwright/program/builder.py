@@ -63,7 +63,15 @@ class Rule:
 
 
 class Builder:
-    """Collects bits, blocks and rules; `build` reports all their problems at once."""
+    """Collects bits, blocks and rules; `build` reports all their problems at once.
+
+    >>> b = Builder()
+    >>> light, button = b.bit("light"), b.bit("button")
+    >>> b.block(light, button)
+    >>> b.when(light != button).write(light)
+    >>> b.build()
+    <Program: 2 bits, 1 block, 2 templates>
+    """
 
     def __init__(self) -> None:
         self._shapes: list[tuple[str, tuple[int, ...]]] = []

@@ -29,7 +29,17 @@ class Program(Shown):
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
 
     Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
-    the j-th bit of the block. All arrays are read-only.
+    the j-th bit of the block. All arrays are read-only. How it was written is kept in families; it counts neither in
+    equality nor in the id.
+
+    >>> from bitwright import addition
+    >>> program = addition(4).program
+    >>> program
+    <Program: 12 bits, 8 blocks, 16 templates>
+    >>> program.template_text(2), program.block_names(0)
+    ('when p[1]=1 q[1]=1 write c[1]', ['p[1]', 'q[1]'])
+    >>> program.block_families.labels, program.block_families.sizes.tolist()
+    (('block p q', 'block c'), [4, 4])
     """
 
     layout: Layout
@@ -204,6 +214,7 @@ class Program(Shown):
         return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
 
     def block_members(self, block: int) -> IntArray:
+        """The bits of a block."""
         return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
 
     def writes(self, template: int) -> IntArray:
@@ -238,4 +249,5 @@ class Program(Shown):
         return hash((self.layout, self.templates, self.write_bits.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<Program: {self.bits} bits, {self.blocks} blocks, {self.templates} templates>"
+        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
+        return f"<Program: {', '.join(f'{n} {what}' + 's' * (n != 1) for n, what in sizes)}>"
