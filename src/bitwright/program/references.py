@@ -77,12 +77,12 @@ class Ref:
         name = self._first_name()
         raise InputError(f"{name} has no value while rules are written; a condition is {name} == 1 or {name} == 0")
 
-    def _unfit(self, _: object) -> NoReturn:
+    def _refuse(self, _: object) -> NoReturn:
         name = self._first_name()
         raise InputError(f"bits know only == and !=, as in {name} == 1; put parentheses around each side of an &")
 
-    __lt__ = __le__ = __gt__ = __ge__ = _unfit
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _unfit
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
 
     def __invert__(self) -> NoReturn:
         name = self._first_name()
@@ -122,10 +122,10 @@ class Condition:
             "compare two bits at a time"
         )
 
-    def _unfit(self, _: object = None) -> NoReturn:
+    def _refuse(self, _: object = None) -> NoReturn:
         raise InputError("conditions are joined by a comma or &; for 'or' write two rules, for 'not' use !=")
 
-    __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __eq__ = __ne__ = _unfit
+    __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __eq__ = __ne__ = _refuse
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
@@ -181,12 +181,12 @@ class Bits:
     def __repr__(self) -> str:
         return f"<bits {self.field}>"
 
-    def _unfit(self, _: object) -> NoReturn:
+    def _refuse(self, _: object) -> NoReturn:
         name, one, every = self.field.name, *_forms(self.field)
         raise InputError(f"{name} is an array of bits; compare one of them, {one} == 1, or all, {every} == 0")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _unfit
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _unfit
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
 
 
 def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
@@ -207,7 +207,7 @@ def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
             name = item._first_name()
             raise InputError(f"{name} alone is no condition; write {name} == 1 or {name} == 0")
         if isinstance(item, Bits):
-            item._unfit(None)
+            item._refuse(None)
         if not isinstance(item, Condition):
             raise InputError(f"when takes conditions such as p[1] == 1, got {item!r}")
     return tuple(item for item in given if isinstance(item, Condition))

@@ -62,7 +62,7 @@ def names(program: Program) -> list[NameSummary]:
 def blocks(program: Program) -> list[BlockSummary]:
     """Kinds of blocks in the order of their first block."""
     owner = np.repeat(np.arange(len(program.layout.fields)), [field.size for field in program.layout.fields])
-    held = np.bincount(program.template_block, minlength=program.blocks)
+    templates = np.bincount(program.template_block, minlength=program.blocks)
     kinds: dict[bytes, list[int]] = {}
     fields = owner[program.block_bits]
     bounds = program.block_start.tolist()
@@ -70,7 +70,10 @@ def blocks(program: Program) -> list[BlockSummary]:
         kinds.setdefault(fields[first:last].tobytes(), []).append(block)
     return [
         BlockSummary(
-            len(members), tuple(program.block_names(members[0])), int(held[members].min()), int(held[members].max())
+            len(members),
+            tuple(program.block_names(members[0])),
+            int(templates[members].min()),
+            int(templates[members].max()),
         )
         for members in kinds.values()
     ]

@@ -41,14 +41,14 @@ def block_kinds(program: Program) -> tuple[list[Kind], IntArray]:
     array_of = np.repeat([number[array] for array in program.array_families], sizes)  # (k,)
     family_of = program.block_families.of[program.block_of]  # (k,)
     pairs = np.unique(family_of * len(arrays) + array_of)
-    held: dict[int, list[int]] = {}
+    arrays_of: dict[int, list[int]] = {}
     for family, array in zip((pairs // len(arrays)).tolist(), (pairs % len(arrays)).tolist(), strict=True):
-        held.setdefault(family, []).append(array)
+        arrays_of.setdefault(family, []).append(array)
     present, first = np.unique(program.block_families.of, return_index=True)
     kinds: dict[tuple[int, ...], int] = {}
     kind_of_family = np.zeros(len(program.block_families), dtype=np.int64)
     for family in present[np.argsort(first)].tolist():
-        kind_of_family[family] = kinds.setdefault(tuple(held[family]), len(kinds))
+        kind_of_family[family] = kinds.setdefault(tuple(arrays_of[family]), len(kinds))
     of = kind_of_family[program.block_families.of]
     named = list(arrays)
     found = []

@@ -247,11 +247,11 @@ class _Expansion:
             names = [word.name for word in words]
             for name in sorted({name for name in names if names.count(name) > 1}):
                 self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
-        fed = Counter(bit for word in inputs for bit in word.bits)
-        shared = listing([self.layout.name_of(bit) for bit, times in fed.items() if times > 1])
+        uses = Counter(bit for word in inputs for bit in word.bits)
+        shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
         if shared:
             self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
-        both = listing([self.layout.name_of(bit) for bit in sorted(set(fed) & set(start))])
+        both = listing([self.layout.name_of(bit) for bit in sorted(set(uses) & set(start))])
         if both:
             token = next(iter(self.each(syntax.Start))).token
             self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))

@@ -97,11 +97,10 @@ class _Line:
 
     def text(self) -> str:
         """The statement as it was written, in one line."""
-        glue, pieces = "", []
+        pieces = []
         for before, token in zip([None, *self.tokens], self.tokens[:-1], strict=False):
             apart = before is not None and (token.line > before.line or token.column > before.column + len(before.text))
-            glue = " " if apart else ""
-            pieces.append(glue + token.text)
+            pieces.append(" " * apart + token.text)
         return "".join(pieces)
 
     # Statement level.

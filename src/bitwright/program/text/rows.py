@@ -70,9 +70,9 @@ class Rows:
             self.count = len(rows)
         for condition in clauses.conditions:
             left, right = self.each(condition.left), self.each(condition.right)
-            keep = _COMPARE[condition.token.text](left, right)
-            self.indices = {name: array[keep] for name, array in self.indices.items()}
-            self.count = int(np.count_nonzero(keep))
+            allowed = _COMPARE[condition.token.text](left, right)
+            self.indices = {name: array[allowed] for name, array in self.indices.items()}
+            self.count = int(np.count_nonzero(allowed))
 
     def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
         """Every value of first..last for every entry: which entry it came from, and the value."""
