@@ -53,7 +53,7 @@ def _(algorithm: Algorithm) -> str:
 def _(trace: Trace) -> str:
     picture, shown = svg_of(trace), min(trace.steps, MOST_STEPS)
     some = "" if shown == trace.steps else f"; the first {shown:,} are shown"
-    sizes = f"{trace.steps:,} steps of {trace.program.bits:,} bits{some}"
+    sizes = f"{trace.steps:,} steps of {trace.layout.size:,} bits{some}"
     return f"<div><strong>Trace</strong>: {sizes}<br>{picture or ''}</div>"
 
 
@@ -118,9 +118,9 @@ def _(algorithm: Algorithm) -> str | None:
 
 @svg_of.register
 def _(trace: Trace) -> str | None:
-    if trace.program.bits > MOST_BITS:
+    if trace.layout.size > MOST_BITS:
         return None
-    return trace_svg(Trace(trace.program, trace.packed[: MOST_STEPS + 1]))
+    return trace_svg(trace.first(MOST_STEPS))
 
 
 @svg_of.register
