@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
-from bitwright.machines.sbn import Code, Sizes, wrap
+from bitwright.machines.sbn.code import Code, Sizes, wrap
 from bitwright.program import Algorithm, Bits, Program, Ref, Word
 from bitwright.program.layout import IntArray
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from textwrap import wrap as wrap_lines
+
+from bitwright.bits import printable
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationLine:
     name: str
     operands: tuple[str, ...]
     target: str | None = None
@@ -17,20 +20,25 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Mark:
+class LabelLine:
     label: str
     kept: bool = False  # because more than jumps know it
 
 
 @dataclass(frozen=True)
-class Note:
+class NoteLine:
     text: str
 
 
-Line = Operation | Mark | Note
+CodeLine = OperationLine | LabelLine | NoteLine
 
 
-def tidy(lines: list[Line]) -> list[Line]:
+def commented(description: str) -> list[str]:
+    """A description as the comment that opens a text."""
+    return [f"; {line}" for line in wrap_lines(printable(" ".join(description.split())), 110)]
+
+
+def tidy(lines: list[CodeLine]) -> list[CodeLine]:
     """The same program with fewer lines; a jump that has lost its sense may take another with it, so until none is."""
     lines = _straightened(lines)
     while True:
@@ -40,24 +48,14 @@ def tidy(lines: list[Line]) -> list[Line]:
         lines = shorter
 
 
-def text_of(line: Line) -> str:
-    match line:
-        case Mark(label):
-            return f"{label}:"
-        case Note(text):
-            return f"; {text}"
-        case Operation(name, operands, target):
-            return " ".join(("   ", name, *operands, *([target] if target else [])))
-
-
-def _straightened(lines: list[Line]) -> list[Line]:
+def _straightened(lines: list[CodeLine]) -> list[CodeLine]:
     """Whatever goes to a jump goes where that jump goes."""
     onward: dict[str, str] = {}
-    following: Line | None = None
+    following: CodeLine | None = None
     for line in reversed(lines):
-        if isinstance(line, Operation):
+        if isinstance(line, OperationLine):
             following = line
-        elif isinstance(line, Mark) and isinstance(following, Operation) and following.always_leaves:
+        elif isinstance(line, LabelLine) and isinstance(following, OperationLine) and following.always_leaves:
             onward[line.label] = following.target or line.label
 
     def final(label: str) -> str:
@@ -67,38 +65,38 @@ def _straightened(lines: list[Line]) -> list[Line]:
             seen.add(label)
         return label
 
-    return [replace(x, target=final(x.target)) if isinstance(x, Operation) and x.target else x for x in lines]
+    return [replace(x, target=final(x.target)) if isinstance(x, OperationLine) and x.target else x for x in lines]
 
 
-def _without_unreachable(lines: list[Line]) -> list[Line]:
-    kept: list[Line] = []
+def _without_unreachable(lines: list[CodeLine]) -> list[CodeLine]:
+    kept: list[CodeLine] = []
     reachable = True
     for line in lines:
-        reachable = reachable or isinstance(line, Mark)
-        if reachable or isinstance(line, Note):
+        reachable = reachable or isinstance(line, LabelLine)
+        if reachable or isinstance(line, NoteLine):
             kept.append(line)
-        if isinstance(line, Operation) and line.always_leaves:
+        if isinstance(line, OperationLine) and line.always_leaves:
             reachable = False
     return kept
 
 
-def _without_idle_jumps(lines: list[Line]) -> list[Line]:
+def _without_idle_jumps(lines: list[CodeLine]) -> list[CodeLine]:
     """A jump to the next instruction is none."""
-    kept: list[Line] = []
+    kept: list[CodeLine] = []
     ahead: set[str] = set()  # the labels in front of the next instruction
     for line in reversed(lines):
-        if isinstance(line, Mark):
+        if isinstance(line, LabelLine):
             ahead.add(line.label)
-        elif isinstance(line, Operation):
+        elif isinstance(line, OperationLine):
             if line.target in ahead and line.name in ("jmp", "jneg", "jle"):
                 continue
             if line.target in ahead:
-                line = Operation("sub", line.operands)
+                line = OperationLine("sub", line.operands)
             ahead = set()
         kept.append(line)
     return kept[::-1]
 
 
-def _without_idle_labels(lines: list[Line]) -> list[Line]:
-    wanted = {line.target for line in lines if isinstance(line, Operation)}
-    return [line for line in lines if not isinstance(line, Mark) or line.kept or line.label in wanted]
+def _without_idle_labels(lines: list[CodeLine]) -> list[CodeLine]:
+    wanted = {line.target for line in lines if isinstance(line, OperationLine)}
+    return [line for line in lines if not isinstance(line, LabelLine) or line.kept or line.label in wanted]

@@ -6,34 +6,30 @@ decimal numbers, and prints what it returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from textwrap import wrap as wrap_lines
+from collections.abc import Iterable, Iterator
 
-from bitwright.bits import printable, shorten
+from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError
-from bitwright.machines.language_lines import Line, Mark, Note, Operation
-from bitwright.machines.language_tree import (
-    After,
-    Both,
-    Call,
-    Condition,
-    If,
-    Not,
-    Put,
-    Routine,
-    Statement,
-    Sum,
-    While,
-)
-from bitwright.machines.subleq.assembler import MAX_WORDS, assemble_sq
-from bitwright.machines.subleq.compiler_code import Coder
-from bitwright.machines.subleq.compiler_expressions import PRINT, READ
-from bitwright.machines.subleq.compiler_names import Names
-from bitwright.machines.subleq.compiler_read import read_program
-from bitwright.machines.subleq.compiler_runtime import runtime
+from bitwright.machines.assembly.subleq_assembler import MAX_WORDS, assemble_sq
+from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine, OperationLine, commented
+from bitwright.machines.language.expressions import PRINT, READ
+from bitwright.machines.language.reader import read_source
+from bitwright.machines.language.runtime import runtime
+from bitwright.machines.language.source import Target, unix_lines
+from bitwright.machines.language.subleq_code import SubleqCoder
+from bitwright.machines.language.tree import After, Both, Call, Condition, If, Not, Put, Routine, Statement, Sum, While
+from bitwright.machines.language.word_names import WordNames
 from bitwright.machines.subleq.dialect import MAX_WIDTH
 
-MIN_WIDTH = 8  # of words that hold characters
+SUBLEQ_TARGET = Target(
+    name="for SUBLEQ ",
+    least_width=8,  # words hold characters
+    most_width=MAX_WIDTH,
+    routines=True,
+    expressions="integers, variables, entries such as a[i], calls, +, -, *, // and %",
+    assignments="x = ..., a[i] = ..., a = [0] * 10, q, r = f(...), or with += or -=",
+    statements="an assignment, a call, if, while, break, continue, return or pass",
+)
 _START = "@start"
 _MACROS = {
     "load": """.macro load pointer, word     ; word = M[pointer]
@@ -81,13 +77,13 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
         subleq Z, Z, 0
     <BLANKLINE>
     """
-    if not MIN_WIDTH <= width <= MAX_WIDTH:
-        raise InputError(f"for SUBLEQ a word has between {MIN_WIDTH} and {MAX_WIDTH} bits, got {width}")
-    routines, description = read_program(source, width, name)
-    library, library_source = runtime(width)
+    SUBLEQ_TARGET.check_width(width)
+    source = unix_lines(source)
+    routines, description = read_source(source, SUBLEQ_TARGET, width, name)
+    library, library_source = runtime(SUBLEQ_TARGET, width)
     known = {routine.name: routine for routine in (*routines, *library)}
     text = _Program(known, routines[-1], width).text({"": source, "@": library_source})
-    head = [f"; {line}" for line in wrap_lines(printable(" ".join(description.split())), 110)]
+    head = commented(description or routines[-1].description)
     try:
         size, most = len(assemble_sq(text).image), min(1 << (width - 1), MAX_WORDS)
     except ProgramError as error:  # a place in a text that nobody has seen would help nobody
@@ -104,12 +100,12 @@ class _Program:
     """A start that calls the last function of the source, and all functions that are called from there."""
 
     def __init__(self, known: dict[str, Routine], main: Routine, width: int) -> None:
-        self.known, self.main, self.names = known, main, Names()
+        self.known, self.main, self.names = known, main, WordNames()
         results = tuple(f"@{at}" for at in range(main.results))
         self.first = Routine(_START, 0, main.parameters, {}, tuple(_start(main, results)), 0)
         for routine in known.values():  # functions have the first choice of names
             self.names.entrance(routine.name)
-        self.coder = Coder({**known, _START: self.first}, self.names, width)
+        self.coder = SubleqCoder({**known, _START: self.first}, self.names, width)
         self.coder.frame = _START
 
     def text(self, sources: dict[str, str]) -> str:
@@ -118,7 +114,7 @@ class _Program:
         notes = {"@": quoted["@"], "": [f"line {at}: {line}" for at, line in enumerate(quoted[""], start=1)]}
         self.coder.block(self.first.body, None)
         parameters = ", ".join(self.main.parameters)
-        pieces = [[Note(f"{self.main.name}({shorten(parameters)})"), *self.coder.lines, Operation("halt", ())]]
+        pieces = [[NoteLine(f"{self.main.name}({shorten(parameters)})"), *self.coder.lines, OperationLine("halt", ())]]
         wanted = list(dict.fromkeys(_called(self.first.body)))
         callers = {name: set(_called(routine.body)) for name, routine in self.known.items()}
         for name in wanted:  # it grows
@@ -126,15 +122,15 @@ class _Program:
             wanted += [called for called in dict.fromkeys(_called(routine.body)) if called not in wanted]
             alone = name == self.main.name and not any(name in called for called in callers.values())
             code = self.coder.routine(routine, notes[prefix], once=alone)
-            pieces.append([Note(quoted[prefix][routine.line - 1]), *code])
+            pieces.append([NoteLine(quoted[prefix][routine.line - 1]), *code])
         text = "\n".join(_text_of(line) for piece in pieces for line in piece).lstrip("\n")
-        used = {line.name for piece in pieces for line in piece if isinstance(line, Operation)}
+        used = {line.name for piece in pieces for line in piece if isinstance(line, OperationLine)}
         macros = [f"{body}\n" for macro, body in _MACROS.items() if macro in used]
         return "\n".join([*macros, text, "", *self._data(pieces)]).rstrip("\n") + "\n"
 
-    def _data(self, pieces: list[list[Line]]) -> list[str]:
+    def _data(self, pieces: list[list[CodeLine]]) -> list[str]:
         """The words of all variables."""
-        words = {o for piece in pieces for line in piece if isinstance(line, Operation) for o in line.operands}
+        words = {o for piece in pieces for line in piece if isinstance(line, OperationLine) for o in line.operands}
         lines = [f"{scratch}: .data 0" for scratch in ("T", "P", "N") if scratch in words]
         for function, variable, label in self.names.words():
             routine = self.coder.routines[function]
@@ -156,37 +152,30 @@ def _start(main: Routine, results: tuple[str, ...]) -> list[Statement]:
     return found
 
 
-def _called(body: tuple[Statement, ...]) -> Iterator[str]:
-    """The names of the functions that statements call."""
-    for statement in body:
-        match statement:
+def _called(body: Iterable[Statement]) -> Iterator[str]:
+    """The names of the functions that statements call, in their order."""
+    ahead: list[Statement | Condition] = [*reversed([*body])]
+    while ahead:
+        match ahead.pop():
             case Call(function=function):
                 yield function
             case While(condition=condition, body=inner):
-                yield from _called_in(condition)
-                yield from _called(inner)
+                ahead += [*inner[::-1], condition]
             case If(condition=condition, body=inner, otherwise=otherwise):
-                yield from _called_in(condition)
-                yield from _called((*inner, *otherwise))
+                ahead += [*otherwise[::-1], *inner[::-1], condition]
+            case After(statements, condition):
+                ahead += [condition, *statements[::-1]]
+            case Not(condition):
+                ahead.append(condition)
+            case Both(first, second):
+                ahead += [second, first]
 
 
-def _called_in(condition: Condition) -> Iterator[str]:
-    match condition:
-        case After(statements, inner):
-            yield from _called(statements)
-            yield from _called_in(inner)
-        case Not(inner):
-            yield from _called_in(inner)
-        case Both(first, second):
-            yield from _called_in(first)
-            yield from _called_in(second)
-
-
-def _text_of(line: Line) -> str:
+def _text_of(line: CodeLine) -> str:
     match line:
-        case Mark(label):
+        case LabelLine(label):
             return f"{label}:"
-        case Note(text):
+        case NoteLine(text):
             return f"\n; {text}"
-        case Operation(name, operands, target):
+        case OperationLine(name, operands, target):
             return f"    {name} {', '.join((*operands, *([target] if target else [])))}".rstrip()

@@ -131,7 +131,7 @@ class Leave:
     again: bool
 
 
-# Statements that need a stored program: SBN has none of them.
+# Statements that need a stored program.
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,7 @@ class Call:
 class Return:
     line: int
     values: tuple[Sum, ...]
+    names: tuple[str | None, ...]  # of the values that are variables as they stand
 
 
 @dataclass(frozen=True)
@@ -192,18 +193,8 @@ Statement = Assign | While | If | Leave | Fill | Load | Store | Call | Return | 
 
 
 @dataclass(frozen=True)
-class Function:
-    """Inputs, statements and outputs; `result`, where an expression is returned, is assigned by the last statement."""
-
-    description: str
-    inputs: tuple[str, ...]
-    body: tuple[Statement, ...]
-    outputs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Routine:
-    """One of several functions: its arrays with their sizes, None for those that it is given."""
+    """A function: its arrays with their sizes, None for those that it is given."""
 
     name: str
     line: int
@@ -211,3 +202,4 @@ class Routine:
     arrays: Mapping[str, int | None]
     body: tuple[Statement, ...]
     results: int
+    description: str = ""

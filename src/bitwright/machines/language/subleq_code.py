@@ -7,23 +7,17 @@ the negative of what is added; T holds a sum that is tested or stored, P the add
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from bitwright.machines.language_lines import Line, Mark, Note, Operation, tidy
-from bitwright.machines.language_tree import (
+from bitwright.machines.language.code_lines import CodeLine, LabelLine, tidy
+from bitwright.machines.language.coder import Coder
+from bitwright.machines.language.tree import (
     After,
-    Always,
     Assign,
-    Both,
     Call,
     Condition,
     Fill,
     Get,
-    If,
-    Leave,
     Load,
     Negative,
-    Not,
     Positive,
     Put,
     Return,
@@ -31,65 +25,56 @@ from bitwright.machines.language_tree import (
     Statement,
     Store,
     Sum,
-    While,
     Zero,
 )
-from bitwright.machines.sbn import wrap
-from bitwright.machines.subleq.compiler_names import Names
+from bitwright.machines.language.word_names import WordNames
+from bitwright.machines.sbn.code import wrap
 
 _MAX_APART = 4  # entries of an array that are filled without a loop
 
 
-class Coder:
-    def __init__(self, routines: dict[str, Routine], names: Names, width: int) -> None:
-        self.routines, self.names, self.width = routines, names, width
-        self.lines: list[Line] = []
-        self.loops: list[tuple[str, str]] = []  # where continue and break go to, innermost last
+class SubleqCoder(Coder):
+    def __init__(self, routines: dict[str, Routine], names: WordNames, width: int) -> None:
+        super().__init__(width)
+        self.routines, self.names = routines, names
         self.frame = ""  # the function whose code is made
+        self.filled_once: tuple[Statement, ...] = ()
         self.start: dict[str, tuple[int, ...]] = {}  # words that memory has to start with, for arrays filled once
 
-    def routine(self, routine: Routine, sources: list[str], once: bool) -> list[Line]:
+    def labels(self, *kinds: str) -> tuple[str, ...]:
+        return self.names.labels(*kinds)
+
+    def routine(self, routine: Routine, sources: list[str], once: bool) -> list[CodeLine]:
         """The code of a function; `once` if it runs a single time."""
-        self.frame, self.lines = routine.name, [Mark(self.names.entrance(routine.name), kept=True)]
-        self.block(routine.body, sources, once)
-        self.lines.append(Mark(self.names.exit(routine.name), kept=True))
+        self.frame, self.lines = routine.name, [LabelLine(self.names.entrance(routine.name), kept=True)]
+        self.filled_once = routine.body if once else ()
+        self.block(routine.body, sources)
+        self.lines.append(LabelLine(self.names.exit(routine.name), kept=True))
         self.do("subleq", "Z", "Z", "0")
         return tidy(self.lines)
 
     # Statements.
 
-    def block(self, statements: Iterable[Statement], sources: list[str] | None, once: bool = False) -> None:
-        """Statements in order, each with its line of the source as a note, if they are given."""
-        quoted = 0
-        for statement in statements:
-            if sources is not None and statement.line != quoted:
-                quoted = statement.line
-                self.lines.append(Note(sources[quoted - 1]))
-            match statement:
-                case Assign(_, target, value):
-                    self.assign(self.word(target), self.sum(value))
-                case While(_, condition, body):
-                    self.loop(condition, body, sources)
-                case If(_, condition, body, otherwise):
-                    self.choice(condition, body, otherwise, sources)
-                case Leave(_, again):
-                    self.jump(self.loops[-1][0 if again else 1])
-                case Fill():
-                    self.fill(statement, once)
-                case Load(_, target, array, index):
-                    self.load(self.word(target), array, index)
-                case Store(_, array, index, value):
-                    self.store(array, index, self.sum(value))
-                case Call():
-                    self.call(statement)
-                case Return(_, values):
-                    for at, value in enumerate(values):
-                        self.assign(self.names.result(self.frame, at), self.sum(value))
-                    self.jump(self.names.exit(self.frame))
-                case Put(_, value):
-                    self.do("out", self.operand(self.sum(value)))
-                case Get(_, target):
-                    self.do("in", self.word(target))
+    def simple(self, statement: Statement) -> None:
+        match statement:
+            case Assign(_, target, value):
+                self.assign(self.word(target), self.sum(value))
+            case Fill():
+                self.fill(statement)
+            case Load(_, target, array, index):
+                self.load(self.word(target), array, index)
+            case Store(_, array, index, value):
+                self.store(array, index, self.sum(value))
+            case Call():
+                self.call(statement)
+            case Return(_, values):
+                for at, value in enumerate(values):
+                    self.assign(self.names.result(self.frame, at), self.sum(value))
+                self.jump(self.names.exit(self.frame))
+            case Put(_, value):
+                self.do("out", self.operand(self.sum(value)))
+            case Get(_, target):
+                self.do("in", self.word(target))
 
     def assign(self, target: str, value: Sum) -> None:
         """target = value, over words; what is added is collected, negated, in Z."""
@@ -103,44 +88,16 @@ class Coder:
         if own <= 0 and value.variable is not None:
             self.do("mov", value.variable, target)
             return
-        self.subtract(value.positive, "Z")
+        self.subtract_all(value.positive, "Z")
         if own <= 0:
             self.do("clr", target)
-        self.subtract(value.negative, target)
+        self.subtract_all(value.negative, target)
         constant = wrap(value.constant, self.width)
         if constant:
             self.do("sub", self.constant(-constant), target)
         if value.positive:
             self.do("sub", "Z", target)
             self.do("clr", "Z")
-
-    def loop(self, condition: Condition, body: tuple[Statement, ...], sources: list[str] | None) -> None:
-        top, test, end = self.names.labels("loop", "test", "end")
-        self.jump(test)
-        self.mark(top)
-        self.loops.append((test, end))
-        self.block(body, sources)
-        self.loops.pop()
-        self.mark(test)
-        self.branch(condition, top, end, end)
-        self.mark(end)
-
-    def choice(
-        self,
-        condition: Condition,
-        body: tuple[Statement, ...],
-        otherwise: tuple[Statement, ...],
-        sources: list[str] | None,
-    ) -> None:
-        then, other, end = self.names.labels("then", "else", "end")
-        self.branch(condition, then, other, then)
-        self.mark(then)
-        self.block(body, sources)
-        if otherwise:
-            self.jump(end)
-        self.mark(other)
-        self.block(otherwise, sources)
-        self.mark(end)
 
     def call(self, call: Call) -> None:
         """Arguments, the address to come back to, and off; the results are copied from where the function left them."""
@@ -153,26 +110,27 @@ class Coder:
                 self.do("mov", self.word(argument), target)
             else:
                 self.do("mov", f"#{self.word(argument)}", target)
-        (back,) = self.names.labels("back")
+        (back,) = self.labels("back")
         self.do("mov", f"#{back}", f"{self.names.exit(called.name)} + 2")
         self.jump(self.names.entrance(called.name))
-        self.lines.append(Mark(back, kept=True))
+        self.lines.append(LabelLine(back, kept=True))
         for at, name in enumerate(call.targets):
             if name is not None:
                 self.do("mov", self.names.result(called.name, at), self.word(name))
 
     # Arrays.
 
-    def fill(self, fill: Fill, once: bool) -> None:
+    def fill(self, fill: Fill) -> None:
         array = self.word(fill.array)
         values = fill.values * (1 if len(fill.values) > 1 else fill.size)
+        once = any(fill is statement for statement in self.filled_once)
         if once and not any(value.factors for value in values):  # then memory can start with it
             self.start[array] = tuple(value.constant for value in values)
         elif len(fill.values) > 1 or fill.size <= _MAX_APART:
             for at, value in enumerate(values):
                 self.assign(f"{array} + {at}", self.sum(value))
         else:
-            each, end = self.names.labels("fill", "end")
+            each, end = self.labels("fill", "end")
             operand = self.operand(self.sum(fill.values[0]))
             self.do("mov", f"#{array}", "P")
             self.do("mov", f"#{fill.size}", "N")
@@ -180,7 +138,7 @@ class Coder:
             self.do("store", operand, "P")
             self.do("inc", "P")
             self.do("dec", "N")
-            self.lines.append(Operation("jle", ("N",), end))
+            self.do("jle", "N", to=end)
             self.jump(each)
             self.mark(end)
 
@@ -216,26 +174,16 @@ class Coder:
 
     # Conditions.
 
-    def branch(self, condition: Condition, yes: str, no: str, following: str) -> None:
-        """Goes to `yes` or `no`, one of which is the label that follows."""
+    def compare(self, condition: Condition, yes: str, no: str, following: str) -> None:
         match condition:
             case After(statements, inner):
                 self.block(statements, None)
                 self.branch(inner, yes, no, following)
-            case Always(value):
-                self.jump(yes if value else no, following)
-            case Not(inner):
-                self.branch(inner, no, yes, following)
-            case Both(first, second):
-                (both,) = self.names.labels("and")
-                self.branch(first, both, no, both)
-                self.mark(both)
-                self.branch(second, yes, no, following)
             case Positive(value):
                 words = self.sum(value)
                 if words.variable is None:
                     self.assign("T", words)
-                self.lines.append(Operation("jle", (words.variable or "T",), no))
+                self.do("jle", words.variable or "T", to=no)
                 self.jump(yes, following)
             case Negative(value):
                 self.below_or_at_zero(self.sum(value), yes, no, no, following)
@@ -247,12 +195,12 @@ class Coder:
 
     def below_or_at_zero(self, words: Sum, below: str, at: str, above: str, following: str) -> None:
         """A number of 0 or less is below 0 exactly if it is still 0 or less when it has grown by 1."""
-        (low,) = self.names.labels("low")
+        (low,) = self.labels("low")
         self.assign("T", words)
-        self.lines.append(Operation("jle", ("T",), low))
+        self.do("jle", "T", to=low)
         self.jump(above)
         self.mark(low)
-        self.lines.append(Operation("subleq", ("#-1", "T"), below))
+        self.do("subleq", "#-1", "T", to=below)
         self.jump(at, following)
 
     # Words and lines.
@@ -272,21 +220,3 @@ class Coder:
             return self.constant(words.constant)
         self.assign("T", words)
         return "T"
-
-    def constant(self, value: int) -> str:
-        return f"#{wrap(value, self.width)}"
-
-    def subtract(self, factors: dict[str, int], target: str) -> None:
-        for name, times in factors.items():
-            for _ in range(times):
-                self.do("sub", name, target)
-
-    def do(self, name: str, *operands: str) -> None:
-        self.lines.append(Operation(name, operands))
-
-    def jump(self, label: str, following: str | None = None) -> None:
-        if label != following:
-            self.lines.append(Operation("jmp", (), label))
-
-    def mark(self, label: str) -> None:
-        self.lines.append(Mark(label))

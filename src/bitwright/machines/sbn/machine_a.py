@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitwright.machines.machine import Machine, bit_number, numbers
-from bitwright.machines.parts import Wires, address_bit, latch
-from bitwright.machines.sbn import Instruction, Sizes
+from bitwright.machines.sbn.code import Instruction, Sizes
+from bitwright.machines.sbn.parts import Wires, address_bit, latch
+from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
 from bitwright.program import Bits, Builder, Ref, grid, span
 
 

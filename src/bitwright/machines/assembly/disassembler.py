@@ -14,8 +14,9 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
-from bitwright.machines.assembler_text import END_OF_PROGRAM, MAX_NAME, is_name
-from bitwright.machines.sbn import Code, Instruction
+from bitwright.machines.assembly.reading import MAX_NAME
+from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, is_name
+from bitwright.machines.sbn.code import Code, Instruction
 
 MAX_OBJECT = 64 << 20  # characters; the largest machine with the longest names needs fewer
 _KEYS = ("width", "instructions", "words", "names", "inputs", "outputs", "labels")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from bitwright.machines.language_tree import Routine
-from bitwright.machines.subleq.compiler_read import read_program
+from bitwright.machines.language.reader import read_source
+from bitwright.machines.language.source import Target
+from bitwright.machines.language.tree import Routine
 
 RUNTIME = '''
 def multiply(a, b):
@@ -85,7 +86,7 @@ def read_number():
 
 
 @lru_cache(maxsize=8)
-def runtime(width: int) -> tuple[tuple[Routine, ...], str]:
+def runtime(target: Target, width: int) -> tuple[tuple[Routine, ...], str]:
     """The routines for words of this width, and their source."""
     source = f"WIDTH = {width}\nDIGITS = {len(str(1 << (width - 1)))}\n" + RUNTIME
-    return tuple(read_program(source, width, "runtime", prefix="@")[0]), source
+    return tuple(read_source(source, target, width, "runtime", prefix="@")[0]), source

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from bitwright.machines.subleq.source import PRELUDE
+from bitwright.machines.assembly.subleq_assembler import PRELUDE
 
 _RESERVED = {"Z", "T", "P", "N", "subleq", "load", "store", *re.findall(r"\.macro (\w+)", PRELUDE)}
 _LONGEST = 48
 
 
-class Names:
+class WordNames:
     """Labels for things, each made when it is first asked for."""
 
     def __init__(self) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from bitwright.machines.machine import Machine, bit_number, numbers
-from bitwright.machines.parts import OrTree, Wires, address_bit, ceil_log2, delay_line, or_tree
-from bitwright.machines.sbn import Sizes
+from bitwright.machines.sbn.code import Sizes
+from bitwright.machines.sbn.parts import OrTree, Wires, address_bit, ceil_log2, delay_line, or_tree
+from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
 from bitwright.program import Builder, Ref, grid, span
 
 
