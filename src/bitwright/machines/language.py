@@ -16,6 +16,7 @@ from bitwright.machines.language_lines import Mark, Note, Operation, text_of
 from bitwright.machines.language_read import read_function
 from bitwright.machines.language_tree import Assign, Function
 from bitwright.machines.sbn import MAX_WIDTH
+from bitwright.program.text.files import unix_lines
 
 
 def compile_function(source: str, width: int = 8, name: str = "program") -> str:
@@ -32,6 +33,7 @@ def compile_function(source: str, width: int = 8, name: str = "program") -> str:
     """
     if not 1 <= width <= MAX_WIDTH:
         raise InputError(f"a word has between 1 and {MAX_WIDTH} bits, got {width}")
+    source = unix_lines(source)
     function = read_function(source, width, name)
     start = _start_values(function)
     sources = [shorten(line.strip(), 100) for line in source.split("\n")]

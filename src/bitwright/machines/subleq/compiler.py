@@ -32,6 +32,7 @@ from bitwright.machines.subleq.compiler_names import Names
 from bitwright.machines.subleq.compiler_read import read_program
 from bitwright.machines.subleq.compiler_runtime import runtime
 from bitwright.machines.subleq.dialect import MAX_WIDTH
+from bitwright.program.text.files import unix_lines
 
 MIN_WIDTH = 8  # of words that hold characters
 _START = "@start"
@@ -83,6 +84,7 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
     """
     if not MIN_WIDTH <= width <= MAX_WIDTH:
         raise InputError(f"for SUBLEQ a word has between {MIN_WIDTH} and {MAX_WIDTH} bits, got {width}")
+    source = unix_lines(source)
     routines, description = read_program(source, width, name)
     library, library_source = runtime(width)
     known = {routine.name: routine for routine in (*routines, *library)}

@@ -42,6 +42,11 @@ def read_text(path: Path, suffix: str = ".bw") -> str:
     if b"\0" in data:
         raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        return unix_lines(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise InputError(f"{shown} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None
+
+
+def unix_lines(text: str) -> str:
+    """Lines that end in one character, as every reader counts them; some editors end them in CR, or CR and LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
