@@ -33,7 +33,8 @@ class ProgramError(BitwrightError):
     """All problems of a program, found before any work starts."""
 
     def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
-        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        # in the order of the text; what concerns the program as a whole stands behind what has a place
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems), key=lambda p: (not (p.line or p.place), p)))
         self.source = source
         super().__init__(self._summary())
 

@@ -136,6 +136,7 @@ class Builder:
         self._rules: list[RuleFamily] = []
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
+        self._excused: set[str] = set()  # names in blocks that could not be made
         self._size = 0
 
     def bits(self, name: str, *shape: int) -> Bits:
@@ -149,10 +150,12 @@ class Builder:
 
     def block(self, *members: Ref) -> None:
         """Declares blocks, one for each row of its members' index."""
-        origin = _caller("block")
+        origin, before = _caller("block"), len(self._problems)
         count = self._rows(members, origin)
         if count is not None:
             self._blocks.append(BlockFamily(count, self._picks(members, count, origin), origin))
+        if len(self._problems) > before:
+            self._excused.update(member.field.name for member in members)
 
     def when(self, *conditions: Condition) -> Rule:
         """Starts a rule: the bits named here have these values, the other bits of their block are 0."""
@@ -163,8 +166,9 @@ class Builder:
     def build(self) -> Program:
         """The program, or a ProgramError that lists every problem."""
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
+        layout, incomplete = Layout.of(self._shapes), bool(problems)
         try:
-            program = assemble(Layout.of(self._shapes), self._blocks, self._rules, self._declared)
+            program = assemble(layout, self._blocks, self._rules, self._declared, self._excused, incomplete)
         except ProgramError as error:
             raise ProgramError([*problems, *error.problems]) from None
         if problems:
@@ -250,4 +254,4 @@ def _caller(what: str) -> Origin:
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return Origin(what, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    return Origin(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")

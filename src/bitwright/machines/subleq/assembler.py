@@ -78,7 +78,8 @@ class _Layout:
             try:
                 self._place(item)
             except UnreadableError:
-                continue
+                if isinstance(item, Statement) and item.name.text == ".const" and item.operands:
+                    notes.excused.add(item.operands[0].first.text)
 
     # First pass: addresses.
 
@@ -106,6 +107,8 @@ class _Layout:
             self._count(item, 2, 3)
             self.code.append((self.size, item))
             self._grow(3, item.name)
+        elif name in self.notes.excused:
+            raise UnreadableError
         else:
             hint = self.notes.problems.hint(name, ("subleq", "sub", "jmp", "clr", "jle", "inc", "dec", "add", "mov"))
             raise self.notes.stop(item.name, f"there is no operation {item.name}{hint}; a label ends with ':'")
@@ -191,6 +194,8 @@ class _Layout:
                 return self.constants[token.key]
             if not early and token.key in self.names:
                 return self.names[token.key]
+            if token.text in self.notes.excused:
+                raise UnreadableError
             known = [*self.constants, *(() if early else self.names)]
             why = "must be a constant that is defined above" if early else "is not defined"
             raise self.notes.stop(token, f"{token} {why}{self.notes.problems.hint(token.text, known)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bitwright.machines.assembler_text import TooManyProblemsError, lines_of
+from bitwright.machines.assembler_text import TooManyProblemsError, lines_of, names_in
 from bitwright.machines.subleq.text import Notes, Operand, Token, UnreadableError, tokens_of, unquoted
 
 MAX_STATEMENTS = 1 << 18  # after expansion
@@ -117,8 +117,10 @@ class Source:
                     else:
                         (items if macro is None else macro.body).append(item)
             except UnreadableError:
-                continue
-        if macro is not None:
+                self._notes.excused.update(names_in(line))
+                if line.split()[:1] == [".macro"]:
+                    macro = Macro(Token("end", "", number, 1), ())  # without a name: its lines belong to nothing
+        if macro is not None and macro.name.text:
             self._notes.at(macro.name, f"macro {macro.name} has no '.end'; add one behind its last line")
         return items
 

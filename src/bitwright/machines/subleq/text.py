@@ -56,6 +56,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.problems = Problems()
+        self.excused: set[str] = set()  # names in lines that could not be read; that they lack a meaning follows
 
     def at(self, token: Token, message: str) -> None:
         self.problems.add(Problem(token.line, token.column, message))
