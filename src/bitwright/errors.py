@@ -42,7 +42,7 @@ class ProgramError(BitwrightError):
         first = self.problems[0]
         where = f"{self.source}:" if self.source and first.line else f"{self.source}: " if self.source else ""
         more = len(self.problems) - 1
-        tail = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
+        tail = f" (and {counted(more, 'more problem')})" if more else ""
         return f"{where}{first}{tail}"
 
 
@@ -50,6 +50,11 @@ def suggestion(word: str, known: Sequence[str]) -> str:
     """`; did you mean 'addition'?` when something known is close to `word`, else nothing."""
     close = get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def counted(number: int, what: str) -> str:
+    """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; of several words the last one is the noun."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:

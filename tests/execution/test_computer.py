@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from subleq_lockstep import compare, random_image
 
+import bitwright
 from bitwright.bits import BoolArray
 from bitwright.execution import Settings, events, make_engine
 from bitwright.execution.checkpoint import load_checkpoint, save_checkpoint
@@ -165,6 +168,56 @@ def test_time_limits_and_looks() -> None:
     assert ending.reason == "time"
     ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda _: False)
     assert ending.reason == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (8, 3, "range,io")]
+)
+@pytest.mark.parametrize("fast", [True, False])
+def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
+    words: int, width: int, dialect: str, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a limit, by `look` and inside a request: address and memory are those of the interpreter."""
+    monkeypatch.setattr(events, "AVAILABLE", events.AVAILABLE and fast)
+    v, rng = machine_v(Shape(words, width, find_dialect(dialect))), random.Random(3)
+    engine, reasons = make_engine("templates", v.program), set()
+    for _ in range(12):
+        image, text = random_image(rng, v.shape), rng.randbytes(20)
+        for limit, looks in ((0, 99), (1, 99), (7, 99), (99, 0), (99, 5), (99, 11)):
+            left, said = [looks], bytearray()
+
+            def look(_: Tally, left: list[int] = left) -> bool:
+                left[0] -= 1
+                return left[0] >= 0
+
+            computer = Computer(v, engine, v.start(image), reader(text), said.append)
+            ending = computer.run(Limits(instructions=limit), look)
+            expected = bytearray()
+            truth = Interpreter(v.shape, image, reader(text), expected.append)
+            while truth.executed < ending.tally.instructions:
+                assert truth.step()
+            assert (ending.pc, computer.memory()) == (truth.pc, truth.memory)
+            assert said[: len(expected)] == expected
+            reasons.add(ending.reason)
+    assert {"limit", "stopped", "halt"} <= reasons | ({"halt"} if "fault" in reasons else set())
+
+
+def test_a_clock_that_jumps_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of time are of the clock that only goes on; the one on the wall may be set by anyone."""
+    ticks = iter(10.0**9 * (-1) ** n * n for n in range(10**9))
+    monkeypatch.setattr(time, "time", lambda: next(ticks))
+    program = load_sq(EXAMPLES / "hello.sq")
+    v = machine_of(program)
+    computer = Computer(v, make_engine("templates", v.program), v.start(program.image))
+    ending = computer.run(Limits(seconds=3600.0))
+    assert (ending.reason, ending.tally.instructions) == ("halt", 70)
+    assert 0 <= ending.tally.seconds < 3600
+
+
+def test_nothing_reads_the_clock_on_the_wall() -> None:
+    source = Path(bitwright.__file__).parent
+    for path in source.rglob("*.py"):
+        assert not re.search(r"\btime\.time\(|from time import .*\btime\b|\.now\(|utcnow", path.read_text()), path
 
 
 def test_a_machine_that_loses_its_way_is_seen() -> None:

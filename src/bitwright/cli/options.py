@@ -149,6 +149,14 @@ computer_options = _together(
     ),
     click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
     click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
+    click.option(
+        "--memory",
+        multiple=True,
+        metavar="FROM:TO",
+        help="For images: show these words at the end, both ends included; also one ADDRESS. Labels of a .sq do too.",
+    ),
+    click.option("--signed", is_flag=True, help="For images: show words and addresses as signed numbers."),
+    click.option("--start", metavar="ADDRESS", help="For images: the first instruction, 0 if it is not given."),
 )
 run_options = _together(engine_options, json_option, quiet_option)
 _either_width = click.option(

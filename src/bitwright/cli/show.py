@@ -9,6 +9,7 @@ import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
@@ -38,8 +39,7 @@ def command(
     if diagram is not None:
         _draw(algorithm, diagram)
     elif text:
-        for line in algorithm.text_lines():
-            click.echo(line)
+        print_lines(algorithm.text_lines())
     elif as_json:
         print_json(_document(algorithm))
     else:

@@ -10,6 +10,7 @@ import click
 
 from bitwright.cli.options import engine_options, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note
+from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm, find_machine, parse_values
 from bitwright.errors import InputError
 
@@ -69,8 +70,7 @@ def command(
     if output is not None:
         _write(output, done, computer, names, bool(only), quiet)
     if text or output is None:
-        for line in trace_text(done.trace, names, computer.notes(done.trace) if computer else ()):
-            click.echo(line)
+        print_lines(trace_text(done.trace, names, computer.notes(done.trace) if computer else ()))
     return exit_code(done, is_exact(done))
 
 
