@@ -199,7 +199,8 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
             assert (ending.pc, computer.memory()) == (truth.pc, truth.memory)
             assert said[: len(expected)] == expected
             reasons.add(ending.reason)
-    assert {"limit", "stopped", "halt"} <= reasons | ({"halt"} if "fault" in reasons else set())
+    assert "limit" in reasons
+    assert "stopped" in reasons or (fast and v.ports is None)  # there one leap leads to the limit, without a look
 
 
 def test_a_clock_that_jumps_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
