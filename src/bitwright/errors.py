@@ -52,9 +52,9 @@ def suggestion(word: str, known: Sequence[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
-def counted(number: int, what: str) -> str:
-    """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; of several words the last one is the noun."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def counted(number: int, what: str, many: str = "") -> str:
+    """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; `many` where that is not `what` and an s."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:

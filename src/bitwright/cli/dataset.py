@@ -9,7 +9,7 @@ import click
 from bitwright.cli.options import bits_option, machine_option, order_option, padding_option, quiet_option
 from bitwright.cli.reporting import note
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 
 @click.command("dataset")
@@ -45,4 +45,4 @@ def command(
     bases = {} if basis_seed is None else random_bases(program, basis_seed)
     examples = TrainingSet(program, padding or 0, bases)
     examples.save(output)
-    note(f"wrote {output}: {examples.examples:,} examples of {program.bits:,} bits", quiet)
+    note(f"wrote {output}: {counted(examples.examples, 'example')} of {counted(program.bits, 'bit')}", quiet)

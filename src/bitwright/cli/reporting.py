@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.targets import training_size
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -115,10 +115,10 @@ def report(
     elif run.halted:
         click.echo(bare if quiet else line)
         program = run.algorithm.program
-        steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
+        sizes = f"{counted(program.templates, 'template')}, {counted(run.steps, 'step')}"
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
-        note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+        note(f"{about}{sizes}, engine {run.engine}{rounded}{margin}", quiet)
     return exit_code(run, exact)
 
 
@@ -126,7 +126,7 @@ def exit_code(run: Run, exact: bool | None) -> int:
     """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
     if not run.halted:
         click.echo(
-            f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
+            f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "
             + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
             + ", or check its rules",
             err=True,

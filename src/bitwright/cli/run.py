@@ -10,7 +10,7 @@ import click
 from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
-from bitwright.errors import InputError, listing
+from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.bits import BoolArray
@@ -97,7 +97,7 @@ def _run_sbn(
 
     done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, see), **options)
     executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
-    about = f"machine {machine.kind} with {code.sizes}: {executed:,} SBN instructions; "
+    about = f"machine {machine.kind} with {code.sizes}: {counted(executed, 'SBN instruction')}; "
     sizes = vars(code.sizes)
     return _report(done, code.width, as_json, quiet, about, machine=machine.kind, executed=executed, sizes=sizes)
 

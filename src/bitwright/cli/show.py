@@ -11,7 +11,7 @@ from bitwright.cli.options import bits_option, json_option, machine_option, orde
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm, Program
@@ -167,13 +167,13 @@ def _span(least: int, most: int) -> str:
 
 def _ending(algorithm: Algorithm) -> str:
     if algorithm.halt is None:
-        return f"after {algorithm.steps:,} steps"
+        return f"after {counted(algorithm.steps or 0, 'step')}"
     when = (
         f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
         if isinstance(algorithm.halt, int)
         else "when a step changes nothing"
     )
-    return when if algorithm.steps is None else f"{when}, in at most {algorithm.steps:,} steps"
+    return when if algorithm.steps is None else f"{when}, in at most {counted(algorithm.steps, 'step')}"
 
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from bitwright.cli.options import engine_options, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm, find_machine, parse_values
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.execution import Run
@@ -93,7 +93,7 @@ def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str
             readings = [str(done.algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
         data = trace_svg(done.trace, title, names, reading, readings)
     write_atomically(path, data.encode())
-    note(f"wrote {path}: {done.steps:,} steps, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
+    note(f"wrote {path}: {counted(done.steps, 'step')}, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
 
 
 def _request(

@@ -123,6 +123,4 @@ class Algorithm(Shown):
         return mine == theirs
 
     def __repr__(self) -> str:
-        p = self.program
-        sizes = ((p.bits, "bit"), (p.blocks, "block"), (p.templates, "template"))
-        return f"Algorithm '{self.name}': " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in sizes)
+        return f"Algorithm '{self.name}': {self.program.sizes}"

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright.errors import InputError, Problem, ProgramError
+from bitwright.errors import InputError, Problem, ProgramError, counted
 from bitwright.program.algorithm import Word
 from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
 from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
@@ -75,7 +75,9 @@ class Bits:
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
         given = index if isinstance(index, tuple) else (index,)
         if len(given) != len(self.field.shape):
-            raise InputError(f"{self.field} takes {len(self.field.shape)} index(es), got {len(given)}")
+            raise InputError(
+                f"{self.field} takes {counted(len(self.field.shape), 'index', 'indices')}, got {len(given)}"
+            )
         columns = sum(isinstance(part, slice) for part in given)
         axes: list[IntArray] = []
         for part, extent in zip(given, self.field.shape, strict=True):

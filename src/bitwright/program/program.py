@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.errors import counted
 from bitwright.lazy import Shown
 from bitwright.program.layout import IntArray, Layout
 
@@ -69,6 +70,12 @@ class Program(Shown):
     def templates(self) -> int:
         """K, the paper's k': the number of templates, and of training examples before padding."""
         return len(self.template_block)
+
+    @property
+    def sizes(self) -> str:
+        """`8 bits, 4 blocks, 1 template`: all three in words."""
+        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
+        return ", ".join(counted(number, what) for number, what in sizes)
 
     @cached_property
     def writers(self) -> IntArray:  # (k,)
@@ -200,4 +207,4 @@ class Program(Shown):
         return hash((self.layout, self.templates, self.write_bits.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<Program: {self.bits} bits, {self.blocks} blocks, {self.templates} templates>"
+        return f"<Program: {self.sizes}>"
