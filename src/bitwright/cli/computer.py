@@ -75,7 +75,8 @@ def run_image(
         def look(now: Tally) -> bool:
             nonlocal saved
             terminal.progress(now, quiet)
-            if checkpoint is not None and time.monotonic() - saved > _SAVE_EVERY:
+            if checkpoint is not None and time.monotonic() - saved >= _SAVE_EVERY:
+                terminal.flush()  # first: what a checkpoint says was written must not be lost with this process
                 _save(checkpoint, machine, computer, began_with)
                 saved = time.monotonic()
             return not terminal.stopped

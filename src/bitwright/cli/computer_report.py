@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.memory import Words
-from bitwright.cli.reporting import note, print_json
+from bitwright.cli.reporting import note, print_json, program_id
 from bitwright.cli.streams import print_lines
 from bitwright.cli.terminal import Terminal
 from bitwright.errors import counted
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bitwright.execution.computer import Computer, Ending
     from bitwright.execution.engine import Engine
 
-_LARGE = 500_000  # templates; beyond, an id takes longer to compute than most runs
 _REASONS = {
     "limit": "stopped at --max-instructions",
     "time": "stopped at --max-seconds",
@@ -89,10 +88,11 @@ def _document(
     return {
         "name": name,
         "algorithm": name,
-        "program_id": machine.program.id if machine.program.templates < _LARGE else None,
+        "program_id": program_id(machine.program),
         "image_id": asked.image,
         "machine": "V",
         "words": machine.shape.words,
+        "word_width": machine.shape.width,
         "width": machine.shape.width,
         "dialect": machine.shape.dialect.flags,
         "start": asked.start,

@@ -81,7 +81,9 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
     """How networks are trained; `start` is the default start."""
     return _together(
         click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice."),
-        click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True),
+        click.option(
+            "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
+        ),
         click.option(
             "--start", type=click.Choice(["zero", "random"]), default=start, show_default=True, help="Initial output."
         ),

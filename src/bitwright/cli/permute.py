@@ -24,7 +24,7 @@ def command(bits: str, order: str, as_json: bool, quiet: bool, **options: Any) -
     value, length = parse_bit_string(bits, "BITS")
     positions = parse_order(order)
     if len(positions) != length:
-        raise InputError(f"--order must name a position for each of the {length} bits, got {len(positions)}")
+        raise InputError(f"--order must name a position for each bit, {length} in all, got {len(positions)}")
     done = execute(permutation(positions), {"p": value}, quiet=quiet, **options)
     moved = bit_string(done.value, length)
     return report(done, length, f"{bits} -> {moved}", moved, as_json, quiet, value=moved)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from bitwright.execution import Run, Watch
-    from bitwright.program import Algorithm
+    from bitwright.program import Algorithm, Program
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -83,13 +83,23 @@ def execute(
         )
 
 
+def program_id(program: Program) -> str | None:
+    """The id of a program; None where it would take longer than a moment to compute."""
+    return program.id if program.templates <= 200_000 else None
+
+
 def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
-    """The stable keys of a run."""
+    """The stable keys of a run; docs/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
+        "name": run.algorithm.name,
         "algorithm": run.algorithm.name,
+        "program_id": program_id(run.algorithm.program),
+        "inputs": run.inputs,
+        "seed": run.seed,
         **single,
         "outputs": run.outputs,
+        "bit_length": bits,
         "bits": bits,
         "steps": run.steps,
         "halted": run.halted,

@@ -37,8 +37,7 @@ class Terminal:
 
     def read(self) -> int | None:
         self.hide()
-        if not self.collect and sys.stdout is not None:
-            sys.stdout.flush()
+        self.flush()
         if sys.stdin is None:  # closed from the start: an input that has ended
             return None
         self._waiting = True
@@ -62,6 +61,11 @@ class Terminal:
         sys.stdout.buffer.write(bytes([byte]))
         self.in_line = byte != 10 and sys.stdout.isatty()
         if byte == 10 or sys.stdout.isatty():
+            sys.stdout.flush()
+
+    def flush(self) -> None:
+        """Hands on what was written so far."""
+        if not self.collect and sys.stdout is not None:
             sys.stdout.flush()
 
     def interrupt(self, number: int, _: object) -> None:
@@ -106,7 +110,6 @@ def terminal_of(collect: bool) -> Iterator[Terminal]:
         for number, handler in before.items():
             signal.signal(number, handler)
         terminal.hide()
-        if not collect and sys.stdout is not None:
-            sys.stdout.flush()
+        terminal.flush()
         if terminal.in_line and sys.stderr is not None and sys.stderr.isatty():
             click.echo(err=True)  # what is said from here on has a line of its own
