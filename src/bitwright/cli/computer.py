@@ -152,8 +152,8 @@ def _start(
             note(f"note: {line}", quiet)
         return machine.start(image, first), None, image_hash(machine, image)
     state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
-    done = f"{counted(tally.instructions, 'instruction')} and {counted(tally.inputs, 'byte')} of input"
-    note(f"goes on after {done}", quiet)
+    traffic = f"{counted(tally.inputs, 'byte')} of input and {counted(tally.outputs, 'byte')} of output"
+    note(f"goes on after {counted(tally.instructions, 'instruction')}, {traffic}", quiet)
     return state, tally, began_with
 
 

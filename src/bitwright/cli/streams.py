@@ -38,10 +38,11 @@ class _Pipe(io.FileIO):
 def patient_streams() -> Iterator[None]:
     """Inside, sys.stdout and sys.stderr are such streams, where they are the process's own."""
     before = sys.stdout, sys.stderr
-    if sys.stdout is not None and sys.stdout is sys.__stdout__:
-        sys.stdout = _patient(sys.stdout)
-    if sys.stderr is not None and sys.stderr is sys.__stderr__:
-        sys.stderr = _patient(sys.stderr, notes=True)
+    out, err = sys.__stdout__, sys.__stderr__
+    if out is not None and sys.stdout is out:
+        sys.stdout = _patient(out)
+    if err is not None and sys.stderr is err:
+        sys.stderr = _patient(err, notes=True)
     try:
         yield
         if sys.stdout is not None:

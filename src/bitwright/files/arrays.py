@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -39,7 +39,8 @@ _DAMAGED = (  # every way in which a damaged archive makes its readers fail
 def pack_arrays(arrays: Mapping[str, bytes]) -> bytes:
     """The contents of the .npz file."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()})
+    parts: dict[str, Any] = {name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()}
+    np.savez_compressed(buffer, **parts)
     return buffer.getvalue()
 
 
