@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from programs import EXAMPLES
 
-from bitwright import __version__
+from bitwright import __version__, multiplication
 from bitwright.cli.main import VERBS, main
 
 Capture = pytest.CaptureFixture[str]
@@ -56,9 +56,14 @@ def test_notes_go_to_stderr(capsys: Capture) -> None:
 
 def test_json_of_a_product(capsys: Capture) -> None:
     assert json.loads(answer(capsys, "multiply", 719, 483, "--json")) == {
+        "name": "multiplication",
         "algorithm": "multiplication",
+        "program_id": multiplication(10).program.id,
+        "inputs": {"multiplicand": 719, "multiplier": 483},
+        "seed": None,
         "value": 347277,
         "outputs": {"product": 347277},
+        "bit_length": 10,
         "bits": 10,
         "steps": 430,
         "halted": True,
@@ -248,7 +253,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["permute", "1012", "--order", "1,2,3,4"], "must be written in 0s and 1s"),
         (["permute", "", "--order", "1"], "must be written in 0s and 1s"),
         (["permute", "101"], "--order"),
-        (["permute", "101", "--order", "1,2"], "a position for each of the 3 bits, got 2"),
+        (["permute", "101", "--order", "1,2"], "a position for each bit, 3 in all, got 2"),
         (["permute", "101", "--order", "1,2,2"], "2 occurs twice"),
         (["permute", "101", "--order", "1,2,4"], "positions 1 to 3, got 4"),
         (["permute", "101", "--order", "1,,2"], "each position of --order"),

@@ -114,7 +114,7 @@ class _Program:
                     message = f"'{token.text}' is local to the text; a name for others has no '@'"
                     raise self.problems.stop(token, message)
         except GiveUpError:
-            self.names.excused.update(names_of(item))
+            self.names.already_reported.update(names_of(item))
             return False
         return True
 
@@ -163,7 +163,7 @@ class _Program:
         what = str(meanings.get(name.key, "a word" if name.key in words.addresses else ""))
         if what:
             problems.at(operand.origin, f"a label is needed here, but '{name.text}' is {what}{hint}")
-        elif name.text not in self.names.excused:
+        elif name.text not in self.names.already_reported:
             advice = hint or f"; put '{name.text}:' before an instruction"
             problems.at(operand.origin, f"unknown label '{name.text}'{advice}")
         return 0
