@@ -37,7 +37,6 @@ ASSETS = {
 KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", "bw": "text/plain; charset=utf-8"}
 # The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
 _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
-_POLL_SECONDS = 10.0
 _PIECE = 1 << 16  # bytes of a file that are handed over at a time
 CHECKING = 2  # processes for checks
 
@@ -146,7 +145,7 @@ def create_app(
     async def look(request: Request, identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
         """What is known of a run; with `after`, waits until there is something newer than that version."""
         job = find(identity)
-        await _unless_gone(request, job.newer_than(after, _POLL_SECONDS))
+        await _unless_gone(request, job.newer_than(after, limits.poll_seconds))
         job.look()
         return describe(job)
 

@@ -60,11 +60,10 @@ class Job:
 
     async def newer_than(self, version: int, seconds: float) -> None:
         """Returns when there is something newer, or after so many seconds."""
-        if self.version > version or self.over:
-            return
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._changed.wait()
+                while self.version <= version and not self.over:
+                    await self._changed.wait()
 
 
 class Jobs:

@@ -29,6 +29,7 @@ class Limits:
     kept: int = 1 << 30  # bytes of all results, with those to come of runs that were taken on
     kept_seconds: float = 1800.0  # a result is kept for so long after its run ended or it was last looked at
     fetched_seconds: float = 60.0  # one that was fetched may make room for others after so long
+    poll_seconds: float = 10.0  # whoever waits for news of a run is answered after so long at the latest
     connections: int = 1024  # fewer where the operating system allows fewer files
     request_seconds: float = 30.0  # for a request to come in, and between two of them
     stalled_seconds: float = 30.0  # a connection that takes nothing of its answer for so long is closed

@@ -42,6 +42,7 @@ class Sparing(logging.StreamHandler):  # type: ignore[type-arg]
 def log_sparingly() -> None:
     """Sends what this server and the event loop have to say through one such handler."""
     handler = Sparing()
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of processes that have ended already
     for logger in (log, logging.getLogger("asyncio")):
         logger.handlers = [handler]
         logger.propagate = False
