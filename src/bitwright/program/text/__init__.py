@@ -16,7 +16,12 @@ __all__ = ["parse"]
 def parse(text: str, name: str = "program") -> Algorithm:
     """The algorithm that a rule text describes; raises ProgramError with every problem, by line and column.
 
-    >>> parse("bits p[2]; ".rstrip("; ") + chr(10) + "block p[i] for i in 1..2" + chr(10) + "when p[1]=1 write p[2]")
+    >>> text = '''
+    ... bits p[2]
+    ... block p[i] for i in 1..2
+    ... when p[1]=1 write p[2]
+    ... '''
+    >>> parse(text)
     Algorithm 'program': 2 bits, 2 blocks, 1 template
     """
     try:

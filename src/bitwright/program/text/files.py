@@ -13,7 +13,15 @@ MAX_BYTES = 64 << 20
 
 
 def load(path: str | Path) -> Algorithm:
-    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says."""
+    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "double.bw"
+    ...     _ = path.write_text("bits x[2]; block x[*]; when x[1]=1 write x[2]; input x".replace("; ", chr(10)))
+    ...     load(path)
+    Algorithm 'double': 2 bits, 1 block, 1 template
+    """
     path = Path(path)
     try:
         algorithm = parse(read_text(path), printable(path.stem))
