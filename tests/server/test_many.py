@@ -19,7 +19,7 @@ BOUNDED = settings(
 
 def test_fifty_at_a_time_are_answered(server: Any) -> None:
     """Runs, checks and pages from fifty clients at once, while one process is kept busy by somebody else."""
-    slow = server.start(SLOW)
+    slow = server.named("somebody-else").start(SLOW)
 
     def ask(number: int) -> bool:
         if number % 5 == 0:
