@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,15 @@ from bitwright.workers import ray_module
 # No test depends on how fast the machine is: no deadlines, and no complaints about slow examples.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
+WAITING = ("server", "cli/test_cli_serve.py", "viewer/test_page_in_browser.py", "test_workers.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(item.path.is_relative_to(Path(__file__).parent / name) for name in WAITING):
+            item.add_marker(pytest.mark.waits)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from waiting import PATIENCE, wait_until
 
 from bitwright.server.limits import Limits
 from bitwright.server.listen import address_of, make_server, open_socket
@@ -21,7 +21,6 @@ when x[i]=1 write x[i%500+1] for i in 1..500
 start x[1]
 """
 SLOW = {"source": {"kind": "rules", "text": RING}, "engine": "kernel"}  # takes far longer than any limit here
-PATIENT = Limits(seconds=PATIENCE, check_seconds=PATIENCE, abandoned_seconds=PATIENCE)  # for machines of any speed
 
 
 @dataclass
@@ -59,16 +58,17 @@ class Client:
 
 
 @contextmanager
-def serving(limits: Limits = PATIENT, size: int = 2) -> Iterator[Client]:
+def serving(limits: Limits | None = None, size: int = 2) -> Iterator[Client]:
     opened = open_socket("127.0.0.1", 0)
     server = make_server("127.0.0.1", limits, size)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
-        wait_until(lambda: server.started or not thread.is_alive(), "the server has started")
-        assert server.started
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
         pool = httpx.Limits(max_connections=100)
-        with httpx.Client(base_url=address_of(opened), timeout=PATIENCE, limits=pool) as http:
+        with httpx.Client(base_url=address_of(opened), timeout=60, limits=pool) as http:
             yield Client(http)
     finally:
         server.should_exit = True

@@ -16,7 +16,6 @@ from waiting import is_running, wait_until
 from bitwright.errors import BitwrightError, InputError
 from bitwright.workers import Workers
 
-pytestmark = pytest.mark.waits
 EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
 

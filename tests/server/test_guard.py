@@ -57,7 +57,6 @@ def test_large_bodies_are_refused_early(server: Any) -> None:
     assert "at most 65536 characters" in server.http.post("/api/check", json=long).json()["error"]
 
 
-@pytest.mark.waits
 def test_a_large_content_length_is_answered_before_the_body_comes(server: Any) -> None:
     with socket.create_connection(("127.0.0.1", server.http.base_url.port), timeout=PATIENCE) as raw:
         lines = ("POST /api/check HTTP/1.1", f"Host: {host_of(server)}", "Content-Length: 999999999", "", "")

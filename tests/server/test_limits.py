@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import PATIENT, RING, SLOW, serving
-from waiting import wait_until
+from serving import RING, SLOW, serving
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
+from bitwright.server.limits import Limits
 
-pytestmark = pytest.mark.waits
 BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
 BROKEN_SBN = "loop: sbn a b nowhere\nfly a\nsub 3\n"
 ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
@@ -84,8 +83,10 @@ def test_what_is_too_much_is_refused_with_one_line(server: Any, request_: dict[s
     assert "\n" not in job["message"]
 
 
-def test_waiting_has_a_limit_and_others_go_on() -> None:
-    with serving(replace(PATIENT, waiting=1), size=1) as client:
+def test_time_and_waiting_have_limits_and_others_go_on() -> None:
+    limits = Limits(seconds=4, waiting=1)
+    with serving(limits, size=1) as client:
+        assert client.run(ADD)["state"] == "done"
         slow = client.start(SLOW)
         client.until(slow["id"], lambda job: job["state"] == "running")
         waiting = client.start(ADD)
@@ -94,21 +95,15 @@ def test_waiting_has_a_limit_and_others_go_on() -> None:
         assert refused.json() == {"error": "busy: 1 runs are waiting already; try again in a moment"}
         assert client.http.get(f"/api/runs/{waiting['id']}").json()["ahead"] == 0
         assert client.check({"kind": "addition", "bits": 4})["ok"]  # while the only process for runs is busy
-        assert client.http.delete(f"/api/runs/{slow['id']}").status_code == 200
-        assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
-
-
-def test_time_has_a_limit_and_others_go_on() -> None:
-    with serving(replace(PATIENT, seconds=2), size=1) as client:
-        ended = client.run(SLOW)
+        ended = client.until(slow["id"], lambda job: job["state"] not in ("waiting", "running"))
         assert ended["state"] == "failed"
-        assert "longer than the 2 seconds that this server allows" in ended["message"]
-        wait_until(lambda: client.run(ADD)["state"] == "done", "a short run has had its two seconds")
+        assert "longer than the 4 seconds that this server allows" in ended["message"]
+        assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
 
 
 def test_memory_has_a_limit_too() -> None:
     text = "bits x[9000000]\nblock x[i] for i in 1..9000000\nwhen x[i]=1 write x[i] for i in 1..9000000"
-    with serving(replace(PATIENT, memory=1 << 30), size=1) as client:
+    with serving(Limits(memory=1 << 30, seconds=60), size=1) as client:
         ended = client.run({"source": {"kind": "rules", "text": text}})
         assert ended["state"] == "failed"
         assert ended["message"].startswith("this needs more memory than the 1,024 MiB that this server allows")
@@ -141,27 +136,20 @@ def test_cancelling_ends_the_process_at_once() -> None:
         assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
         assert client.http.get(f"/api/runs/{slow['id']}").status_code == 404
         assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
-        wait_until(lambda: len(before - workers()) == 1, "the process of the run has ended, and no other")
+        assert len(before - workers()) == 1  # that of the run; those for checks are still there
         one, two = client.start(SLOW), client.start(SLOW)
         assert client.http.delete(f"/api/runs/{two['id']}").json()["state"] == "cancelled"  # it was waiting
         assert client.http.delete(f"/api/runs/{one['id']}").status_code == 200
-    wait_until(lambda: workers() <= others, "all processes of the server have ended")
+    assert workers() <= others
 
 
-def test_only_so_many_results_are_kept() -> None:
-    with serving(replace(PATIENT, kept=2), size=1) as client:
+def test_results_are_forgotten() -> None:
+    with serving(Limits(kept=2, kept_seconds=1, abandoned_seconds=1), size=1) as client:
         jobs = [client.run(ADD) for _ in range(4)]
         codes = [client.http.get(f"/api/runs/{job['id']}").status_code for job in jobs]
         assert codes == [404, 404, 200, 200]
-
-
-@pytest.mark.parametrize(
-    ("request_", "limit"), [(ADD, "kept_seconds"), (SLOW, "abandoned_seconds")], ids=["result", "run"]
-)
-def test_what_nobody_looks_at_is_forgotten(request_: dict[str, Any], limit: str) -> None:
-    """With a patience of 0 seconds, at the next sweep, however soon somebody looks again."""
-    with serving(replace(PATIENT, **{limit: 0.0}), size=1) as client:  # type: ignore[arg-type]
-        path = f"/api/runs/{client.start(request_)['id']}"
-        wait_until(lambda: client.http.get(path).status_code == 404, "it is forgotten")
-        gone = client.http.get(path).json()
-        assert gone == {"error": "there is no such run, or no longer: results are kept for a while only"}
+        slow = client.start(SLOW)["id"]
+        time.sleep(4)
+        gone = client.http.get(f"/api/runs/{jobs[3]['id']}")
+        assert gone.status_code == client.http.get(f"/api/runs/{slow}").status_code == 404
+        assert gone.json() == {"error": "there is no such run, or no longer: results are kept for a while only"}

@@ -6,14 +6,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from serving import SLOW
 
 from bitwright.server.examples import example_texts
 
-pytestmark = pytest.mark.waits
 BOUNDED = settings(
     max_examples=150,
     derandomize=True,

@@ -26,7 +26,6 @@ from bitwright.bits import bit_string
 from bitwright.theory import blocks_range, declared_range
 from bitwright.viewer import run_title
 
-pytestmark = pytest.mark.waits
 Visit = Callable[..., Any]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()

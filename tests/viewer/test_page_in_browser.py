@@ -16,7 +16,6 @@ from bitwright import Run, Settings, addition, make_engine, parse, permutation, 
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.viewer import Computer, trace_page
 
-pytestmark = pytest.mark.waits
 Open = Callable[..., Any]
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
