@@ -22,7 +22,9 @@ from fuzz.reader import Reader
 from bitwright.errors import BitwrightError
 
 MEMORY = 512 << 20  # bytes that one input may take, beyond what the process begins with
-WORK = 20_000_000  # calls of functions for one input
+WORK = (
+    50_000_000  # calls of functions for one input; the largest image that an assembler may make takes some 30 million
+)
 _MOST_BREACHES = 5  # of which a report tells the input; all are counted
 
 

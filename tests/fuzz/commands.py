@@ -74,13 +74,13 @@ def _value(rng: Random) -> str:
 
 def call(given: list[str]) -> None:
     """Runs the command; what it says when it refuses is one line."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
         code = main(given)
+    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
     assert code in (0, 1, 2), f"exit code {code}"
-    if code == 2 and not err.getvalue().startswith("Usage"):
-        said = err.getvalue()
-        assert (said[:11], said[-1:], out.getvalue()) == ("bitwright: ", "\n", ""), f"refused with {said!r}"
+    if code == 2 and not said.startswith("Usage"):
+        assert (said[:11], said[-1:], printed) == ("bitwright: ", "\n", ""), f"refused with {said!r}"
         raise InputError(said[:-1])
 
 
