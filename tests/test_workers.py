@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
-from waiting import is_running, wait_until
+from waiting import PATIENCE, is_running, wait_until
 
 from bitwright.errors import BitwrightError, InputError
 from bitwright.workers import Workers
@@ -76,17 +79,106 @@ def test_a_worker_that_dies_is_reported() -> None:
         ("ray:auto", Workers("ray", 0, "auto")),
         ("ray:10.0.0.1:6379", Workers("ray", 0, "10.0.0.1:6379")),
         ("ray://head:10001", Workers("ray", 0, "ray://head:10001")),
+        ("ray:[::1]:6379", Workers("ray", 0, "[::1]:6379")),
     ],
 )
 def test_the_names_of_workers(text: str, workers: Workers) -> None:
     assert Workers.parse(text) == workers
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "257", "two", "", "ray:0", "1.5", "²", "9" * 5000, "two\nlines"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "0",
+            "-1",
+            "257",
+            "two",
+            "",
+            "ray:0",
+            "1.5",
+            "²",
+            "ray:",
+            "ray:foo",
+            "ray:a:b",
+            "ray://",
+            "ray://head",
+            "rays",
+        ),
+        *("9" * 5000, "two\nlines"),
+    ],
+)
 def test_names_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match=r"^workers are a number up to 256.*$") as refused:
         Workers.parse(text)
     assert "\n" not in str(refused.value)
+
+
+@contextmanager
+def listener(answer: bytes | None) -> Iterator[int]:
+    """A port where something that is not Ray listens: silent, or with an answer to whatever it is told."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    line, _ = server.accept()
+                    held.append(line)
+                    if answer is not None:
+                        with line:
+                            line.recv(1 << 16)
+                            line.sendall(answer)
+
+        held: list[socket.socket] = []
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        for line in held:
+            line.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (None, "no answer within 5 s"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "something else listens there"),
+        (b"", "something else listens there"),
+        (b"\x00", "something else listens there"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["ray:", "ray://"])
+def test_an_address_where_something_else_listens(
+    answer: bytes | None, reason: str, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray itself would try for two minutes, and say nothing."""
+    if answer is not None:
+        monkeypatch.setattr("bitwright.workers._PATIENCE", PATIENCE)  # the answer comes, however busy the machine
+    with listener(answer) as port:
+        workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
+        with pytest.raises(InputError, match=rf"answers at .*127\.0\.0\.1:{port} \({reason}\)"):
+            next(workers.map(power, (3, None), range(2)))
+
+
+def test_an_address_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    for text in (f"ray:127.0.0.1:{port}", f"ray://127.0.0.1:{port}", "ray:127.0.0.1:99999", "ray:nobody.invalid:6379"):
+        with pytest.raises(InputError, match="no Ray cluster answers at"):
+            next(Workers.parse(text).map(power, (3, None), range(2)))
+    monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
+    with pytest.raises(InputError, match=f"no Ray cluster answers at 127.0.0.1:{port}"):
+        next(Workers.parse("ray:auto").map(power, (3, None), range(2)))
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_ray_that_is_there_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    monkeypatch.setattr("bitwright.workers._PATIENCE", PATIENCE)
+    address = ray.get_runtime_context().gcs_address
+    assert list(Workers.parse(f"ray:{address}").map(power, (3, None), range(4))) == [(job, job**3) for job in range(4)]
 
 
 ORPHANS = """

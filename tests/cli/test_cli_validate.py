@@ -100,8 +100,9 @@ def test_rule_files_judge_themselves(capsys: Capture, wrong_rule: Path) -> None:
 
 
 def test_a_shipped_rule_file_and_an_sbn_program(capsys: Capture) -> None:
-    found = document(capsys, ROOT / "examples" / "comparison.bw", "--random", 3000, "--seed", 5)
-    assert (found["inputs"], found["random"], found["seed"], found["wrong"]) == (3000, True, 5, 0)
+    found = document(capsys, ROOT / "examples" / "comparison.bw", "--random", 3000, "--sample-seed", 5)
+    assert (found["inputs"], found["random"], found["sample_seed"], found["wrong"]) == (3000, True, 5, 0)
+    assert found["seed"] is None
     found = document(capsys, ROOT / "examples" / "sbn" / "maximum.sbn", "--random", 200)
     assert (found["oracle"], found["wrong"], found["inputs"]) == ("the plain interpreter", 0, 200)
 
@@ -116,7 +117,12 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
     ("arguments", "message"),
     [
         (("addition", "--bits", "40"), "80 input bits; every input can be run up to 48, use --random N"),
-        (("addition", "--seed", "3"), "--seed says which inputs --random takes"),
+        (("addition", "--sample-seed", "3"), "--sample-seed says which inputs --random takes"),
+        (("addition", "--random", "9", "--seed", "3"), "--seed chooses networks"),
+        (("addition", "--random", "9", "--seed", "3"), "--sample-seed chooses inputs"),
+        (("addition", "--engine", "network", "--network", "x", "--seed", "3"), "leave out --width, --networks, --seed"),
+        (("addition", "--oracle", "a:b", "--oracle-arrays", "c:d"), "give --oracle or --oracle-arrays"),
+        (("addition", "--oracle-arrays", "sums"), "--oracle-arrays takes module:function"),
         (("addition", "--random", "0"), "--random takes a number from 1 to 10^12"),
         (("addition", "--engine", "magic"), "'magic' is not one of"),
         (("addition", "--rounding", "up"), "there is no rounding 'up'"),

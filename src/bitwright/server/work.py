@@ -18,7 +18,7 @@ from bitwright.learning.cache import suggested_width
 from bitwright.program import Algorithm
 from bitwright.server.limits import Limits
 from bitwright.server.sources import describe, read_numbers, read_source
-from bitwright.theory import blocks_range, calibrated_size, certify, declared_range, sign_size
+from bitwright.theory import certify, sizes, training_size
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.training_set import TrainingSet
 from bitwright.viewer import run_title, trace_page
@@ -52,7 +52,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     values = read_numbers(request["inputs"])
     algorithm.state(values)  # complains about inputs before anything long begins
     rounding = check_rounding(request["rounding"])
-    examples = _examples(algorithm, rounding)
+    examples = training_size(algorithm, rounding)
     most = _most_steps(algorithm, request["max_steps"], limits)
     engine = _engine(algorithm, request, rounding, examples, limits, progress)
     done = run_algorithm(
@@ -79,12 +79,6 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     files["run.json"] = _json(result)
     note = _unfinished(done, request["max_steps"]) or _inexact(exact)
     return {**result, "title": run_title(done), "note": note, "certificate": certificate, "size": size}, files
-
-
-def _examples(algorithm: Algorithm, rounding: Rounding) -> int:
-    """K: with the padding that the algorithm declares, if the sign rule is used."""
-    templates = algorithm.program.templates
-    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
 
 
 def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
@@ -138,37 +132,12 @@ def _told(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable
 
 def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
     """As `bitwright certify` makes it."""
-    declared = rounding == "sign" and algorithm.matches is not None
-    within = declared_range(algorithm) if declared else blocks_range(algorithm.program)
-    return asdict(certify(algorithm.program, rounding, within, examples))
+    return asdict(certify(algorithm.program, rounding, examples=examples))
 
 
 def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:
     """As `bitwright size --json` says it."""
-    program = algorithm.program
-    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
-    printed, tight = (
-        sign_size(
-            program,
-            delta,
-            printed=as_printed,
-            examples=_examples(algorithm, "sign"),
-            within=within,
-            steps=algorithm.steps,
-        )
-        for as_printed in (True, False)
-    )
-    ours = calibrated_size(program, delta, examples=_examples(algorithm, "calibrated"), within=within)
-    return {
-        "delta": delta,
-        "scope": "inputs",
-        "n_max": within.n_max,
-        "n_source": within.source,
-        "sign": asdict(printed),
-        "sign_tight": asdict(tight),
-        "calibrated": asdict(ours),
-        "program_id": program.id,
-    }
+    return sizes(algorithm, delta)
 
 
 def _attempt(make: Callable[[], dict[str, object]]) -> dict[str, object]:

@@ -65,18 +65,22 @@ function certificate(c) {
   if (c.problem) { panel.replaceChildren(make("p", { textContent: c.problem })); return; }
   const rows = [
     ["examples", `K = ${whole(c.examples)}${c.padding ? `, ${whole(c.padding)} of them padding` : ", no padding"}`],
-    ["matches", `n = 1 to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
-    ["writers", `at most ${whole(c.writers_max)}, at ${c.worst_bit}`],
+    ["matches", `n = ${whole(c.n_min)} to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
+    ["writers", `at most ${whole(c.writers_max)}, at ${c.writers_bit}`],
     ["margin", `${c.margin_enclosure} at n = ${whole(c.worst_n)}, of a set bit, in units of the output`],
   ];
   if (c.masked_bits) rows.push(["masked", `${whole(c.masked_bits)} bits that nothing writes are fixed to 0`]);
-  if (c.fails_from !== null) rows.push(["fails", `at ${c.worst_bit} from n = ${whole(c.fails_from)} on`], ["proposal", c.proposal]);
+  if (c.fails_from !== null) {
+    rows.push(["fails", `at n = ${whole(c.fails_from)}: ${c.fails_bit} where ${whole(c.fails_matches)} of ${whole(c.fails_writers)} writers match`]);
+    if (c.witness !== null) rows.push(["state", `on: ${c.witness.slice(0, 12).join(", ") || "no bit"}${c.witness.length > 12 ? ` and ${whole(c.witness.length - 12)} more` : ""}`]);
+    rows.push(["proposal", c.proposal]);
+  }
   rows.push(["program", c.program_id]);
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: c.certified ? "Certified" : "Not certified" }), `, ${c.rounding} rounding`),
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: { certified: "Certified", refuted: "Refuted" }[c.verdict] ?? "Not proved" }), `, ${c.rounding} rounding`),
     make("p", { className: "soft", textContent: c.certified
       ? "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic."
-      : "With this rounding, exactness cannot be proved for this program." }),
+      : "With this rounding some states come out wrong: one is shown. This run need not meet such a state." }),
     make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
   );
 }
