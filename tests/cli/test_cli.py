@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from programs import EXAMPLES
+from serving import RING
+from waiting import PATIENCE
 
 from bitwright import __version__, multiplication
 from bitwright.cli.main import VERBS, main
@@ -369,16 +370,20 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("bits p[3000]\n", "")
 
 
-def test_ctrl_c_stops_cleanly() -> None:
+@pytest.mark.waits
+def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
+    """A program without end comes through a pipe: who has opened it is at work, and from then on can be interrupted."""
+    pipe = tmp_path / "ring.bw"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "bitwright", "multiply", str(2**4000 - 1), str(2**4000 - 1)],
+        [sys.executable, "-m", "bitwright", "run", str(pipe), "--max-steps", str(10**12)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)
+    pipe.write_text(RING)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
 
 
