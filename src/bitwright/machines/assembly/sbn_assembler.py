@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable, shorten
-from bitwright.errors import ProgramError
+from bitwright.bits import shorten
+from bitwright.errors import ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE

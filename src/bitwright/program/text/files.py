@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable
-from bitwright.errors import InputError, ProgramError
+from bitwright.errors import InputError, ProgramError, printable
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
 from bitwright.text.scanner import unix_lines
