@@ -47,7 +47,7 @@ class Source:
     items: list[Item] = field(default_factory=list)
     macros: dict[str, Macro] = field(default_factory=dict)
     bodies: list[list[Item]] = field(default_factory=list)  # of macros, also of those that are wrong
-    excused: set[str] = field(default_factory=set)  # names on lines that were given up: not to be missed elsewhere
+    already_reported: set[str] = field(default_factory=set)  # names on lines that were given up
 
 
 def read(text: str, language: InstructionSet, problems: Problems) -> Source:
@@ -55,7 +55,7 @@ def read(text: str, language: InstructionSet, problems: Problems) -> Source:
     reader = _Reader(language, problems, prelude_of(language))
     reader.read(text)
     source = reader.source
-    expander = Expander(language.forms, source.macros, language.separator, problems, source.excused)
+    expander = Expander(language.forms, source.macros, language.separator, problems, source.already_reported)
     if language.directives_declare:
         for body in source.bodies:
             expander.check(body)
@@ -91,7 +91,7 @@ class _Reader:
                 pieces += len(tokens)
                 self.line(tokens)
             except GiveUpError:
-                self.source.excused.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
+                self.source.already_reported.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
                 if self.macro is None and line.split()[:1] == [".macro"]:  # the lines up to .end are its own
                     self.open(Macro(Token("name", "", number, 1), ()))
             if pieces > most:
@@ -100,7 +100,7 @@ class _Reader:
         if self.macro is not None:
             what = f"macro {self.macro.name}" if self.macro.name.text else "this macro"
             self.problems.at(self.macro.name, f"{what} has no '.end'; add one behind its last line")
-            self.source.excused.update(name for item in self.macro.body for name in names_of(item))
+            self.source.already_reported.update(name for item in self.macro.body for name in names_of(item))
 
     def line(self, tokens: list[Token]) -> None:
         at = 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable, shorten
-from bitwright.errors import ProgramError
+from bitwright.bits import shorten
+from bitwright.errors import ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
@@ -112,7 +112,7 @@ class _Program:
                     message = f"'{token.text}' is local to the text; a name for others has no '@'"
                     raise self.problems.stop(token, message)
         except GiveUpError:
-            self.names.excused.update(names_of(item))
+            self.names.already_reported.update(names_of(item))
             return False
         return True
 
@@ -161,7 +161,7 @@ class _Program:
         what = str(meanings.get(name.key, "a word" if name.key in words.addresses else ""))
         if what:
             problems.at(operand.origin, f"a label is needed here, but '{name.text}' is {what}{hint}")
-        elif name.text not in self.names.excused:
+        elif name.text not in self.names.already_reported:
             advice = hint or f"; put '{name.text}:' before an instruction"
             problems.at(operand.origin, f"unknown label '{name.text}'{advice}")
         return 0

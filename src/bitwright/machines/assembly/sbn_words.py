@@ -88,7 +88,7 @@ class Words:
             return self.addresses[name]
         if name in self.names.meanings and name not in self.aliases:
             self.problems.at(token, f"a word is needed here, but '{name}' is {self.names.meanings[name]}")
-        elif token.text not in self.aliases and name not in self.names.excused:
+        elif token.text not in self.aliases and name not in self.names.already_reported:
             known = (word for word in self.addresses if not word.startswith("@"))
             hint = self.problems.hint(name, known) or "; declare it with .word, or use it in an instruction"
             self.problems.at(token, f"unknown word '{name}'{hint}")

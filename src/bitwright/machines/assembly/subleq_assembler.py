@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitwright.bits import printable, shorten
-from bitwright.errors import InputError, ProgramError
+from bitwright.bits import shorten
+from bitwright.errors import InputError, ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import InstructionSet, read
 from bitwright.machines.assembly.values import text_of

@@ -15,11 +15,12 @@ from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine
 from bitwright.machines.language.expressions import PRINT, READ
 from bitwright.machines.language.reader import read_source
 from bitwright.machines.language.runtime import runtime
-from bitwright.machines.language.source import Target, unix_lines
+from bitwright.machines.language.source import Target
 from bitwright.machines.language.subleq_code import SubleqCoder
 from bitwright.machines.language.tree import After, Both, Call, Condition, If, Not, Put, Routine, Statement, Sum, While
 from bitwright.machines.language.word_names import WordNames
 from bitwright.machines.subleq.dialect import MAX_WIDTH
+from bitwright.text.scanner import unix_lines
 
 SUBLEQ_TARGET = Target(
     name="for SUBLEQ ",

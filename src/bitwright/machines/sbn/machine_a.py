@@ -99,9 +99,10 @@ class _MachineA:
         self.sync_a, self.sync_b = b.bit("D_tc_sync_a"), b.bit("D_tc_sync_b")
         self.sync_c, self.sync_sub = b.bit("B_to_sync_c"), b.bit("B_to_sync_sub")
         self.sum_p, self.sum_q, self.copy_p = (b.bits(f"B_{name}", n_i) for name in ("sum_p", "sum_q", "to_copy_p"))
-        self.pre_candidate, self.copy_candidate = b.bits("B_pre_candidate_1", n_i), b.bits("B_to_copy_candidate_1", n_i)
-        self.candidate = [b.bits(f"B_candidate_{c}", n_i) for c in (0, 1)]
-        self.condition = [b.bits(f"B_is_condition_{c}", n_i) for c in (0, 1)]
+        self.pre_candidate = b.bits("B_pre_candidate_1", n_i, family="B_pre_candidate")
+        self.copy_candidate = b.bits("B_to_copy_candidate_1", n_i, family="B_to_copy_candidate")
+        self.candidate = [b.bits(f"B_candidate_{c}", n_i, family="B_candidate") for c in (0, 1)]
+        self.condition = [b.bits(f"B_is_condition_{c}", n_i, family="B_is_condition") for c in (0, 1)]
         if self.halt:
             self.halted = b.bit("HALT")
 

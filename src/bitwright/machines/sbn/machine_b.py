@@ -106,8 +106,8 @@ class _MachineB:
         k = span(1, l_i)
         b.when(self.match[k] == 1).write(*(self.copy[z][k, :] for z in "abc"), signal.leaf(1, k))
         outs = {
-            "a": lambda j: delay_line(b, f"I_skew_a{j}", j - 1, [self.wanted["a"][:, j]]),
-            "b": lambda j: delay_line(b, f"I_skew_b{j}", j - 1, [self.wanted["b"][:, j]]),
+            "a": lambda j: delay_line(b, f"I_skew_a{j}", j - 1, [self.wanted["a"][:, j]], "I_skew_a"),
+            "b": lambda j: delay_line(b, f"I_skew_b{j}", j - 1, [self.wanted["b"][:, j]], "I_skew_b"),
             "c": lambda i: [self.target_address[i]],
         }
         for z, operand in self.operand.items():
@@ -157,10 +157,10 @@ class _MachineB:
         levels = ceil_log2(n)
         self.carry_in = b.bits("D_carry_in", n)
         half, self.half = b.bits("D_half", n), b.bits("D_half_kept", n)
-        generate = [{i: b.bit(f"D_generate_{d}_{i}") for i in range(n)} for d in range(levels)]
-        keep = [{i: b.bit(f"D_keep_{d}_{i}") for i in range(2**d, n)} for d in range(levels)]
-        from_low = [{i: b.bit(f"D_low_{d}_{i}") for i in range(2**d, n)} for d in range(levels)]
-        pass_low = [{i: b.bit(f"D_pass_{d}_{i}") for i in range(2 ** (d + 1), n)} for d in range(levels)]
+        generate = [{i: b.bit(f"D_generate_{d}_{i}", "D_generate") for i in range(n)} for d in range(levels)]
+        keep = [{i: b.bit(f"D_keep_{d}_{i}", "D_keep") for i in range(2**d, n)} for d in range(levels)]
+        from_low = [{i: b.bit(f"D_low_{d}_{i}", "D_low") for i in range(2**d, n)} for d in range(levels)]
+        pass_low = [{i: b.bit(f"D_pass_{d}_{i}", "D_pass") for i in range(2 ** (d + 1), n)} for d in range(levels)]
 
         def generated(d: int, i: int) -> Wires:
             if i >= n:
@@ -238,7 +238,7 @@ class _MachineB:
         b, n = self.b, self.n_i
         choice = b.bits("B_choice", n)
         # The bits of the chosen address come out one step apart, as the carry of the increment needs them.
-        self.selected = [delay_line(b, f"B_skew{i}", i - 1, [choice[i]]) for i in range(1, n + 1)]
+        self.selected = [delay_line(b, f"B_skew{i}", i - 1, [choice[i]], "B_skew") for i in range(1, n + 1)]
         sum_ = b.bits("B_sum", n)
         every = span(1, n)
         b.block(sum_[every])

@@ -18,11 +18,11 @@ def ceil_log2(n: int) -> int:
     return max(1, (n - 1).bit_length())
 
 
-def delay_line(b: Builder, name: str, length: int, outs: Wires) -> Wires:
+def delay_line(b: Builder, name: str, length: int, outs: Wires, family: str = "") -> Wires:
     """`length` one-bit delays in a row, then `outs`; gives the bit where a signal enters (or `outs` themselves)."""
     if length == 0:
         return outs
-    line = b.bits(name, length)
+    line = b.bits(name, length, family=family)
     at = span(1, length)
     b.block(line[at])
     at = span(1, length - 1)
@@ -47,7 +47,7 @@ def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int
     widths = [-(-leaves // 2)]
     while widths[-1] > 1:
         widths.append(-(-widths[-1] // 2))
-    levels = [b.bits(f"{name}_{level}", copies, width) for level, width in enumerate(widths, start=1)]
+    levels = [b.bits(f"{name}_{level}", copies, width, family=name) for level, width in enumerate(widths, start=1)]
     for level, width in zip(levels, widths, strict=True):
         j, q = grid((1, copies), (1, width))
         b.block(level[j, q])
