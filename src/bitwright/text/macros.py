@@ -205,7 +205,8 @@ def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems:
             raise problems.stop(meant.origin, f"the macro needs a number here, found {meant}; {wanted}")
         else:
             origin = meant.origin
-            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if len(meant.tokens) > 1]
+            several = len(tokens) > 1 and len(meant.tokens) > 1
+            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if several]
             found += [*brackets[:1], *meant.tokens, *brackets[1:]]
     return Operand(tuple(found), pooled, origin)
 
