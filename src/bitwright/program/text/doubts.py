@@ -15,7 +15,7 @@ from bitwright.program.text.parser import SyntaxTree, parse_statements
 
 def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
-    tree = parse_statements(text)
+    tree = parse_statements(text, short_way=False)  # every rule as a statement, with its place
     bits, templates = possible(algorithm)
     found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates)]
     for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
