@@ -21,7 +21,12 @@ MAX_EXAMPLES = 10**9  # of a training set with its padding
 
 @dataclass(frozen=True)
 class Word:
-    """A number inside the state: its name and its bits, least significant first."""
+    """A number inside the state: its name and its bits, least significant first.
+
+    >>> from bitwright import addition
+    >>> addition(2).outputs
+    (Word(name='sum', bits=(0, 1, 5), signed=False),)
+    """
 
     name: str
     bits: tuple[int, ...]
@@ -36,6 +41,17 @@ class Algorithm(Shown):
     the most it may take. Without `halt` the run is done after exactly `steps` steps. `matches` and `examples` are what
     the author says for the theory: a certificate uses `matches` only if asked to, and names it as assumed. Without
     outputs, every number and flag of the program is one.
+
+    >>> from bitwright.program import Builder, word_of
+    >>> b = Builder()
+    >>> x = b.bits("x", 2)
+    >>> b.block(x[:])
+    >>> b.when(x[1] == 1, x[2] == 0).write(x[2])
+    >>> algorithm = Algorithm("double", b.build(), inputs=(word_of(x[:]),), steps=1)
+    >>> algorithm
+    Algorithm 'double': 2 bits, 1 block, 1 template
+    >>> algorithm.state({"x": 1})
+    array([ True, False])
     """
 
     name: str
@@ -128,9 +144,7 @@ class Algorithm(Shown):
         return mine == theirs
 
     def __repr__(self) -> str:
-        p = self.program
-        sizes = ((p.bits, "bit"), (p.blocks, "block"), (p.templates, "template"))
-        return f"Algorithm '{self.name}': " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in sizes)
+        return f"Algorithm '{self.name}': {self.program.sizes}"
 
 
 def impossible_matches(program: Program, declared: int | None) -> str | None:

@@ -1,6 +1,6 @@
 // What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
-import { element, make, whole } from "./ask.js";
+import { element, make, sentence, whole } from "./ask.js";
 
 const TABS = ["trace", "certificate", "size", "files"];
 const FILES = {
@@ -46,7 +46,7 @@ export function showRun({ id, result, files }, kind) {
   }));
   certificate(result.certificate);
   size(result.size);
-  downloads(id, files);
+  downloads(id, files, result.missing);
   element("trace").src = `/api/runs/${id}/trace.html`;
 }
 
@@ -58,7 +58,13 @@ function facts({ steps, engine, rounding, margin, exact, templates }) {
   return parts.join(", ");
 }
 
-// As `bitwright certify` prints it.
+// As `bitwright certify` prints it, in its words.
+
+const MEANINGS = {
+  certified: "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic.",
+  refuted: "With this rounding some states come out wrong: one is shown. This run need not meet such a state.",
+  "not proved": "With this rounding neither a proof was found nor a state that comes out wrong.",
+};
 
 function certificate(c) {
   const panel = element("panel-certificate");
@@ -76,11 +82,10 @@ function certificate(c) {
     rows.push(["proposal", c.proposal]);
   }
   rows.push(["program", c.program_id]);
+  const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: { certified: "Certified", refuted: "Refuted" }[c.verdict] ?? "Not proved" }), `, ${c.rounding} rounding`),
-    make("p", { className: "soft", textContent: c.certified
-      ? "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic."
-      : "With this rounding some states come out wrong: one is shown. This run need not meet such a state." }),
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: sentence(c.verdict) }), `${assumed}, ${c.rounding} rounding`),
+    make("p", { className: "soft", textContent: MEANINGS[c.verdict] }),
     make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
   );
 }
@@ -102,10 +107,11 @@ function size(s) {
   );
 }
 
-function downloads(id, files) {
+function downloads(id, files, missing) {
   const rows = Object.entries(FILES).filter(([name]) => name in files).map(([name, what]) => make("li", {},
     make("a", { href: `/api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
     make("span", { className: "soft", textContent: ` ${Math.max(1, Math.round(files[name] / 1024)).toLocaleString("en")} KiB · ${what}` })));
+  rows.push(...Object.entries(missing).map(([name, why]) => make("li", { className: "soft", textContent: `${name} is not there: ${why}` })));
   const open = make("a", { href: `/api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
   element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), make("p", {}, open),
     make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));
