@@ -59,12 +59,13 @@ def assemble(
     """The Program made of these families; raises ProgramError with every problem there is.
 
     `declared` says where each name was declared; names in `already_reported` may lack a block without complaint,
-    because the line that should have given them one has been complained about already.
+    because the line that should have given them one has been complained about. An `incomplete` program lacks rules for
+    such a reason, so that having none is no further problem.
     """
     problems: list[Problem] = []
     if not layout.size:
         problems.append(Problem(0, 0, "a program needs at least one bit"))
-    if not any(rule.count for rule in rules) and not incomplete:
+    elif not any(rule.count for rule in rules) and not incomplete:
         problems.append(Problem(0, 0, "a program needs at least one template"))
     arranged = _arrange_blocks(layout, blocks, declared or {}, already_reported, problems)
     templates = _arrange_templates(layout, rules, arranged, problems)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.timing import Timing
 from bitwright.program import Bits, Builder, Ref, grid, span
 from bitwright.program.layout import IntArray

@@ -6,7 +6,7 @@ leaves a position, a `propagate` signal that one would pass; level d combines sp
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.memory import Memory
 from bitwright.machines.subleq.timing import Timing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.timing import Terms, check_levels
 from bitwright.program import Builder, Condition, Ref, span
 

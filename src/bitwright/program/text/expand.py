@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
-from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
+from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import Origin
 from bitwright.program.layout import IntArray, Layout
@@ -62,6 +62,8 @@ class _Expansion:
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
+        if program is not None:
+            self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
@@ -261,6 +263,11 @@ class _Expansion:
         if value < 0:
             raise Refused(item.token.problem(f"{item.token.text} must be 0 or more, got {value}"))
         return value
+
+    def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
+        for word, impossible in (("matches", impossible_matches), ("examples", impossible_examples)):
+            if problem := impossible(program, counts[word]):
+                self.problems.append(next(iter(self.each(syntax.Count, word))).token.problem(problem))
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         if item.bit is None:
