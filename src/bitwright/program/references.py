@@ -152,9 +152,8 @@ class Bits:
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
         given = index if isinstance(index, tuple) else (index,)
         if len(given) != len(self.field.shape):
-            raise InputError(
-                f"{self.field} takes {counted(len(self.field.shape), 'index', 'indices')}, got {len(given)}"
-            )
+            takes = counted(len(self.field.shape), "index", "indices")
+            raise InputError(f"{self.field} takes {takes}, got {len(given)}")
         columns = sum(isinstance(part, slice) for part in given)
         axes: list[IntArray] = []
         for part, extent in zip(given, self.field.shape, strict=True):

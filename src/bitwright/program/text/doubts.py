@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from bitwright.bits import BoolArray
@@ -9,7 +11,7 @@ from bitwright.errors import Problem, listing
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.reach import possible
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import Token
+from bitwright.program.text.lexer import Kind, Token
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 
 
@@ -35,14 +37,23 @@ def _rules(tree: SyntaxTree, algorithm: Algorithm, bits: BoolArray, templates: B
         if rule not in alive:
             dead.setdefault(rule, template)
     found = []
-    for item in tree.statements:
-        if isinstance(item, syntax.When) and item.text in dead:
-            template = dead[item.text]
+    for text, token in _rule_lines(tree):
+        if text in dead:
+            template = dead[text]
             members = program.block_members(int(program.template_block[template]))
             wanted = members[program.template_config[template] >> np.arange(len(members)) & 1 == 1]
             names = [program.layout.name_of(bit) for bit in wanted[~bits[wanted]].tolist()]
-            found.append(item.token.problem(f"this rule never matches: {_why(names)}"))
+            found.append(token.problem(f"this rule never matches: {_why(names)}"))
     return found
+
+
+def _rule_lines(tree: SyntaxTree) -> Iterator[tuple[str, Token]]:
+    """Every rule as it was written, and where."""
+    for item in tree.statements:
+        if isinstance(item, syntax.When):
+            yield item.text, item.token
+        elif isinstance(item, syntax.PlainLines):
+            yield from ((line.text(), Token(Kind.NAME, "when", line.line, line.column)) for line in item.rules)
 
 
 def _ports(tree: SyntaxTree, algorithm: Algorithm, templates: BoolArray) -> list[Problem]:

@@ -62,7 +62,7 @@ class _Expansion:
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
-        if program is not None and not self.problems:
+        if program is not None and not self.problems:  # with problems, some of its templates may have no block
             self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         if self.problems or program is None:
