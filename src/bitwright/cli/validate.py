@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.networks import files_of
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import note, print_json
@@ -69,6 +70,7 @@ def command(
     The oracle is Python's integers for addition, multiplication and permutation, the plain interpreter for .sbn
     programs, and for rule files the rules themselves unless a function is given.
     """
+    from bitwright.algorithms.known import order_of
     from bitwright.execution.sliced import AVAILABLE, to_be_compiled
     from bitwright.execution.validation import make_task, validate
     from bitwright.workers import Workers
@@ -78,7 +80,9 @@ def command(
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     crew = Workers.parse(workers)
-    algorithm = find_algorithm(target, bits, order, machine=machine)
+    algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
+    if files_of(chosen) and target == "permutation" and order is None:
+        order = ",".join(map(str, order_of(algorithm)))  # as the network file says
     settings = _settings(algorithm, **chosen)
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
