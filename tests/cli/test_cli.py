@@ -376,9 +376,11 @@ def test_ctrl_c_stops_cleanly() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)
+    memory, end = Path(f"/proc/{process.pid}/maps"), time.monotonic() + 60
+    while "umath" not in memory.read_text() and time.monotonic() < end:  # until it has loaded NumPy, and is at work
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
 
 

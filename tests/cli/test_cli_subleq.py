@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -380,7 +379,6 @@ def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_pat
             talk.stdin.write(bytes([letter]))
             talk.stdin.flush()
             assert talk.stdout.read(1) == bytes([letter])
-        time.sleep(0.2)
         talk.send_signal(number)
         _, err = talk.communicate(timeout=60)
     assert talk.returncode == code
