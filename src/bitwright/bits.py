@@ -15,7 +15,7 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, printable
 
 BoolArray = NDArray[np.bool_]
 
@@ -123,11 +123,6 @@ def shorten(value: int | str, most: int = 40) -> str:
         value = str(value)
     value = printable(value)
     return value if len(value) <= most else f"{value[: most - 3]}..."
-
-
-def printable(text: str) -> str:
-    """Text without line breaks, escape codes and the like, so that a message stays one line."""
-    return "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 @contextmanager

@@ -8,7 +8,10 @@ from difflib import get_close_matches
 
 
 class BitwrightError(Exception):
-    """Anything bitwright refuses to do; the message is one line meant for a person."""
+    """Anything bitwright refuses to do; the message is one line meant for a person, whatever it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class InputError(BitwrightError):
@@ -44,6 +47,11 @@ class ProgramError(BitwrightError):
         more = len(self.problems) - 1
         tail = f" (and {counted(more, 'more problem')})" if more else ""
         return f"{where}{first}{tail}"
+
+
+def printable(text: str) -> str:
+    """Text without line breaks, escape codes and the like, so that a message stays one line."""
+    return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 def suggestion(word: str, known: Sequence[str]) -> str:

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from programs import EXAMPLES
+from serving import RING
+from waiting import PATIENCE
 
 from bitwright import __version__, multiplication
 from bitwright.cli.main import VERBS, main
@@ -296,7 +297,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["figure", "templates", "p=2"], "go with --program"),
         (["figure", "templates", "--program", "addition", "--bits", 30], "at most 64 templates"),
         (["figure", "orders", "--minutes", -1], "--minutes must be 0 or more"),
-        (["figure", "beyond", "--device", "meta"], "figures train on cpu or cuda"),
+        (["figure", "beyond", "--device", "meta"], "there is no device 'meta'; use cpu or cuda"),
         (["figure", "orders", "--workers", "many"], "workers are a number"),
     ],
 )
@@ -369,18 +370,20 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("bits p[3000]\n", "")
 
 
-def test_ctrl_c_stops_cleanly() -> None:
+@pytest.mark.waits
+def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
+    """A program without end comes through a pipe: who has opened it is at work, and from then on can be interrupted."""
+    pipe = tmp_path / "ring.bw"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "bitwright", "multiply", str(2**4000 - 1), str(2**4000 - 1)],
+        [sys.executable, "-m", "bitwright", "run", str(pipe), "--max-steps", str(10**12)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    memory, end = Path(f"/proc/{process.pid}/maps"), time.monotonic() + 60
-    while "umath" not in memory.read_text() and time.monotonic() < end:  # until it has loaded NumPy, and is at work
-        time.sleep(0.01)
+    pipe.write_text(RING)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
 
 

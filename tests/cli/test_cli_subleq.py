@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 from bitwright.cli.main import main
 
@@ -341,6 +342,7 @@ def test_advice_where_sampled_networks_are_wrong(bitwright: object) -> None:
     assert "differ from what the rules give; use more --networks" in err
 
 
+@pytest.mark.waits
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize(("letter", "wanted"), [("H", b"H\r\nbitwright: stopped"), ("\\n", b"\r\nbitwright: stopped")])
 def test_what_is_said_has_a_line_of_its_own(letter: str, wanted: bytes, tmp_path: Path) -> None:
@@ -350,7 +352,7 @@ def test_what_is_said_has_a_line_of_its_own(letter: str, wanted: bytes, tmp_path
     path.write_text(f".words 16\n.width 8\n.dialect howerj\nout #'{letter}'\nhalt")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "bitwright", "run", str(path), "-q", "--max-instructions", "1"]
-    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, check=False, timeout=60)
+    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, check=False, timeout=PATIENCE)
     os.close(theirs)
     said = os.read(ours, 10_000)
     os.close(ours)
@@ -368,6 +370,7 @@ def process(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_path: Path) -> None:
     """Every letter is answered before the next one is sent; Ctrl-C and SIGTERM leave a checkpoint that goes on."""
@@ -380,13 +383,13 @@ def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_pat
             talk.stdin.flush()
             assert talk.stdout.read(1) == bytes([letter])
         talk.send_signal(number)
-        _, err = talk.communicate(timeout=60)
+        _, err = talk.communicate(timeout=PATIENCE)
     assert talk.returncode == code
     assert b"machine V, " in err
     assert b"bitwright: stopped after" in err
     assert b"Traceback" not in err
     with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:
-        out, _ = again.communicate(b"de", timeout=60)
+        out, _ = again.communicate(b"de", timeout=PATIENCE)
     assert (again.returncode, out) == (0, b"de")
 
 
@@ -401,6 +404,7 @@ def test_streams_that_are_closed() -> None:
         assert "Traceback" not in found.stderr
 
 
+@pytest.mark.waits
 def test_a_reader_that_goes_away() -> None:
     with process("run", "examples/subleq/echo.sq") as talk:
         assert talk.stdin is not None
@@ -410,7 +414,7 @@ def test_a_reader_that_goes_away() -> None:
         talk.stdin.close()
         assert talk.stderr is not None
         err = talk.stderr.read()
-        talk.wait(timeout=60)
+        talk.wait(timeout=PATIENCE)
     assert (talk.returncode, err) == (0, b"")
 
 

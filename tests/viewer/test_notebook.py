@@ -63,7 +63,8 @@ def test_a_certificate_says_its_verdict(program: Program, certified: bool) -> No
     html = certificate._repr_html_() or ""
     assert certificate.certified == certified
     assert (">certified<" in html) == certified
-    assert (f"fails from n = {certificate.fails_from}" in html) != certified
+    assert (f"refuted: multiplier[1] at n = {certificate.fails_from}" in html) != certified
+    assert ("wrong in" in html) != certified
     assert certificate.program_id in html
 
 

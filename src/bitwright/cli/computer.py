@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.cli.reporting import note
-from bitwright.cli.targets import find_computer
+from bitwright.cli.targets import computer_size, find_computer
 from bitwright.cli.terminal import terminal_of
 from bitwright.errors import InputError, counted
 
@@ -119,10 +119,11 @@ def _engines(
     if engine == "network" and not files:
         _check_training(machine, hidden)
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
-    examples = machine.program.templates + (padding or 0)
-    settings = Settings(check_rounding(rounding), examples, networks, seed, files, hidden, device, precision)
-    chosen = make_engine(engine, machine.program, settings)
-    return chosen, make_engine("templates", machine.program) if fallible else None
+    chosen = check_rounding(rounding)
+    examples = machine.program.templates if engine == "templates" else computer_size(machine, chosen, padding)
+    settings = Settings(chosen, examples, networks, seed, files, hidden, device, precision)
+    stepper = make_engine(engine, machine.program, settings)
+    return stepper, make_engine("templates", machine.program) if fallible else None
 
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:

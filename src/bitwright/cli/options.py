@@ -69,6 +69,11 @@ order_option = click.option("--order", help="For a permutation: where each bit g
 padding_option = click.option(
     "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
 )
+range_option = click.option(
+    "--n",
+    "source",
+    help="How n is bounded: blocks (proved, the default), declared (assumed) or reachable (met in runs of all inputs).",
+)
 engine_option = click.option(
     "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
 )

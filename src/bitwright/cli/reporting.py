@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.targets import training_size
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from bitwright.execution import Run, Watch
     from bitwright.program import Algorithm, Program
 
@@ -70,7 +66,7 @@ def execute(
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
     examples = training_size(algorithm, chosen, padding)
     settings = Settings(chosen, examples, networks, seed, files, width, device, precision)
-    with StepProgress(not quiet) as progress:
+    with StepProgress(not quiet, at_most=algorithm.halt is not None) as progress:
         return run(
             algorithm,
             values,
@@ -144,40 +140,3 @@ def exit_code(run: Run, exact: bool | None) -> int:
     if exact is False:
         click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
     return 0 if run.halted and exact is not False else 1
-
-
-class StepProgress:
-    """A progress bar on stderr, for runs that take longer than a moment and terminals that can show it."""
-
-    def __init__(self, show: bool, what: str = "steps") -> None:
-        self._show = show and sys.stderr is not None and sys.stderr.isatty()
-        self._what = what
-        self._begin = time.monotonic()
-        self._seen = self._begin
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> StepProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def __call__(self, step: int, limit: int) -> None:
-        if not self._show or time.monotonic() - self._seen < 0.05:
-            return
-        self._seen = time.monotonic()
-        if self._bar is None:
-            if time.monotonic() - self._begin < 0.5:
-                return
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._what, total=limit)
-        if self._task is not None:
-            self._bar.update(self._task, completed=step)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.networks import files_of
 from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
@@ -67,7 +68,7 @@ def command(
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in values.values()), default=4)
-    algorithm = find_algorithm(target, bits, order, fitting, machine)
+    algorithm = find_algorithm(target, bits, order, fitting, machine, files_of(options))
     done = execute(algorithm, values, quiet=quiet, **options)
     return _report(done, widest(algorithm), as_json, quiet)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.networks import files_of
 from bitwright.cli.options import engine_options, json_option, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
 from bitwright.cli.streams import print_lines
@@ -60,7 +61,7 @@ def command(
 
     if output is not None and output.suffix.lower() not in KINDS:
         raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
-    algorithm, values, computer = _request(target, inputs, bits, order, machine)
+    algorithm, values, computer = _request(target, inputs, bits, order, machine, files_of(options))
     if as_json and text:
         raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
     page = output is not None and output.suffix.lower() == ".html"
@@ -108,7 +109,12 @@ def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str
 
 
 def _request(
-    target: str, inputs: tuple[str, ...], bits: int | None, order: str | None, machine: str | None
+    target: str,
+    inputs: tuple[str, ...],
+    bits: int | None,
+    order: str | None,
+    machine: str | None,
+    files: Sequence[Path],
 ) -> tuple[Algorithm, dict[str, int], Computer | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
     from bitwright.bits import parse_bit_string, parse_number, width_of
@@ -116,19 +122,19 @@ def _request(
 
     verbs = {"add": "addition", "multiply": "multiplication"}
     if target == "permute":
-        if len(inputs) != 1 or not order:
+        if len(inputs) != 1 or not (order or files):
             raise InputError("trace permute takes one string of bits and --order")
         value, _ = parse_bit_string(inputs[0])
-        return find_algorithm("permutation", order=order), {"p": value}, None
+        return find_algorithm("permutation", order=order, files=files), {"p": value}, None
     if target in verbs:
         if len(inputs) != 2:
             raise InputError(f"trace {target} takes two numbers, got {len(inputs)}")
         numbers = [parse_number(text) for text in inputs]
-        algorithm = find_algorithm(verbs[target], bits, None, max(width_of(number) for number in numbers))
+        algorithm = find_algorithm(verbs[target], bits, None, max(map(width_of, numbers)), files=files)
         return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True)), None
     values = parse_values(inputs)
     if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
         found, code, algorithm = find_machine(target, machine)
         return algorithm, values, Computer(found, code)
     fitting = max((width_of(value) for value in values.values()), default=4)
-    return find_algorithm(target, bits, order, fitting, machine), values, None
+    return find_algorithm(target, bits, order, fitting, machine, files), values, None

@@ -4,7 +4,7 @@ from bitwright.execution.engine import Batch, Engine
 from bitwright.execution.engines import ENGINES, Settings, make_engine
 from bitwright.execution.reachable import reachable_range
 from bitwright.execution.run import BatchRun, Run, Watch, run, run_batch
-from bitwright.execution.trace import Trace
+from bitwright.program.trace import Trace
 
 __all__ = [
     "ENGINES",

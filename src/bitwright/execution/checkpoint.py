@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray, printable
-from bitwright.errors import InputError
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, printable
 from bitwright.execution.computer import Tally
 from bitwright.files.arrays import ArrayFile, pack_arrays
 from bitwright.files.documents import Check, check_fields, optional, parse, real, text, whole

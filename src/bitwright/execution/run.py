@@ -15,10 +15,10 @@ from bitwright.errors import InputError
 from bitwright.execution.engine import Engine
 from bitwright.execution.engines import Settings, make_engine
 from bitwright.execution.real import RealBatch
-from bitwright.execution.trace import Recorder, Trace
 from bitwright.lazy import Shown
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.layout import IntArray
+from bitwright.program.trace import Recorder, Trace
 from bitwright.theory.closed_form import Kind
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none

@@ -19,8 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bitwright.bits import printable
-from bitwright.errors import InputError
+from bitwright.errors import InputError, printable
 
 _START = b"\x93NUMPY\x01\x00"
 _FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")

@@ -7,7 +7,7 @@ from functools import singledispatch
 from html import escape
 
 from bitwright.bits import any_digits
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, listing
 from bitwright.execution import Run, Trace
 from bitwright.program import Algorithm, Program, summary
 from bitwright.theory import Certificate
@@ -51,7 +51,7 @@ def _(algorithm: Algorithm) -> str:
 def _(trace: Trace) -> str:
     picture, shown = svg_of(trace), min(trace.steps, MOST_STEPS)
     some = "" if shown == trace.steps else f"; the first {shown:,} are shown"
-    sizes = f"{counted(trace.steps, 'step')} of {counted(trace.program.bits, 'bit')}{some}"
+    sizes = f"{counted(trace.steps, 'step')} of {counted(trace.layout.size, 'bit')}{some}"
     return f"<div><strong>Trace</strong>: {sizes}<br>{picture or ''}</div>"
 
 
@@ -83,16 +83,19 @@ def _(run: Run) -> str:
 @html_of.register
 def _(certificate: Certificate) -> str:
     c = certificate
-    verdict = "certified" if c.certified else f"not certified: fails from n = {c.fails_from:,}"
+    where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
+    verdict = escape(c.sentence) + where
     colour = "#00815d" if c.certified else "#c8321f"
     rows = [
         ("rounding", c.rounding),
         ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
-        ("matches", f"n = 1 to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
-        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.worst_bit)}</code>"),
+        ("matches", f"n = {c.n_min:,} to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
+        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.writers_bit)}</code>"),
         ("margin", f"{escape(c.margin_enclosure)} at n = {c.worst_n:,}"),
         ("program", f"<code>{escape(c.program_id)}</code>"),
     ]
+    if c.witness is not None:
+        rows.append(("wrong in", f"a state; on: <code>{escape(listing(c.witness, 12) or 'no bit')}</code>"))
     if c.proposal:
         rows.append(("to do", escape(c.proposal)))
     return f'<div><strong style="color:{colour}">{verdict}</strong>{_table((), rows)}</div>'
@@ -113,9 +116,9 @@ def _(algorithm: Algorithm) -> str | None:
 
 @svg_of.register
 def _(trace: Trace) -> str | None:
-    if trace.program.bits > MOST_BITS:
+    if trace.layout.size > MOST_BITS:
         return None
-    return trace_svg(Trace(trace.program, trace.packed[: MOST_STEPS + 1]))
+    return trace_svg(trace.first(MOST_STEPS))
 
 
 @svg_of.register

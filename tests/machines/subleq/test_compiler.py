@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bitwright.errors import InputError, ProgramError
 from bitwright.execution import Settings, make_engine
 from bitwright.execution.computer import Computer
-from bitwright.machines.sbn import wrap
+from bitwright.machines.sbn.code import wrap
 from bitwright.machines.subleq import (
     Assembly,
     Interpreter,
