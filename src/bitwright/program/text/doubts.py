@@ -11,13 +11,13 @@ from bitwright.errors import Problem, listing
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.reach import possible
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import Kind, Token
+from bitwright.program.text.lexer import Token
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 
 
 def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
-    tree = parse_statements(text, short_way=False)  # every rule as a statement, with its place
+    tree = parse_statements(text)
     bits, templates = possible(algorithm)
     found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates)]
     for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
@@ -37,23 +37,23 @@ def _rules(tree: SyntaxTree, algorithm: Algorithm, bits: BoolArray, templates: B
         if rule not in alive:
             dead.setdefault(rule, template)
     found = []
-    for text, token in _rule_lines(tree):
-        if text in dead:
-            template = dead[text]
+    for rule, line, column in _written(tree) if dead else ():
+        if rule in dead:
+            template = dead[rule]
             members = program.block_members(int(program.template_block[template]))
             wanted = members[program.template_config[template] >> np.arange(len(members)) & 1 == 1]
             names = [program.layout.name_of(bit) for bit in wanted[~bits[wanted]].tolist()]
-            found.append(token.problem(f"this rule never matches: {_why(names)}"))
+            found.append(Problem(line, column, f"this rule never matches: {_why(names)}"))
     return found
 
 
-def _rule_lines(tree: SyntaxTree) -> Iterator[tuple[str, Token]]:
-    """Every rule as it was written, and where."""
+def _written(tree: SyntaxTree) -> Iterator[tuple[str, int, int]]:
+    """How each rule was written, and where."""
     for item in tree.statements:
         if isinstance(item, syntax.When):
-            yield item.text, item.token
+            yield item.text, item.token.line, item.token.column
         elif isinstance(item, syntax.PlainLines):
-            yield from ((line.text(), Token(Kind.NAME, "when", line.line, line.column)) for line in item.rules)
+            yield from ((line.text(), line.line, line.column) for line in item.rules)
 
 
 def _ports(tree: SyntaxTree, algorithm: Algorithm, templates: BoolArray) -> list[Problem]:
