@@ -66,8 +66,6 @@ class _SbnProgram:
         self.names.labels[END_OF_PROGRAM] = self.size
 
     def code(self, name: str) -> Code | None:
-        if not self.size and not self.problems:
-            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         if self.size > MAX_SIZE:
             first = [item for item in self.steps if item.name != USE][MAX_SIZE]
             self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
@@ -75,6 +73,8 @@ class _SbnProgram:
         for item in self.directives[".const"]:
             self.names.constant(item)
         words = SbnWords(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        if not self.size and not self.problems:
+            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         pairs = []
         for item in self.steps:
             if item.name == USE:
