@@ -108,7 +108,13 @@ _step_options = _together(
     engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
-    click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
+    click.option(
+        "--network",
+        "files",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Trained network file(s); they say the bit length.",
+    ),
 )
 _network_options = _together(
     click.option(

@@ -147,8 +147,7 @@ class Expander:
             return
         if call.name in calls:
             circle = shorten(" calls ".join((*calls[calls.index(call.name) :], call.name)), 80)
-            message = f"macro '{call.name}' calls itself without end ({circle}); use a loop"
-            raise self.problems.stop(call.token, message)
+            raise self.problems.stop(call.token, f"macro '{call.name}' calls itself without end ({circle}); use a loop")
         if len(calls) >= MAX_DEPTH:
             message = f"macros call each other at most {MAX_DEPTH} deep; make '{call.name}' shallower"
             raise self.problems.stop(call.token, message)
@@ -206,7 +205,8 @@ def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems:
             raise problems.stop(meant.origin, f"the macro needs a number here, found {meant}; {wanted}")
         else:
             origin = meant.origin
-            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if len(meant.tokens) > 1]
+            several = len(tokens) > 1 and len(meant.tokens) > 1
+            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if several]
             found += [*brackets[:1], *meant.tokens, *brackets[1:]]
     return Operand(tuple(found), pooled, origin)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ class InstructionSet:
 
     scanner: Scanner
     forms: Mapping[str, Form]  # its instruction, then its directives; no text: for the prelude only
-    prelude: str  # macros that are operations of every program
+    prelude: Mapping[str, Sequence[str]]  # macros that are operations of every program: head and body
     declares: Mapping[str, str]  # what a directive makes of its first operand, a name
     reserved: Mapping[str, tuple[str, str]]  # what a name is that no program can give a meaning, and why
     separator: str  # of operands: a comma, or else they are single names and numbers
@@ -52,7 +52,7 @@ class Source:
 
 def read(text: str, language: InstructionSet, problems: Problems) -> Source:
     """Reads every line and expands every macro; a line that cannot be read is noted and left out."""
-    reader = _Reader(language, problems, _prelude(language))
+    reader = _Reader(language, problems, prelude_of(language))
     reader.read(text)
     source = reader.source
     expander = Expander(language.forms, source.macros, language.separator, problems, source.already_reported)
@@ -64,11 +64,12 @@ def read(text: str, language: InstructionSet, problems: Problems) -> Source:
 
 
 @lru_cache
-def _prelude(language: InstructionSet) -> Mapping[str, Macro]:
+def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
     """The operations that a language has by its prelude."""
     problems = Problems()
     reader = _Reader(language, problems, None)
-    reader.read(language.prelude)
+    for head, body in language.prelude.items():
+        reader.read("\n".join([f".macro {head}", *body, ".end"]))
     assert not problems, problems.error("the prelude")
     return reader.source.macros
 

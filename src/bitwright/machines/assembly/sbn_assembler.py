@@ -10,13 +10,12 @@ from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
 from bitwright.machines.assembly.sbn_words import Words
-from bitwright.machines.sbn.code import MAX_WIDTH, Code, Instruction
+from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
 from bitwright.text.scanner import opening_comment
 
-MAX_INSTRUCTIONS = 65_536
 DEFAULT_WIDTH = 8
 _STEPS = (SBN.instruction, USE)
 
@@ -69,10 +68,9 @@ class _Program:
     def code(self, name: str) -> Code | None:
         if not self.size and not self.problems:
             self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
-        if self.size > MAX_INSTRUCTIONS:
-            first = [item for item in self.steps if item.name != USE][MAX_INSTRUCTIONS]
-            message = f"a program has at most {MAX_INSTRUCTIONS:,} instructions, got {self.size:,}"
-            self.problems.at(first.token, message)
+        if self.size > MAX_SIZE:
+            first = [item for item in self.steps if item.name != USE][MAX_SIZE]
+            self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
             return None
         for item in self.directives[".const"]:
             self.names.constant(item)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bitwright.errors import InputError, counted, listing, suggestion
 
 MAX_WIDTH = 64
+MAX_SIZE = 65_536  # of instructions, and of words
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Sizes:
 
     def __post_init__(self) -> None:
         for name, value, most in (
-            ("instructions", self.instructions, 65_536),
-            ("words", self.words, 65_536),
+            ("instructions", self.instructions, MAX_SIZE),
+            ("words", self.words, MAX_SIZE),
             ("width", self.width, MAX_WIDTH),
         ):
             if not 1 <= value <= most:
