@@ -17,7 +17,14 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 # Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
-WAITING = ("server", "cli/test_cli_serve.py", "viewer/test_page_in_browser.py", "test_workers.py")
+WAITING = (
+    "server",
+    "cli/test_cli_serve.py",
+    "cli/test_faults.py",
+    "cli/test_streams.py",
+    "viewer/test_page_in_browser.py",
+    "test_workers.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

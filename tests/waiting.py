@@ -9,16 +9,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 PATIENCE = 600.0  # seconds
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    """Returns as soon as the condition holds; `what` says what did not come true otherwise."""
+Found = TypeVar("Found")
+
+
+def wait_until(condition: Callable[[], Found], what: str) -> Found:
+    """What the condition gives, as soon as that is something; `what` says what did not come true otherwise."""
     until = time.monotonic() + PATIENCE
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < until, f"this did not come true: {what}"
         time.sleep(0.01)
+    return found
 
 
 def is_running(pid: int) -> bool:

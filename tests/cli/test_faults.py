@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 from bitwright.execution import make_engine
 from bitwright.execution.checkpoint import load_checkpoint
@@ -19,7 +19,6 @@ from bitwright.execution.computer import Computer, Tally
 from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, load_sq, machine_v
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
-PATIENCE = 120.0  # seconds; a last resort, no test waits for it
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute
     "import sys, bitwright.cli.computer as c; c._SAVE_EVERY = 0.0; "
     "from bitwright.cli.main import main; sys.exit(main(sys.argv[1:]))"
@@ -33,27 +32,14 @@ def machine_of(program: Assembly) -> MachineV:
     return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.001)
-
-
-def written(path: Path) -> tuple[int, int]:
-    """Changes whenever a file is put in its place."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return 0, 0
-    return found.st_ino, found.st_mtime_ns
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> None:
-    """kill -9 comes some checkpoints after each start. What was printed behind the last one is printed again."""
+    """kill -9 comes when a checkpoint has so many letters read. What was printed behind the last one is printed again.
+
+    Until the last run the end of the input is kept back, so that none can end before it is killed.
+    """
     program, text = load_sq(EXAMPLES / "count.sq"), b"a line\nand another one"
-    v, keep = machine_of(program), tmp_path / "run.npz"
+    v, keep, out = machine_of(program), tmp_path / "run.npz", tmp_path / "out"
     supply, wanted = list(text), bytearray()
     whole = Computer(
         v,
@@ -62,39 +48,39 @@ def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> No
         lambda: supply.pop(0) if supply else None,
         wanted.append,
     ).run()
-    said, kills, code = b"", 0, None
-    while code is None:
-        done = load_checkpoint(keep, v)[1] if keep.exists() else Tally()
-        said = said[: done.outputs]
-        assert len(said) == done.outputs  # what the checkpoint says was written has arrived
+
+    def done() -> Tally:
+        return load_checkpoint(keep, v)[1] if keep.exists() else Tally()
+
+    said = b""
+    for goal in (3, 7, 11, 15, 19, None):
+        said = said[: done().outputs]
+        assert len(said) == done().outputs  # what the checkpoint says was written has arrived
         arguments = ["run", str(EXAMPLES / "count.sq"), "-q", "--checkpoint", str(keep)]
         arguments += ["--resume", str(keep)] if keep.exists() else []
-        out = tmp_path / "out"
-        rest = tmp_path / "in"
-        rest.write_bytes(text[done.inputs :])
-        with out.open("wb") as stdout, rest.open("rb") as stdin:
-            process = subprocess.Popen([sys.executable, "-c", EAGER, *arguments], stdin=stdin, stdout=stdout)
-        seen, most = [written(keep)], 6 + 4 * kills
-
-        def happened(
-            process: subprocess.Popen[bytes] = process, seen: list[tuple[int, int]] = seen, most: int = most
-        ) -> bool:
-            if seen[-1] != (now := written(keep)):
-                seen.append(now)
-            return process.poll() is not None or len(seen) > most
-
-        wait_for(happened)
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-        code = process.wait(PATIENCE)
-        code = None if code == -signal.SIGKILL else code
+        rest = text[done().inputs : None if goal is None else goal + 2]
+        with out.open("wb") as stdout:
+            process = subprocess.Popen([sys.executable, "-c", EAGER, *arguments], stdin=subprocess.PIPE, stdout=stdout)
+        if goal is None:
+            process.communicate(rest, timeout=PATIENCE)
+        else:
+            kill_at(goal, process, rest, lambda: done().inputs)
         said += out.read_bytes()
     state, tally, _ = load_checkpoint(keep, v)
-    assert (code, said) == (0, bytes(wanted))
-    assert kills >= 3
+    assert (process.returncode, said) == (0, bytes(wanted))
     assert v.memory(state) == whole.memory
     assert replace(tally, seconds=0.0) == replace(whole.tally, seconds=0.0)
+
+
+def kill_at(goal: int, process: subprocess.Popen[bytes], given: bytes, inputs: Callable[[], int]) -> None:
+    """Gives a run some letters, and kills it as soon as a checkpoint has so many read."""
+    assert process.stdin is not None
+    process.stdin.write(given)
+    process.stdin.flush()
+    wait_until(lambda: inputs() >= goal or process.poll() is not None, f"{goal} letters are read")
+    process.kill()
+    assert process.wait(PATIENCE) == -signal.SIGKILL
+    process.stdin.close()
 
 
 def test_a_program_that_is_replaced_while_it_runs(tmp_path: Path) -> None:

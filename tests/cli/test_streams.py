@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 from bitwright.cli.main import main
 
@@ -84,7 +85,7 @@ def test_a_reader_of_one_line(arguments: list[str], first: str, folder: Path) ->
         assert process.stdout.readline().startswith(first)
         process.stdout.close()
         err = process.stderr.read()
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert err == ""
 
 

@@ -58,6 +58,8 @@ def arguments(rng: Random) -> list[str]:
         found.append(rng.choice(option.opts))
         if not option.is_flag:
             found.append(str(rng.choice(option.type.choices)) if _chosen(rng, option) else _value(rng))
+    if verb == "trace" and "--max-steps" not in found:
+        found += ["--max-steps", "200"]  # a machine without a host waits at its ports, as long as it may
     return found
 
 

@@ -292,6 +292,14 @@ def test_problems_of_blocks_are_listed_even_where_no_rule_can_be_read() -> None:
     assert [(problem.line, problem.column) for problem in problems_of(text)] == [(1, 10), (2, 1), (4, 6)]
 
 
+def test_declared_bounds_beside_a_block_that_cannot_be_read() -> None:
+    """Bits that are in no block for want of it are no reason to fail."""
+    text = (
+        "bits a[2] b\nblock a[1] a[2]\nblock b[ <=]\nwhen b=1 write a[1]\nwhen a[1]=1 write b\nmatches 15\nexamples 3"
+    )
+    assert [(problem.line, problem.column) for problem in problems_of(text)] == [(3, 10)]
+
+
 def test_rules_that_stand_for_no_template_make_no_program() -> None:
     (problem,) = problems_of(HEAD + "when x[i]=1 write f for i in 2..1")
     assert problem.line > 0
