@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.measure import Row, readable, seconds
+from benchmarks.measure import Row, alone, readable, seconds
 from bitwright import addition
 from bitwright.execution.templates import TemplatesEngine
 
@@ -23,7 +21,8 @@ def rows() -> Iterator[Row]:
         readable(build),
         f"{plain / build:.1f} x as fast as a plain Python loop that lists the templates ({readable(plain)})",
     )
-    yield Row("peak memory of a process that builds and steps it", f"{peak_memory():.2f} GB", "target 2 GB")
+    _, peak = alone(f"from bitwright import addition, run; run(addition({LENGTH}), p=2**{LENGTH}//3, q=2**{LENGTH}//7)")
+    yield Row("peak memory of a process that builds and steps it", f"{peak:.2f} GB", "target 2 GB")
 
     program = addition(LENGTH).program
     engine = TemplatesEngine(program)
@@ -52,13 +51,3 @@ def plain_templates(l: int) -> list[tuple[tuple[tuple[str, int], ...], tuple[str
         found.append((((f"p[{i}]", 1), (f"q[{i}]", 1)), (f"c[{i}]",)))
         found.append((((f"c[{i}]", 1),), (f"q[{i + 1}]" if i < l else f"c[{i}]",)))
     return found
-
-
-def peak_memory() -> float:
-    script = (
-        "import resource; from bitwright import addition, run; "
-        f"run(addition({LENGTH}), p=2**{LENGTH}//3, q=2**{LENGTH}//7); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    kilobytes = int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
-    return kilobytes / (1e9 if sys.platform == "darwin" else 1e6)

@@ -20,6 +20,7 @@ import torch
 
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.execution.torch_network import TorchNetworkEngine
+from bitwright.execution.torch_rules import TorchRules
 from bitwright.learning import Plan, Recipe, train
 from bitwright.learning.fused import train_drawn
 from bitwright.learning.start import Shape
@@ -102,7 +103,7 @@ def authors_loop(K: int, width: int, epochs: int = 10_000) -> None:
 
 
 def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: int, check: bool = True) -> None:
-    """Every input, every step, through one network; with `check` each step is compared with the templates."""
+    """Every input, every step, through one network; with `check` each step is compared with the rules, found apart."""
     program = algorithm.program
     recipe = Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda")
     train(program, recipe)  # warm up
@@ -110,6 +111,7 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
     network, history = train(program, recipe)
     training = synchronized() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda", dtype=dtype)
+    rules = TorchRules(program, "cuda")
     places = [bit for word in algorithm.inputs for bit in word.bits]
     outputs = list(algorithm.outputs[0].bits)
     inputs, wrong_steps, wrong_answers, margin, n_max = 2 ** len(places), 0, 0, float("inf"), 0
@@ -128,7 +130,7 @@ def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: i
             for _ in range(algorithm.steps or 0):
                 estimate, n = engine.estimate(states)
                 if check:
-                    truth = engine.by_rules(states)
+                    truth = rules(states)
                 after = (estimate > 0.5) & (n > 0)[:, None]
                 if check:
                     bad += (after != truth).any(dim=1).sum()

@@ -20,6 +20,7 @@ import torch
 
 from bitwright.errors import InputError
 from bitwright.execution.torch_network import TorchNetworkEngine
+from bitwright.execution.torch_rules import TorchRules
 from bitwright.learning import Plan, Recipe, TrainingError, train
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
 
@@ -45,6 +46,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
     network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda"))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda")
+    rules = TorchRules(program, "cuda")
     values = inputs_of(code, runs)
     states = engine.load(np.array([algorithm.state(v) for v in values]))
     answers: list[dict[str, int] | None] = [None] * runs
@@ -53,7 +55,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
         while any(answer is None for answer in answers) and step < 200_000 and wrong_steps == 0:
             going = torch.tensor([answer is None for answer in answers], device="cuda")
             estimate, n = engine.estimate(states)
-            truth = engine.by_rules(states)
+            truth = rules(states)
             after = (estimate > 0.5) & (n > 0)[:, None]
             wrong_steps += int(((after != truth).any(dim=1) & going).sum())
             evaluations += int(going.sum())

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from bitwright.execution.torch_network import TorchNetworkEngine
+from bitwright.execution.torch_rules import TorchRules
 from bitwright.learning import Plan, Recipe, train
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
 
@@ -68,6 +69,7 @@ def closed_loop(
     network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device=device))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device=device, dtype=dtype)
+    rules = TorchRules(program, device)
     del network
     memory_bits = torch.from_numpy(machine.memory_bits.ravel().copy()).to(device)
 
@@ -120,7 +122,7 @@ def closed_loop(
                         break
             estimate, n = engine.estimate(states)
             after = (estimate > 0.5) & (n > 0)[:, None]
-            wrong_steps += int((after != engine.by_rules(states)).any(dim=1).sum())
+            wrong_steps += int((after != rules(states)).any(dim=1).sum())
             margin = min(margin, float((estimate[:, : program.bits] - 0.5).abs().amin()))
             n_max = max(n_max, int(n.max()))
             evaluations += len(alive)

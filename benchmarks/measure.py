@@ -1,10 +1,14 @@
-"""How we measure: the best of several repetitions, in seconds."""
+"""How we measure: the best of several repetitions, in seconds; memory in a process of its own."""
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,30 @@ def readable(duration: float) -> str:
         if duration >= size:
             return f"{duration / size:.3g} {unit}"
     return f"{duration / 1e-9:.3g} ns"
+
+
+def peak_memory() -> float:
+    """The most memory that this process has had so far, in GB.
+
+    Linux hands a parent's peak down in ru_maxrss, also through exec; its mark of this very address space is VmHWM.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e9 if sys.platform == "darwin" else 1e6)
+
+
+def alone(script: str) -> tuple[float, float]:
+    """The seconds that lines of Python take in a process of their own, imports included, and its peak memory in GB."""
+    lines = (
+        "import time; begin = time.perf_counter()",
+        script,
+        "from benchmarks.measure import peak_memory; print(time.perf_counter() - begin, peak_memory())",
+    )
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True, cwd=root
+    )
+    spent, peak = done.stdout.split()[-2:]
+    return float(spent), float(peak)

@@ -12,12 +12,12 @@ import argparse
 import hashlib
 import json
 import platform
-import resource
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import peak_memory
 from bitwright.execution import Settings, make_engine
 from bitwright.execution.computer import Computer
 from bitwright.machines.subleq import Interpreter, Shape, find_dialect, load_image, machine_v
@@ -78,7 +78,7 @@ def main() -> None:
             "templates": program.templates,
             "seconds": round(time.perf_counter() - begin, 1),
             "cpu_seconds": round(time.process_time() - cpu, 1),
-            "peak_gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
+            "peak_gigabytes": round(peak_memory(), 2),
         }
     )
     for name in arguments.engines:
@@ -124,7 +124,7 @@ def run(machine: Any, image: list[int], name: str, text: str, wanted: bytes, pla
         "steps_per_cpu_second": round(tally.steps / spent),
         "instructions_per_cpu_second": round(tally.instructions / spent),
         "lines": answered,
-        "peak_gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
+        "peak_gigabytes": round(peak_memory(), 2),
     }
 
 

@@ -12,7 +12,6 @@ import argparse
 import io
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks.measure import Row, readable, seconds
+from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
 from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run_batch
@@ -199,13 +198,11 @@ def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
 
 
 def memory(name: str, bits: int) -> str:
-    script = (
-        "import resource; from bitwright import *; from bitwright.execution.validation import *; "
-        f"t = validate(make_task({name}({bits}), oracle=Arithmetic('{name}'))).tally; assert t.wrong == 0; "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    _, peak = alone(
+        "from bitwright import *; from bitwright.execution.validation import *; "
+        f"t = validate(make_task({name}({bits}), oracle=Arithmetic('{name}'))).tally; assert t.wrong == 0"
     )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    return f"{int(out) / 1e6:.2f} GB"
+    return f"{peak:.2f} GB"
 
 
 def distance() -> Iterator[Row]:

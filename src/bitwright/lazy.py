@@ -23,7 +23,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
 
 
 class Shown:
-    """Shows itself in notebooks. How is known to the viewer, which stands above all rooms and is asked when needed."""
+    """Shows itself in notebooks; the viewer draws it, and is imported only then."""
 
     def _repr_html_(self) -> str | None:
         viewer: Any = import_module("bitwright.viewer.notebook")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import threading
@@ -23,6 +24,10 @@ Common = TypeVar("Common")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 MAX_PROCESSES = 256
+_ADDRESS = re.compile(r"(ray://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})", re.ASCII)
+_PATIENCE = 5  # seconds to wait for an answer
+_SETTINGS = b"\x04"  # the type of the first frame that a server sends (RFC 9113, Section 3.4)
+_OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 _AHEAD = 2  # jobs handed out for each worker, so that none waits for the next one
 
 
@@ -46,10 +51,10 @@ class Workers:
         if word == "all":
             word = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
         if word == "ray" or word.startswith("ray:"):
-            where = word[4:]
-            if where.isdecimal() and where.isascii():
-                return cls("ray", _count(where, text))
-            return cls("ray", 0, (where if not where.startswith("//") else word) or None)
+            where = word if word.startswith("ray://") else word[4:]
+            if word == "ray" or where == "auto":
+                return cls("ray", 0, where or None)
+            return cls("ray", 0, where) if _ADDRESS.fullmatch(where) else cls("ray", _count(where, text))
         count = _count(word, text)
         return cls("serial") if count == 1 else cls("processes", count)
 
@@ -82,6 +87,7 @@ class Workers:
 
     def _in_ray(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Generator[Result]:
         ray = ray_module()
+        _check_reachable(os.environ.get("RAY_ADDRESS") if self.address == "auto" else self.address)
         started = not ray.is_initialized()
         if started:
             _start_ray(ray, self)
@@ -118,7 +124,6 @@ def ray_module() -> Any:
 
 
 def _start_ray(ray: Any, workers: Workers) -> None:
-    _check_reachable(workers.address)
     local = {} if workers.address else {"num_cpus": workers.count or None, "include_dashboard": False}
     try:
         ray.init(address=workers.address or "local", logging_level="ERROR", log_to_driver=False, **local)
@@ -128,19 +133,33 @@ def _start_ray(ray: Any, workers: Workers) -> None:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Ray itself waits for minutes, and says much, where nobody answers."""
-    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
-    if not (colon and port.isdecimal()):
+    """Ray itself waits for minutes, and says much or nothing, where nobody answers or something else does.
+
+    Its servers speak HTTP/2, and such a server answers the opening of a client at once with its settings.
+    """
+    found = _ADDRESS.fullmatch(address or "")
+    if found is None:
         return
+    host, port = found["host"].strip("[]"), int(found["port"])
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"no Ray cluster answers at {address} ({reason}); start one with: ray start --head") from None
+        with socket.create_connection((host, port), timeout=_PATIENCE) as line:
+            if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
+                return  # then the opening would have to be encrypted
+            line.sendall(_OPENING)
+            head = b""
+            while len(head) < 9 and (more := line.recv(9 - len(head))):
+                head += more
+            reason = None if head[3:4] == _SETTINGS else "something else listens there"
+    except TimeoutError:
+        reason = f"no answer within {_PATIENCE} s"
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise InputError(f"no Ray cluster answers at {address} ({reason}); start one with: ray start --head")
 
 
 def _count(word: str, text: str) -> int:
-    if not (word.isdecimal() and word.isascii() and 1 <= int(word) <= MAX_PROCESSES):
+    if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
         raise InputError(f"workers are a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS, got '{text}'")
     return int(word)
 

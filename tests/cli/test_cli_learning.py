@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,163 @@ def test_a_folder_of_networks_runs(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (code, json.loads(out)["networks"]) == (0, 3)
     code, out, _ = call(capsys, "add", "5", "6", "--bits", "3", "--engine", "network", "--network", folder, "-q")
     assert (code, out.strip()) == (0, "11")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A network of each kind, and one for a rule file."""
+    folder = tmp_path_factory.mktemp("trained")
+    rules = folder / "rules.bw"
+    rules.write_text("bits p[2]\nblock p[1] p[2]\nwhen p[1]=1 p[2]=0 write p[2]\ninput p\nsteps 1\n")
+    made = {
+        "multiplication": ("multiplication", "--bits", "3", "--width", "4096"),
+        "addition": ("addition", "--bits", "3"),
+        "permutation": ("permutation", "--order", "3,1,2"),
+        "rules": (str(rules),),
+    }
+    for name, what in made.items():
+        assert main(("train", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
+    return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "network", "printed"),
+    [
+        (("multiply", "3", "2"), "multiplication", "6"),
+        (("multiply", "3", "2", "--bits", "3"), "multiplication", "6"),
+        (("add", "1", "2"), "addition", "3"),
+        (("permute", "110"), "permutation", "011"),
+        (("permute", "110", "--order", "3,1,2"), "permutation", "011"),
+        (("run", "addition", "p=1", "q=1"), "addition", "2"),
+        (("run", "permutation", "p=6"), "permutation", "3"),
+        (("validate", "permutation"), "permutation", "exact"),
+        (("validate", "addition"), "addition", "exact"),
+    ],
+)
+def test_the_length_comes_from_the_network(
+    arguments: tuple[str, ...],
+    network: str,
+    printed: str,
+    trained: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network], "-q")
+    assert (code, out.strip(), err) == (0, printed, "")
+
+
+def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for target in (("add", "1", "2"), ("addition", "p=1", "q=2")):
+        code, out, _ = call(capsys, "trace", *target, "--engine", "network", "--network", trained["addition"])
+        assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "network", "message"),
+    [
+        (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
+        (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave out --bits"),
+        (("add", "3", "2"), "multiplication", "was trained for multiplication of 3 bits, not for addition"),
+        (("add", "3", "2"), "rules", "(2 bits, 1 template), not for addition"),
+        (("add", "3", "2", "--counter"), "addition", "of 3 bits without a counter, got --counter"),
+        (("run", "addition", "p=3", "q=9"), "addition", "input q must fit in 3 bits, got 9"),
+        (("permute", "110", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
+        (("permute", "1100"), "permutation", "this network permutes 3 bits, got BITS of 4"),
+        (("validate", "addition", "--bits", "2"), "addition", "of 3 bits, got --bits 2"),
+        (("validate", "multiplication"), "addition", "was trained for addition of 3 bits, not for multiplication"),
+    ],
+)
+def test_a_network_for_something_else_says_for_what(
+    arguments: tuple[str, ...],
+    network: str,
+    message: str,
+    trained: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_rule_file_runs_with_its_own_network_only(
+    trained: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ("run", trained["rules.bw"], "p=1", "--engine", "network", "-q", "--network")
+    assert call(capsys, *run, trained["rules"])[:2] == (0, "2\n")
+    code, _, err = call(capsys, *run, trained["addition"])
+    assert code == 2
+    assert "a network for another program" in err
+
+
+def test_the_cache_shows_its_place_and_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    folder = tmp_path / "bitwright" / "networks"
+    assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
+    assert call(capsys, "add", "1", "2", "--engine", "network", "--width", "512", "--seed", "3")[0] == 0
+    code, out, err = call(capsys, "cache", "--check")
+    assert (code, err) == (0, "")
+    assert f"{folder}: 1 network, " in out
+    assert "addition of 2 bits, width 512, seed 3\n" in out
+    document = json.loads(call(capsys, "cache", "--json")[1])
+    [entry] = document["entries"]
+    assert (document["folder"], document["bytes"]) == (str(folder), (folder / entry["file"]).stat().st_size)
+    program = addition(2).program
+    assert (entry["program_id"], entry["algorithm"], entry["bits"]) == (program.id, "addition", 2)
+    assert (entry["seed"], entry["width"], entry["problem"]) == (3, 512, None)
+    assert entry["digest"] == load_network(folder / entry["file"], program).digest
+    data = (folder / entry["file"]).read_bytes()
+    (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    code, out, _ = call(capsys, "cache", "--check")
+    assert code == 1
+    assert "seed 3; not usable" in out
+    assert "is damaged" in json.loads(call(capsys, "cache", "--check", "--json")[1])["entries"][0]["problem"]
+    code, out, _ = call(capsys, "cache", "--clear")
+    assert (code, out.startswith("removed 1 network, ")) == (0, True)
+    assert not folder.exists()
+    assert json.loads(call(capsys, "cache", "--clear", "--json")[1])["removed"] == 0
+    assert call(capsys, "cache", "--clear", "--check")[0] == 2
+
+
+def test_the_cache_of_a_program_without_a_name(
+    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    assert call(capsys, "run", trained["rules.bw"], "p=1", "--engine", "network", "--width", "64", "-q")[0] == 0
+    assert "(2 bits, 1 template), width 64" in call(capsys, "cache")[1]
+
+
+def test_the_help_names_the_places_of_the_cache() -> None:
+    from bitwright.cli.main import cli
+
+    said = CliRunner().invoke(cli, ["cache", "--help"]).output
+    assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
+
+
+def test_the_json_of_training_says_what_was_trained_and_its_digest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, common = addition(2).program, ("train", "addition", "--bits", "2", "--seed", "7", "--width", "256")
+    found = json.loads(call(capsys, *common, "-o", str(tmp_path / "n.safetensors"), "--json")[1])
+    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    assert found["digest"] == load_network(tmp_path / "n.safetensors", program).digest
+    folder = tmp_path / "folder"
+    found = json.loads(call(capsys, *common, "-o", str(folder), "--networks", "2", "--json")[1])
+    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    members = [load_network(path, program) for path in sorted(folder.iterdir())]
+    assert found["digests"] == [member.digest for member in members]
+    assert [member.origin.member for member in members] == [0, 1]
+
+
+def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("ensemble", "permutation", "--bits", "3", "--states", "10", *FAST, "--json")
+    one, two, other = (
+        json.loads(call(capsys, *command, *more)[1])["digest"]
+        for more in (("-n", "3"), ("-n", "3", "--workers", "2", "-o", str(tmp_path / "r")), ("-n", "4"))
+    )
+    assert one == two != other
 
 
 def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,11 +282,23 @@ def test_a_tiny_program_gets_a_width_that_was_tried(capsys: pytest.CaptureFixtur
         (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
         (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
         (("size", "addition", "--seed", "1"), "--seed goes with --network"),
-        (("size", "addition", "--network", "--delta", "0.1"), "--delta and --unmasked are for ensembles"),
+        (("size", "addition", "--network", "--delta", "0.1"), "--delta, --n and --unmasked are for ensembles"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
         (("train", "addition", "-o", "x", "--networks", "2", "--onnx", "x.onnx"), "--onnx is for one network"),
+        (("train", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
+        (("train", "addition", "-o", "x", "--networks", "2", "--workers", "0"), "workers are a number up to 256"),
+        (("train", "addition", "-o", "x.safetensors", "--workers", "2"), "give --networks, or leave out --workers"),
+        (("train", "addition", "-o", "/no/such/folder/x.safetensors"), "cannot write /no/such/folder/x.safetensors"),
+        *(
+            ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
+            for verb in (("train", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
+            for device in ("meta", "mps", "cpu:3", "", "cuda:x")
+        ),
+        (("figure", "orders", "--device", "meta"), "there is no device 'meta'"),
+        (("figure", "orders", "--workers", "ray:foo"), "workers are a number up to 256"),
+        (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,6 +307,43 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     assert out == ""
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
+        (("train", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
+        (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
+        (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
+        (("trace", "multiply", "7", "7", "-o", "f.html"), "f.html"),
+        (("figure", "orders", "--collect-only", "-o", "f"), "orders.csv"),
+    ],
+)
+def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:
+    """As one that has room for 1,000 bytes more in any file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bitwright", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("bitwright: cannot write ")
+    assert done.stderr.endswith(f"{file}: File too large\n")
+
+
+def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "r"
+    command = ("ensemble", "permutation", "--bits", "3", "--states", "5", *FAST, "-o", str(file), "-n", "2")
+    assert call(capsys, *command)[0] == 0
+    head, _, rest = file.read_bytes().partition(b"\n")
+    for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
+        file.write_bytes(other + b"\n" + rest)
+        code, out, err = call(capsys, *command)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert str(file) in err
 
 
 def test_cuda_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:

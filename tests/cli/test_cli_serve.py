@@ -7,11 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
+from serving import SLOW, children, eventually
+from waiting import PATIENCE
 
 from bitwright.cli.main import main
 
@@ -49,17 +50,6 @@ def test_without_the_extra_it_says_what_to_install(
     assert refusal(capsys) == "bitwright: serve needs uvicorn; pip install 'bitwright[web]'\n"
 
 
-def children(parent: int) -> set[int]:
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                found.add(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize(("stop", "host", "code"), [("SIGINT", "127.0.0.1", 0), ("SIGTERM", "0.0.0.0", -15)])
 def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, host: str, code: int) -> None:
@@ -68,25 +58,20 @@ def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, host: 
         assert process.stdout is not None
         assert process.stderr is not None
         address = process.stdout.readline().split()[0].replace("0.0.0.0", "127.0.0.1")
-        with httpx.Client(base_url=address, timeout=30) as http:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as http:
             assert "<title>bitwright</title>" in http.get("/").text
-            ring = "bits x[500]\nblock x[i] for i in 1..500\nwhen x[i]=1 write x[i%500+1] for i in 1..500\nstart x[1]"
-            slow = {"source": {"kind": "rules", "text": ring}, "engine": "kernel"}
-            job = http.post("/api/runs", json=slow).json()
-            while http.get(f"/api/runs/{job['id']}").json()["state"] != "running":
-                time.sleep(0.05)
-            workers = children(process.pid)
-            assert len(workers) >= 3
+            job = http.post("/api/runs", json=SLOW).json()
+            eventually(lambda: http.get(f"/api/runs/{job['id']}").json()["state"] == "running")
+            workers = eventually(lambda: found if len(found := children(process.pid)) >= 3 else None)
             process.send_signal(getattr(signal, stop))
-            assert process.wait(30) == code
+            assert process.wait(PATIENCE) == code
             rest = process.stderr.read()
         lines = (
             [] if host == "127.0.0.1" else ["bitwright: warning: everyone who can reach 0.0.0.0 can run programs here"]
         )
         lines += ["bitwright: stopped"] if stop == "SIGINT" else []
         assert [line.partition("; there")[0] for line in rest.splitlines()] == lines
-    for worker in workers:
-        assert not is_running(worker)
+    eventually(lambda: not any(map(is_running, workers)))
 
 
 def is_running(pid: int) -> bool:

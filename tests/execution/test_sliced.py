@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from programs import CASES, Case, crowded, random_program
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run_batch
+from bitwright.bits import BoolArray
 from bitwright.execution.kernel import KernelEngine
 from bitwright.execution.limit import LimitEngine
 from bitwright.execution.sliced import lanes
@@ -171,3 +174,48 @@ def test_lanes_that_hold_nothing_do_not_count() -> None:
     assert done.matches == {0}
     assert done.triples == {(0, 1, 0)}
     assert done.evaluations == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 63, 64, 65, 200])
+@pytest.mark.parametrize("halt", [None, FIXED_POINT])
+def test_a_wrong_step_that_changes_nothing_is_counted_every_time(steps: int, halt: Halt) -> None:
+    """x[1] among nine others should set y and never does, so the state rests, and every step of it is wrong."""
+    rules = "bits x[14] z[9] y\nblock x[i] for i in 1..14\nblock z[i] for i in 1..9\nblock y\n"
+    rules += "when x[i]=1 write y x[i] for i in 1..14\nwhen z[i]=1 write z[i] for i in 1..9\ninput x z\noutput y\n"
+    program = parse(rules + "steps 1").program
+    algorithm = whole(program, steps, halt)
+    rows = np.zeros((program.bits, 2), dtype=np.uint64)
+    rows[0, 0], rows[14:23, 0] = 0b1011, 0b0011  # lanes 0 and 1 are wrong; 3 has x[1] alone, and 2 nothing
+    made = steps if halt is None else 1
+    rests = [[True, False], [True, False]]
+    for words in (1, 2):
+        found = SlicedEngine(algorithm, steps, decide(program, program.templates, "sign"), words).run(rows, 70)
+        assert found.wrong_steps == 2 * made
+        assert lanes.unpack_lanes(found.outputs, 70)[:2, [0, 23]].tolist() == rests
+    wanted = Walker(algorithm, LimitEngine(program, program.templates, "sign"), steps).run(rows, 70)
+    assert wanted.wrong_steps == 2 * made
+    assert_equal(found, wanted, 70)
+
+
+def successor(program: Program, state: BoolArray) -> BoolArray:
+    """Eq. (6) written out: what the matching templates write is on."""
+    after = np.zeros_like(state)
+    for template in program.match(state):
+        after[program.writes(int(template))] = True
+    return after
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=SEEDS, bits=st.integers(2, 30), count=st.sampled_from([1, 64, 200]), bound=st.integers(0, 6))
+def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int, bound: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, 3, 3)
+    algorithm = replace(whole(program, 5, rng.choice([None, FIXED_POINT])), matches=bound)
+    rows = random_rows(rng, bits, count, 0.5)
+    found = SlicedEngine(algorithm, 5, words=1).run(rows, count)
+    states, wanted = lanes.unpack_lanes(rows, count), np.zeros(count, dtype=bool)
+    for _ in range(5):
+        wanted |= [len(program.match(state)) > bound for state in states]
+        states = np.array([successor(program, state) for state in states])
+    assert found.beyond.tolist() == wanted.tolist()
+    assert Walker(algorithm, TemplatesEngine(program), 5).run(rows, count).beyond.tolist() == wanted.tolist()

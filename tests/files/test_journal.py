@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,3 +101,66 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "such"):
         with pytest.raises(InputError, match="cannot write"):
             Journal(path, HEADER)
+
+
+@pytest.mark.parametrize(
+    ("first_line", "message"),
+    [
+        (b'{"format":"test 1","seed":3}', "begins with another text"),
+        (b'{"seed": 3, "format": "test 1"}', "begins with another text"),
+        (b'{"format": "test 1", "seed": 3.0}', "was begun with seed 3.0, now it is 3;"),
+        (b'{"format": "test 1", "seed": true}', "was begun with seed true, now it is 3;"),
+        (b'{"format": "test 1", "seed": 3, "more": 1}', "was begun with more 1, now it is null;"),
+        (b'{"format": "test 1"}', "was begun with seed null, now it is 3;"),
+        (b'{"format": "test 1", "seed": 4, "seed": 3}', "does not hold test 1"),
+        (b'{"format": "test 1", "seed": NaN}', "does not hold test 1"),
+        (b"[" * 200_000, "does not hold test 1"),
+        (b'{"format": ' + b"[" * 200_000, "does not hold test 1"),
+        (b"9" * 2_000_000, "does not hold test 1"),
+    ],
+)
+def test_a_header_that_we_did_not_write_is_refused_in_one_line(tmp_path: Path, first_line: bytes, message: str) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(first_line + b"\n" + b"rest")
+    with pytest.raises(InputError, match=message) as caught:
+        Journal(path, HEADER)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert path.read_bytes() == first_line + b"\nrest"
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """As on a disk that is full: the system writes what still fits, and refuses the rest."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("record", [b"x" * 100, b"x" * 1_000_000])
+def test_a_full_disk_names_the_file_and_leaves_no_part(tmp_path: Path, record: bytes) -> None:
+    path = tmp_path / "j"
+    write(path, RECORDS)
+    before = path.read_bytes()
+
+    def fill() -> None:
+        with Journal(path, HEADER) as journal:
+            list(journal.records())
+            journal.append(record)
+
+    with files_of_at_most(len(before) + 50), pytest.raises(InputError, match=f"cannot write {path}: File too large"):
+        fill()
+    assert path.read_bytes() == before
+    fill()
+    assert read(path) == [*RECORDS, record]
+
+
+def test_a_disk_too_full_for_the_header(tmp_path: Path) -> None:
+    path, header = tmp_path / "j", {**HEADER, "long": "x" * 1000}
+    with files_of_at_most(10), pytest.raises(InputError, match=f"cannot write {path}: File too large"):
+        Journal(path, header)
+    Journal(path, header).__exit__(None, None, None)
+    assert path.read_bytes() == json.dumps(header, sort_keys=True).encode() + b"\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,18 @@ def test_links_modes_and_things_that_are_no_files(tmp_path: Path) -> None:
     for odd in (tmp_path / "pipe", tmp_path):
         with pytest.raises(InputError, match="not a file"):
             write_atomically(odd, b"x")
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    write_atomically(path, b"old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (1_000, 10_000_000):  # what a buffer holds, and more
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+        try:
+            with pytest.raises(InputError, match=f"cannot write {path}: File too large"):
+                write_atomically(path, b"n" * size)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

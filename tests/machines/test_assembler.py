@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitwright.errors import InputError, Problem, ProgramError
-from bitwright.machines.assembler import assemble, load_sbn
-from bitwright.machines.disassembler import disassemble
+from bitwright.machines.assembly.disassembler import disassemble
+from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn import Code, Instruction, interpret, run_interpreter
 from bitwright.program.text import files
 
@@ -199,7 +199,7 @@ MISTAKES = {
     "jmp ¦8": "an address of this program lies between 0 and 3, got '8'",
     "jmp ¦-1": "an address of this program lies between 0 and 3, got '-1'",
     "clr ¦loop": "a word is needed here, but 'loop' is a label (line 3); a word needs another name",
-    "sub ¦halt n": "a word is needed here, but 'halt' is a label; a word needs another name",
+    "sub ¦halt n": "a word is needed here, but 'halt' is a label (the end of the program); a word needs another name",
     ".const K 1\nsub ¦K n": "a word is needed here, but 'K' is a constant (line 6); write #K",
     "sub ¦5 n": "a word is needed here, found '5'; write #5 for the constant 5",
     "sub one ¦#5": "a constant cannot be changed, found '#5'; give a word's name",
@@ -213,11 +213,11 @@ MISTAKES = {
     "sub ¦#one n": "a number is needed here, but 'one' is a word (line 2)",
     "¦loop: clr n": "'loop' is already a label (line 3); choose another name",
     "¦one: clr n": "'one' is already a word (line 2); choose another name",
-    "¦halt: clr n": "'halt' is the label of the end of the program already; choose another name",
+    "¦halt: clr n": "'halt' is already a label (the end of the program); choose another name",
     "@a: clr n\n¦@a: clr n": "'@a' is already a label (line 6); choose another name",
     ".word ¦one 2": "'one' is already a word (line 2); choose another name",
     ".word ¦loop 2": "'loop' is already a label (line 3); choose another name",
-    ".word ¦halt 2": "'halt' is the label of the end of the program; choose another name",
+    ".word ¦halt 2": "'halt' is already a label (the end of the program); choose another name",
     ".word ¦5 2": "expected a name, found '5' (the form is: .word one 1)",
     ".word two¦": "'.word' takes 2 operands, got 1 (the form is: .word one 1)",
     ".word two ¦#2": "expected a number, found '#2' (the form is: .word one 1)",

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitwright.errors import InputError
-from bitwright.machines.assembler import assemble
-from bitwright.machines.disassembler import disassemble, from_json, to_json
+from bitwright.machines.assembly.disassembler import disassemble, from_json, to_json
+from bitwright.machines.assembly.sbn_assembler import assemble
 from bitwright.machines.sbn import Code, Instruction
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}|w[0-9]|l[0-9]|sbn|_{1,64}", fullmatch=True).filter(
@@ -110,6 +110,7 @@ def test_a_code_that_text_cannot_carry_is_refused(code: Code, message: str) -> N
         assert str(refusal.value).isprintable()
 
 
+NOT = "the object is not an SBN program: "
 GOOD = {
     "width": 8,
     "instructions": [[0, 1, 0], [1, 0, 2]],
@@ -124,38 +125,41 @@ GOOD = {
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"width": 0}, "a machine has between 1 and 64 width, got 0"),
-        ({"width": "8"}, 'the width must be a whole number of at most 64 bits, got "8"'),
-        ({"width": True}, "the width must be a whole number of at most 64 bits, got true"),
-        ({"width": 8.0}, "the width must be a whole number of at most 64 bits, got 8.0"),
-        ({"instructions": []}, "a machine has between 1 and 65,536 instructions, got 0"),
-        ({"instructions": {}}, "'instructions' must be a list, got {}"),
-        ({"instructions": [[0, 1]]}, "instruction 0 must be three addresses such as [0, 1, 2], got [0, 1]"),
-        ({"instructions": [[0, 1, 0], 7]}, "instruction 1 must be three addresses such as [0, 1, 2], got 7"),
-        ({"instructions": [[0, 1, None]]}, "instruction 0 must be a whole number of at most 64 bits, got null"),
+        ({"width": 0}, f"{NOT}width must be a whole number from 1 to 64, got 0"),
+        ({"width": "8"}, f"{NOT}width must be a whole number from 1 to 64, got '8'"),
+        ({"width": True}, f"{NOT}width must be a whole number from 1 to 64, got True"),
+        ({"width": 8.0}, f"{NOT}width must be a whole number from 1 to 64, got 8.0"),
+        ({"instructions": []}, f"{NOT}instructions must be a list of 1 to 65,536 items, got []"),
+        ({"instructions": {}}, f"{NOT}instructions must be a list of 1 to 65,536 items, got {{}}"),
+        (
+            {"instructions": [[0, 1]]},
+            f"{NOT}instructions must be a list, each item a list of 3 to 3 items",
+        ),
+        ({"instructions": [[0, 1, 0], 7]}, f"{NOT}instructions must be a list, each item a list of 3 to 3 items"),
+        ({"instructions": [[0, 1, None]]}, f"{NOT}instructions must be a list, each item a list, each item a whole"),
         ({"instructions": [[0, 2, 0]]}, "instruction 0 names a word outside 0 to 1"),
-        ({"instructions": [[0, -1, 0]]}, "instruction 0 names a word outside 0 to 1"),
+        ({"instructions": [[0, -1, 0]]}, f"{NOT}instructions must be a list, each item a list, each item a whole"),
         ({"instructions": [[0, 1, 2]]}, "instruction 0 goes to 2, beyond 1"),
-        ({"instructions": [[0, 0, 0]] * 65_537}, "a machine has between 1 and 65,536 instructions, got 65,537"),
-        ({"words": []}, "a machine has between 1 and 65,536 words, got 0"),
+        ({"instructions": [[0, 0, 0]] * 65_537}, f"{NOT}instructions must be a list of 1 to 65,536 items"),
+        ({"words": []}, f"{NOT}words must be a list of 1 to 65,536 items, got []"),
         ({"words": [3, 128]}, "word 1 must fit in 8 bits, -128 to 127, got 128"),
-        ({"words": [3, 10**30]}, "word 1 must be a whole number of at most 64 bits, got 1000"),
-        ({"words": [3, [4]]}, "word 1 must be a whole number of at most 64 bits, got [4]"),
-        ({"names": []}, "'names' must be an object of names and addresses, got []"),
-        ({"names": {"a": "0", "b": 1}}, "the address of 'a' must be a whole number of at most 64 bits, got \"0\""),
+        ({"words": [3, 10**30]}, f"{NOT}words must be a list, each item a whole number from -9,223"),
+        ({"words": [3, [4]]}, f"{NOT}words must be a list, each item a whole number from -9,223"),
+        ({"names": []}, f"{NOT}names must be an object of at most"),
+        ({"names": {"a": "0", "b": 1}}, f"{NOT}names must be an object, each value a whole number from 0 to 65,535"),
         ({"names": {"a": 0, "b": 2}}, "word 'b' is at address 2, beyond 0 to 1"),
-        ({"names": {"a": 0, "b": -1}}, "word 'b' is at address -1, beyond 0 to 1"),
+        ({"names": {"a": 0, "b": -1}}, f"{NOT}names must be an object, each value a whole number from 0"),
         ({"names": {"a": 0, "b": 1, "": 0}}, "a word cannot be called ''"),
         ({"names": {"a": 0, "b": 1, "halt": 0}}, "a word cannot be called 'halt'"),
-        ({"inputs": "a"}, "'inputs' must be a list, got \"a\""),
+        ({"inputs": "a"}, f"{NOT}inputs must be a list of 0 to 16,777,216 items, got 'a'"),
         ({"inputs": ["c"]}, "there is no word called 'c'"),
-        ({"inputs": [0]}, "'inputs' must be a list of names of words, got 0 in it"),
-        ({"inputs": ["a\nb"]}, "'inputs' must be a list of names of words, got \"a\\nb\" in it"),
+        ({"inputs": [0]}, f"{NOT}inputs must be a list, each item the name of a word, got [0]"),
+        ({"inputs": ["a\nb"]}, f"{NOT}inputs must be a list, each item the name of a word, got ['a\\nb']"),
         ({"outputs": ["b", "b"]}, "a name stands twice in .out b b; list it once"),
         ({"labels": {"loop": 3}}, "label 'loop' is at address 3, beyond 0 to 2"),
         ({"labels": {"a": 0}}, "'a' is a word and a label; rename one of them"),
-        ({"lables": {}}, "an object has no key 'lables'; did you mean 'labels'?"),
-        ({"labels": ...}, "the object has no 'labels'; its keys are width, instructions, words"),
+        ({"lables": {}}, f"{NOT}it has the unknown lables"),
+        ({"labels": ...}, f"{NOT}it lacks labels"),
     ],
 )
 def test_an_object_that_says_something_impossible_is_refused(change: dict[str, object], message: str) -> None:
@@ -169,13 +173,13 @@ def test_an_object_that_says_something_impossible_is_refused(change: dict[str, o
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the object is not JSON text: Expecting value"),
-        ("sbn a b", "the object is not JSON text: Expecting value"),
-        ("[" * 100_000, "the object is not JSON text"),
-        ("7" * 10_000, "the object is not JSON text"),
-        ("[]", "an object is a JSON object with the keys width, instructions"),
-        ("NaN", "the object is not JSON text: NaN is not a number that a word can hold"),
-        ('{"width": 8, "width": 9}', "the object is not JSON text: the key 'width' is given twice"),
+        ("", f"{NOT}it may be truncated or damaged"),
+        ("sbn a b", f"{NOT}it may be truncated or damaged"),
+        ("[" * 100_000, f"{NOT}it is nested more than 32 deep"),
+        ("7" * 10_000, f"{NOT}it may be truncated or damaged"),
+        ("[]", f"{NOT}it holds a list and no object"),
+        ("NaN", f"{NOT}NaN is no number"),
+        ('{"width": 8, "width": 9}', f"{NOT}it has 'width' twice"),
         (" " * ((64 << 20) + 1), "an object has at most 67,108,864 characters, got 67,108,865"),
     ],
     ids=["empty", "assembly", "deep", "long number", "list", "NaN", "repeated key", "large"],

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bitwright.errors import InputError, Problem, ProgramError
-from bitwright.machines.assembler import assemble
-from bitwright.machines.language import compile_function
+from bitwright.machines.assembly.sbn_assembler import assemble
+from bitwright.machines.language.sbn_compiler import compile_function
 from bitwright.machines.sbn import Code, run_interpreter
 
 SOURCES = Path(__file__).parents[2] / "examples" / "sbn"
@@ -548,6 +548,24 @@ def test_all_problems_are_listed_in_order() -> None:
         "6:5: a statement is an assignment, if, while, break, continue or pass, found 'f(x)'",
         "7:15: unknown name 'z'",
     ]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_of_any_system(end: str) -> None:
+    source = "LIMIT = 5\ndef f(a):\n    x = a\n    x += LIMIT\n    return x\n"
+    assert compile_function(source.replace("\n", end)) == compile_function(source)
+    (problem,) = problems_of(source.replace("LIMIT\n", "LIMTI\n").replace("\n", end))
+    assert str(problem) == "4:10: unknown name 'LIMTI'; did you mean 'LIMIT'?"
+
+
+def test_any_number_of_comparisons_may_be_joined() -> None:
+    source = "def f(a):\n    if " + "a < 9 and " * 2_000 + "a < 2: a = 7\n    return a"
+    assert on_the_machine(assemble(compile_function(source)), a=1) == (7,)
+
+
+def test_a_line_of_several_statements_is_quoted_once() -> None:
+    text = compile_function("def f(a): a -= 1; a -= 2; return a")
+    assert text.count("; line 1:") == 1
 
 
 def test_the_width_must_be_one_of_a_machine() -> None:

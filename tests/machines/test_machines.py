@@ -21,7 +21,7 @@ from bitwright.machines import (
     steps_of_instruction,
     steps_per_instruction,
 )
-from bitwright.machines.parts import ceil_log2
+from bitwright.machines.sbn.parts import ceil_log2
 from bitwright.theory import certify, smallest_examples
 
 MACHINES = {"A": machine_a, "B": machine_b}

@@ -134,8 +134,8 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
         start=tuple(sorted(draw(st.sets(bits, max_size=4)) - used)),
         steps=draw(st.none() | st.integers(0, 2**31 - 1)),
         halt=draw(st.none() | st.just(FIXED_POINT) | bits),
-        matches=draw(st.none() | st.integers(0, 2**31 - 1)),
-        examples=draw(st.none() | st.integers(0, 2**31 - 1)),
+        matches=draw(st.none() | st.integers(program.blocks, 2**31 - 1)),
+        examples=draw(st.none() | st.integers(program.templates, 10**9)),
     )
 
 

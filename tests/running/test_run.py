@@ -143,12 +143,6 @@ def test_a_trace_to_a_fixed_point_ends_there() -> None:
     assert done.trace.steps == done.steps == 3
 
 
-def test_a_trace_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.execution.trace._MAX_BYTES", 500)
-    with pytest.raises(InputError, match="lower the step limit"):
-        run(addition(10), p=1, q=2, record=True)
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [

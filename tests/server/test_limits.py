@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import RING, SLOW, serving
+from serving import ADD, ENDLESS, RING, SLOW, children, eventually, serving
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
@@ -16,7 +15,6 @@ from bitwright.server.limits import Limits
 
 BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
 BROKEN_SBN = "loop: sbn a b nowhere\nfly a\nsub 3\n"
-ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
 
 
 @pytest.mark.parametrize(
@@ -83,73 +81,63 @@ def test_what_is_too_much_is_refused_with_one_line(server: Any, request_: dict[s
     assert "\n" not in job["message"]
 
 
-def test_time_and_waiting_have_limits_and_others_go_on() -> None:
-    limits = Limits(seconds=4, waiting=1)
-    with serving(limits, size=1) as client:
-        assert client.run(ADD)["state"] == "done"
+def test_waiting_has_a_limit_and_checks_go_on() -> None:
+    with serving(Limits(**ENDLESS, waiting=1), size=1) as client:
         slow = client.start(SLOW)
         client.until(slow["id"], lambda job: job["state"] == "running")
         waiting = client.start(ADD)
         refused = client.http.post("/api/runs", json=ADD)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
-        assert refused.json() == {"error": "busy: 1 runs are waiting already; try again in a moment"}
-        assert client.http.get(f"/api/runs/{waiting['id']}").json()["ahead"] == 0
+        assert refused.json() == {"error": "busy: 1 run is waiting already; try again in a moment"}
+        assert client.look(waiting)["ahead"] == 0
         assert client.check({"kind": "addition", "bits": 4})["ok"]  # while the only process for runs is busy
-        ended = client.until(slow["id"], lambda job: job["state"] not in ("waiting", "running"))
+        assert client.http.delete(f"/api/runs/{slow['id']}").status_code == 200
+        assert client.end(waiting)["result"]["outputs"] == {"sum": "3"}
+
+
+def test_time_has_a_limit_and_others_go_on() -> None:
+    with serving(Limits(**{**ENDLESS, "seconds": 0.5}), size=1) as client:
+        slow, next_one = client.start(SLOW), client.start(SLOW)
+        ended = client.end(slow)
         assert ended["state"] == "failed"
-        assert "longer than the 4 seconds that this server allows" in ended["message"]
-        assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
+        assert "longer than the 0.5 seconds that this server allows" in ended["message"]
+        assert client.until(next_one["id"], lambda job: job["state"] != "waiting")
 
 
 def test_memory_has_a_limit_too() -> None:
     text = "bits x[9000000]\nblock x[i] for i in 1..9000000\nwhen x[i]=1 write x[i] for i in 1..9000000"
-    with serving(Limits(memory=1 << 30, seconds=60), size=1) as client:
+    with serving(Limits(memory=1 << 30, seconds=1000), size=1) as client:
         ended = client.run({"source": {"kind": "rules", "text": text}})
         assert ended["state"] == "failed"
         assert ended["message"].startswith("this needs more memory than the 1,024 MiB that this server allows")
         assert client.run(ADD)["state"] == "done"
 
 
-def workers() -> set[int]:
-    """The processes that work for servers of this process."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"bitwright.server.worker" in (folder / "cmdline").read_bytes():
-                found.add(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_cancelling_ends_the_process_at_once() -> None:
-    others = workers()
-    with serving(size=1) as client:
+    others = children(os.getpid())
+    with serving(Limits(**ENDLESS), size=1) as client:
         assert client.run(ADD)["state"] == "done"
-        before = workers() - others
+        before = children(os.getpid()) - others
         slow, waiting = client.start(SLOW), client.start(ADD)
         job = client.until(slow["id"], lambda job: job.get("progress", {}).get("step", 0) > 0)
-        assert (job["progress"]["phase"], job["progress"]["limit"]) == ("running", 20_000)
+        assert (job["progress"]["phase"], job["progress"]["limit"]) == ("running", ENDLESS["steps"])
         answer = client.http.delete(f"/api/runs/{slow['id']}")
         assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
         assert client.http.get(f"/api/runs/{slow['id']}").status_code == 404
         assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
-        assert len(before - workers()) == 1  # that of the run; those for checks are still there
+        assert len(before - children(os.getpid())) == 1  # that of the run; those for checks are still there
         one, two = client.start(SLOW), client.start(SLOW)
         assert client.http.delete(f"/api/runs/{two['id']}").json()["state"] == "cancelled"  # it was waiting
         assert client.http.delete(f"/api/runs/{one['id']}").status_code == 200
-    assert workers() <= others
+    assert children(os.getpid()) <= others
 
 
-def test_results_are_forgotten() -> None:
-    with serving(Limits(kept=2, kept_seconds=1, abandoned_seconds=1), size=1) as client:
-        jobs = [client.run(ADD) for _ in range(4)]
-        codes = [client.http.get(f"/api/runs/{job['id']}").status_code for job in jobs]
-        assert codes == [404, 404, 200, 200]
-        slow = client.start(SLOW)["id"]
-        time.sleep(4)
-        gone = client.http.get(f"/api/runs/{jobs[3]['id']}")
-        assert gone.status_code == client.http.get(f"/api/runs/{slow}").status_code == 404
+def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
+    with serving(Limits(kept_seconds=1), size=1) as client:
+        jobs = [client.start(ADD) for _ in range(2)]
+        eventually(lambda: client.health()["results"]["count"] == 0)
+        gone = client.http.get(f"/api/runs/{jobs[1]['id']}")
+        assert gone.status_code == 404
         assert gone.json() == {"error": "there is no such run, or no longer: results are kept for a while only"}
+        assert client.health()["results"]["bytes"] == 0

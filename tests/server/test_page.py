@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from serving import RING
+from waiting import PATIENCE, wait_until
 
 from bitwright import (
     Algorithm,
@@ -22,7 +23,6 @@ from bitwright import (
     sign_size,
 )
 from bitwright.bits import bit_string
-from bitwright.theory import blocks_range, declared_range
 from bitwright.viewer import run_title
 
 Visit = Callable[..., Any]
@@ -40,7 +40,7 @@ def visit(browser: Any, server: Any) -> Iterator[Visit]:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
@@ -67,11 +67,7 @@ def press_run(page: Any) -> None:
 
 def until(page: Any, expression: str) -> None:
     """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    for _ in range(400):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"this did not become true: {expression}")
+    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def shown_outputs(page: Any) -> dict[str, str]:
@@ -131,11 +127,11 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
     assert rows["program"] == program.id
 
     page.click("#tab-size")
-    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
-    options = {"within": within, "examples": max(program.templates, algorithm.examples or 0), "steps": algorithm.steps}
+    options = {"examples": max(program.templates, algorithm.examples or 0), "steps": algorithm.steps}
     sizes = [sign_size(program, 0.01, printed=printed, **options).networks for printed in (True, False)]
-    sizes.append(calibrated_size(program, 0.01, within=within).networks)
-    assert page.locator("#sizes .count").all_inner_texts() == [f"{size:,}" for size in sizes]
+    sizes.append(calibrated_size(program, 0.01).networks)
+    shown = ["unbounded" if size is None else f"{size:,}" for size in sizes]
+    assert page.locator("#sizes .count").all_inner_texts() == shown
 
 
 def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:
@@ -271,3 +267,39 @@ def test_without_a_server_the_page_says_so(browser: Any, server: Any) -> None:
     press_run(page)
     assert page.inner_text("#failure") == "The server does not answer; is bitwright serve still running?"
     context.close()
+
+
+def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) -> None:
+    page = visit()
+    choose(page, "sbn")
+    page.select_option("#example", "sort4.sbn")
+    page.select_option("#machine", "A")
+    until(page, "document.getElementById('verdict').textContent.includes('3,082 templates')")
+    offered = "[...document.getElementById('engine').options].filter(o => !o.disabled).map(o => o.value)"
+    assert page.evaluate(offered) == ["templates", "limit", "sampled"]
+    page.select_option("#rounding", "sign")
+    press_run(page)
+    assert not page.is_visible("#failure")
+    assert shown_outputs(page) == {"a": "2", "b": "4", "c": "7", "d": "9"}
+    page.click("#tab-files")
+    missing = "training-set.npz is not there: a training set of 10,313 examples is too large to be written out in full"
+    assert missing in page.inner_text("#panel-files")
+    choose(page, "addition")
+    until(page, "document.getElementById('verdict').textContent.includes('40 templates')")
+    assert page.evaluate(offered) == ["templates", "limit", "kernel", "sampled", "network"]
+    page.select_option("#engine", "kernel")
+    page.fill("#bits", "300")
+    until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
+    expected = "The kernel engine takes at most 700 examples here, this program has 1,200"
+    assert page.inner_text("#engine-text") == expected
+
+
+def test_a_browser_names_itself_so_that_it_shares_fairly(visit: Visit) -> None:
+    page = visit()
+    names: list[str] = []
+    page.on("request", lambda asked: names.append(asked.headers.get("x-bitwright-client", "")))
+    press_run(page)
+    page.reload()
+    page.wait_for_selector("html[data-ready][data-checked=right]")
+    [name] = set(filter(None, names))
+    assert len(name) == 32

@@ -65,10 +65,10 @@ def test_unmasked_constant_bits_need_infinitely_many() -> None:
 
 
 def test_a_mean_of_the_wrong_sign_cannot_be_averaged_away() -> None:
-    size = sign_size(crowded(50), 0.01)
+    size = sign_size(crowded(50, bystanders=20), 0.01)
     assert size.networks is None
     assert "wrong sign" in size.reason
-    assert calibrated_size(crowded(50), 0.01).networks is not None
+    assert calibrated_size(crowded(50, bystanders=20), 0.01).networks is not None
 
 
 def test_growth_with_the_bit_length() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bitwright import Builder, InputError, addition
+from bitwright import Builder, InputError, addition, multiplication, parse, span
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.viewer.diagram import block_kinds, diagram_svg, lay_out, links
 
@@ -58,3 +58,41 @@ def test_programs_with_too_many_kinds_are_refused() -> None:
     b.when(letters[0] == 1).write(letters[1])
     with pytest.raises(InputError, match="at most 200 kinds"):
         diagram_svg(b.build())
+
+
+def test_arrays_whose_names_differ_by_a_number_are_not_one_kind() -> None:
+    program = parse(
+        "bits x1[2] x2[2]\nblock x1[i] for i in 1..2\nblock x2[*]\nwhen x1[i]=1 write x2[i] for i in 1..2"
+    ).program
+    kinds, of = block_kinds(program)
+    assert [(kind.names, kind.count) for kind in kinds] == [(("x1",), 2), (("x2",), 1)]
+    assert links(program, of) == {(0, 1): 2}
+
+
+def test_arrays_of_one_family_are_drawn_as_one() -> None:
+    b = Builder()
+    low, high, top = b.bits("low", 4, family="tree"), b.bits("high", 2, family="tree"), b.bit("top")
+    for level in (low[span(1, 4)], high[span(1, 2)], top):
+        b.block(level)
+    b.when(low[span(1, 4)] == 1).write(high[(span(1, 4) + 1) // 2])
+    b.when(high[span(1, 2)] == 1).write(top)
+    program = b.build()
+    kinds, of = block_kinds(program)
+    assert [(kind.names, kind.count) for kind in kinds] == [(("tree",), 6), (("top",), 1)]
+    assert links(program, of) == {(0, 0): 4, (0, 1): 2}
+
+
+def test_one_line_of_blocks_is_one_kind_whatever_its_rows_hold() -> None:
+    program = parse(
+        "bits x[3] y[3]\nblock y[i] x[1..i-1] for i in 1..2\nblock x[2..3] y[3]\nwhen y[2]=1 write y[1]"
+    ).program
+    kinds, of = block_kinds(program)
+    assert [(kind.names, kind.count) for kind in kinds] == [(("x", "y"), 3)]
+    assert of.tolist() == [0, 0, 0]
+
+
+def test_a_written_out_program_has_the_kinds_of_its_families() -> None:
+    program = multiplication(3).program
+    written_out = parse("\n".join(program.text_lines())).program
+    assert block_kinds(written_out)[0] == block_kinds(program)[0]
+    assert diagram_svg(written_out) == diagram_svg(program)

@@ -54,7 +54,7 @@ def test_rules_and_sizes_of_a_program() -> None:
     for thing in (algorithm, algorithm.program):
         html = thing._repr_html_() or ""
         assert "<code>when a=1 b=0 write b</code>" in html
-        assert "2 bits, 1 blocks, 1 templates" in html
+        assert "2 bits, 1 block, 1 template" in html
 
 
 @pytest.mark.parametrize(("program", "certified"), [(addition(4).program, True), (multiplication(4).program, False)])
@@ -63,7 +63,8 @@ def test_a_certificate_says_its_verdict(program: Program, certified: bool) -> No
     html = certificate._repr_html_() or ""
     assert certificate.certified == certified
     assert (">certified<" in html) == certified
-    assert (f"fails from n = {certificate.fails_from}" in html) != certified
+    assert (f"refuted: multiplier[1] at n = {certificate.fails_from}" in html) != certified
+    assert ("wrong in" in html) != certified
     assert certificate.program_id in html
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from bitwright.cli.networks import files_of, trained_algorithm
 from bitwright.cli.options import bits_option, run_options
 from bitwright.cli.reporting import execute, report
+from bitwright.cli.targets import widest
 
 
 @click.command("add")
@@ -22,7 +24,11 @@ def command(p: str, q: str, bits: int | None, counter: bool, as_json: bool, quie
     from bitwright.bits import any_digits, parse_number, width_of
 
     a, b = parse_number(p, "the first number"), parse_number(q, "the second number")
-    length = bits if bits is not None else max(width_of(a), width_of(b))
-    done = execute(addition(length, counter), {"p": a, "q": b}, quiet=quiet, **options)
+    values = {"p": a, "q": b}
+    if files := files_of(options):
+        algorithm = trained_algorithm("addition", files, bits, values=values, counter=counter)
+    else:
+        algorithm = addition(max(map(width_of, (a, b))) if bits is None else bits, counter)
+    done = execute(algorithm, values, quiet=quiet, **options)
     with any_digits():
-        return report(done, length, f"{a} + {b} = {done.value}", f"{done.value}", as_json, quiet)
+        return report(done, widest(algorithm), f"{a} + {b} = {done.value}", f"{done.value}", as_json, quiet)

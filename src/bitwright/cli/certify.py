@@ -1,21 +1,30 @@
-"""`bitwright certify`: a proof that the limit runs a program exactly, or the worst bit."""
+"""`bitwright certify`: a proof that the limit runs a program exactly, or a state in which it does not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.options import (
+    bits_option,
+    json_option,
+    machine_option,
+    order_option,
+    padding_option,
+    quiet_option,
+    range_option,
+)
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.targets import find_algorithm, training_size
-from bitwright.errors import InputError
+from bitwright.cli.targets import find_algorithm, find_range, training_size
+from bitwright.errors import InputError, listing
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm
-    from bitwright.theory import Certificate, Range
+    from bitwright.theory import Certificate
 
 
 @click.command("certify")
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 @order_option
 @machine_option
 @click.option("--rounding", help="sign (the paper's) or calibrated (ours, the default).")
-@click.option("--n", "source", help="How n is bounded: blocks (proved), declared (assumed) or reachable (by running).")
+@range_option
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
 @click.option("--check", type=click.Path(path_type=Path), help="Check this certificate file against the program.")
@@ -45,24 +54,25 @@ def command(
 ) -> int:
     """Prove that the mean of infinitely wide networks, trained on a program's templates, runs it exactly.
 
-    Exit 1 if it cannot be proved.
+    The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
+    certified; with --check also if the file claims anything that does not hold.
     """
-    from bitwright.theory import certify, check_certificate, check_rounding, load_certificate, save_certificate
+    from bitwright.theory import DoesNotHoldError, certify, check_rounding, save_certificate
 
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
+    if check is not None and (rounding is not None or source is not None or padding is not None):
+        raise InputError("--check takes rounding, n and padding from the file; leave these options out")
     algorithm = find_algorithm(target, bits, order, machine=machine)
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
-            if rounding is not None or source is not None or padding is not None:
-                raise InputError("--check takes rounding, n and padding from the file; leave these options out")
-            certificate = load_certificate(check)
-            check_certificate(
-                certificate, algorithm.program, _range(algorithm, progress, certificate.n_source), progress
-            )
+            try:
+                certificate = _checked(check, algorithm, progress)
+            except DoesNotHoldError as error:
+                return _refused(str(error), algorithm, as_json, quiet)
         else:
             chosen = check_rounding(rounding or "calibrated")
-            within = _range(algorithm, progress, _usual_source(algorithm, chosen) if source is None else source)
+            within = find_range(algorithm, source, progress)
             certificate = certify(
                 algorithm.program, chosen, within, training_size(algorithm, chosen, padding), progress
             )
@@ -70,47 +80,68 @@ def command(
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)
     if as_json:
-        print_json(asdict(certificate))
+        print_json(asdict(certificate) | ({} if check is None else {"holds": True}))
+    elif quiet:
+        click.echo(certificate.sentence)
     else:
-        verdict = "certified" if certificate.certified else "not certified"
-        click.echo(verdict if quiet else _report(algorithm, certificate, checked=check is not None))
+        click.echo("\n".join(_report(algorithm, certificate, checked=check is not None)))
     return 0 if certificate.certified else 1
 
 
-def _usual_source(algorithm: Algorithm, rounding: str) -> str:
-    """Calibrated rounding needs no assumption; for the sign rule we take the algorithm's word, if it gives one."""
-    return "declared" if rounding == "sign" and algorithm.matches is not None else "blocks"
+def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certificate:
+    """The certificate in a file, proved again; raises DoesNotHoldError where it claims too much."""
+    from bitwright.theory import DoesNotHoldError, check_certificate, check_program, load_certificate
+
+    certificate = load_certificate(path)
+    check_program(certificate, algorithm.program)
+    if certificate.n_source == "declared" and algorithm.matches is None:
+        raise DoesNotHoldError(
+            f"the certificate does not hold: it says n_source = declared, but {algorithm.name} declares no bound"
+        )
+    check_certificate(certificate, algorithm.program, find_range(algorithm, certificate.n_source, progress), progress)
+    return certificate
 
 
-def _range(algorithm: Algorithm, progress: StepProgress, source: str) -> Range:
-    from bitwright.bits import shorten
-    from bitwright.execution import reachable_range
-    from bitwright.theory import blocks_range, declared_range
-
-    if source == "blocks":
-        return blocks_range(algorithm.program)
-    if source == "declared":
-        return declared_range(algorithm)
-    if source == "reachable":
-        return reachable_range(algorithm, progress)
-    raise InputError(f"--n takes blocks, declared or reachable, got '{shorten(source)}'")
+def _refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool) -> int:
+    if as_json:
+        print_json({"holds": False, "certified": False, "reason": reason, "program_id": algorithm.program.id})
+    else:
+        click.echo("does not hold" if quiet else f"DOES NOT HOLD: {reason}")
+    return 1
 
 
-def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> str:
+def _headline(c: Certificate) -> str:
+    """The verdict in capitals, and what it rests on."""
+    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
+    if c.assumption:
+        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
+    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
+
+
+def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> Iterator[str]:
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    lines = [
-        f"{'CERTIFIED' if c.certified else 'NOT CERTIFIED'}: {name}, {c.rounding} rounding",
-        f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding"),
-        f"  matches   n = 1 to {c.n_max:,}, from {c.n_source} ({c.n_scope})",
-        f"  writers   at most {c.writers_max:,}, at {c.worst_bit}",
-        f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of a set bit, in units of the output",
-    ]
+    yield f"{_headline(c)}: {name}, {c.rounding} rounding"
+    yield f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding")
+    yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
+    yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
+    where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
+    yield f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of {where}, in units of the output"
     if c.masked_bits:
-        lines.append(f"  masked    {c.masked_bits:,} bits that nothing writes are fixed to 0")
+        yield f"  masked    {c.masked_bits:,} bit{'s' * (c.masked_bits != 1)} that nothing writes: fixed to 0"
     if c.fails_from is not None:
-        lines.append(f"  fails     at {c.worst_bit} from n = {c.fails_from:,} on")
-        lines.append(f"  proposal  {c.proposal}")
+        failing = _situation(c.fails_bit or "", c.fails_matches or 0, c.fails_writers or 0)
+        if c.witness is None:
+            yield f"  unproved  at n = {c.fails_from:,}: {failing}; whether a run meets such a state is not known"
+        else:
+            yield f"  fails     at n = {c.fails_from:,}: {failing}"
+            yield f"  state     on: {listing(c.witness, 12) or 'no bit'}"
+        yield f"  proposal  {c.proposal}"
+        if algorithm.matches is not None and c.assumption is None and algorithm.matches < c.n_max:
+            yield f"  declared  its author says n <= {algorithm.matches:,}; --n declared takes that on trust"
     if checked:
-        lines.append("  checked   every number of the file was proved again")
-    lines.append(f"  program   {c.program_id}")
-    return "\n".join(lines)
+        yield "  checked   every number of the file was proved again"
+    yield f"  program   {c.program_id}"
+
+
+def _situation(bit: str, matching: int, writers: int) -> str:
+    return f"{bit} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"

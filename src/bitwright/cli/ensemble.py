@@ -108,10 +108,13 @@ def command(
         print_json(
             {
                 "algorithm": algorithm.name,
+                "program_id": algorithm.program.id,
                 "networks": found.count,
                 "accuracy": reached,
                 "rounding": chosen,
                 "states": states,
+                "examples": algorithm.program.templates + recipe.padding,
+                "padding": recipe.padding,
                 "width": recipe.width,
                 "seed": recipe.seed,
                 "start": recipe.start,
@@ -120,8 +123,8 @@ def command(
                 "mean_error": limit.mean_error,
                 "expected_error": limit.expected_error,
                 "variance_ratio": limit.variance_ratio,
+                "digest": found.digest,
                 "seconds": round(seconds, 3),
-                "program_id": algorithm.program.id,
             }
         )
     else:

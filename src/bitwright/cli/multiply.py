@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from bitwright.cli.networks import files_of, trained_algorithm
 from bitwright.cli.options import bits_option, run_options
 from bitwright.cli.reporting import execute, report
+from bitwright.cli.targets import widest
 
 
 @click.command("multiply")
@@ -21,7 +23,11 @@ def command(multiplicand: str, multiplier: str, bits: int | None, as_json: bool,
     from bitwright.bits import any_digits, parse_number, width_of
 
     a, b = parse_number(multiplicand, "the first number"), parse_number(multiplier, "the second number")
-    length = bits if bits is not None else max(width_of(a), width_of(b))
-    done = execute(multiplication(length), {"multiplicand": a, "multiplier": b}, quiet=quiet, **options)
+    values = {"multiplicand": a, "multiplier": b}
+    if files := files_of(options):
+        algorithm = trained_algorithm("multiplication", files, bits, values=values)
+    else:
+        algorithm = multiplication(max(map(width_of, (a, b))) if bits is None else bits)
+    done = execute(algorithm, values, quiet=quiet, **options)
     with any_digits():
-        return report(done, length, f"{a} * {b} = {done.value}", f"{done.value}", as_json, quiet)
+        return report(done, widest(algorithm), f"{a} * {b} = {done.value}", f"{done.value}", as_json, quiet)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.targets import training_size
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from bitwright.execution import Run, Watch
-    from bitwright.program import Algorithm
+    from bitwright.program import Algorithm, Program
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -70,7 +66,7 @@ def execute(
         note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
     examples = training_size(algorithm, chosen, padding)
     settings = Settings(chosen, examples, networks, seed, files, width, device, precision)
-    with StepProgress(not quiet) as progress:
+    with StepProgress(not quiet, at_most=algorithm.halt is not None) as progress:
         return run(
             algorithm,
             values,
@@ -83,13 +79,23 @@ def execute(
         )
 
 
+def program_id(program: Program) -> str | None:
+    """The id of a program; None where it would take longer than a moment to compute."""
+    return program.id if program.templates <= 200_000 else None
+
+
 def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
-    """The stable keys of a run."""
+    """The stable keys of a run; docs/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
+        "name": run.algorithm.name,
         "algorithm": run.algorithm.name,
+        "program_id": program_id(run.algorithm.program),
+        "inputs": run.inputs,
+        "seed": run.seed,
         **single,
         "outputs": run.outputs,
+        "bit_length": bits,
         "bits": bits,
         "steps": run.steps,
         "halted": run.halted,
@@ -115,10 +121,10 @@ def report(
     elif run.halted:
         click.echo(bare if quiet else line)
         program = run.algorithm.program
-        steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
+        sizes = f"{counted(program.templates, 'template')}, {counted(run.steps, 'step')}"
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
-        note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+        note(f"{about}{sizes}, engine {run.engine}{rounded}{margin}", quiet)
     return exit_code(run, exact)
 
 
@@ -126,7 +132,7 @@ def exit_code(run: Run, exact: bool | None) -> int:
     """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
     if not run.halted:
         click.echo(
-            f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
+            f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "
             + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
             + ", or check its rules",
             err=True,
@@ -134,40 +140,3 @@ def exit_code(run: Run, exact: bool | None) -> int:
     if exact is False:
         click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
     return 0 if run.halted and exact is not False else 1
-
-
-class StepProgress:
-    """A progress bar on stderr, for runs that take longer than a moment and terminals that can show it."""
-
-    def __init__(self, show: bool, what: str = "steps") -> None:
-        self._show = show and sys.stderr is not None and sys.stderr.isatty()
-        self._what = what
-        self._begin = time.monotonic()
-        self._seen = self._begin
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> StepProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def __call__(self, step: int, limit: int) -> None:
-        if not self._show or time.monotonic() - self._seen < 0.05:
-            return
-        self._seen = time.monotonic()
-        if self._bar is None:
-            if time.monotonic() - self._begin < 0.5:
-                return
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._what, total=limit)
-        if self._task is not None:
-            self._bar.update(self._task, completed=step)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, range_option
 from bitwright.cli.reporting import StepProgress, print_json
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import find_algorithm, find_range
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--network", "one_network", is_flag=True, help="How wide one network should be, by measuring some.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="With --network: which networks; by default 0.")
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
+@range_option
 @padding_option
 @json_option
 def command(
@@ -40,6 +41,7 @@ def command(
     one_network: bool,
     seed: int | None,
     unmasked: bool,
+    source: str | None,
     padding: int | None,
     as_json: bool,
 ) -> None:
@@ -48,57 +50,35 @@ def command(
     With --network: how wide one network with a zero-output start and calibrated rounding should be. That is measured on
     networks trained now, not proved.
     """
-    from bitwright.cli.targets import training_size
-    from bitwright.theory import blocks_range, calibrated_size, check_scope, declared_range, sign_size
+    from bitwright.theory import check_scope, sizes
 
     algorithm = find_algorithm(target, bits, order, machine=machine)
     if one_network:
-        if delta is not None or unmasked:
-            raise InputError("--delta and --unmasked are for ensembles; leave them out, or --network")
+        if delta is not None or unmasked or source is not None:
+            raise InputError("--delta, --n and --unmasked are for ensembles; leave them out, or --network")
         _report_width(algorithm, seed or 0, padding or 0, as_json)
         return
     if seed is not None:
         raise InputError("--seed goes with --network; the size of an ensemble is computed, not drawn")
     delta = 0.01 if delta is None else delta
     chosen = check_scope(scope)
-    program = algorithm.program
-    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
-    padded = training_size(algorithm, "sign", padding)
-    printed, tight = (
-        sign_size(
-            program,
-            delta,
-            chosen,
-            printed=as_printed,
-            masked=not unmasked,
-            examples=padded,
-            within=within,
-            steps=algorithm.steps,
-        )
-        for as_printed in (True, False)
-    )
-    ours = calibrated_size(
-        program, delta, chosen, examples=training_size(algorithm, "calibrated", padding), within=within
-    )
+    with StepProgress(not as_json, "running") as progress:
+        within = find_range(algorithm, source, progress)
+    found = sizes(algorithm, delta, chosen, within, padding=padding, masked=not unmasked)
     if as_json:
-        print_json(
-            {
-                "delta": delta,
-                "scope": chosen,
-                "n_max": within.n_max,
-                "n_source": within.source,
-                "sign": asdict(printed),
-                "sign_tight": asdict(tight),
-                "calibrated": asdict(ours),
-                "program_id": program.id,
-            }
-        )
+        print_json(found)
         return
     what = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}[chosen]
-    click.echo(f"{algorithm.name}: networks to average for {what}, wrong with probability at most {delta:g}")
-    for name, size in (("sign, Eq. (8)", printed), ("sign, tight", tight), ("calibrated", ours)):
-        count = "unbounded" if size.networks is None else f"{size.networks:,}"
-        click.echo(f"  {name:14} {count:>12}   {size.reason}")
+    trust = f", assuming {within.assumption} (declared, not proved)" if within.assumption else ""
+    reach = f", in {within.covers}" if within.source == "reachable" else ""
+    click.echo(
+        f"{algorithm.name}: networks to average for {what}, wrong with probability at most {delta:g}{trust}{reach}"
+    )
+    for name, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
+        size = found[key]
+        count = "unbounded" if size["networks"] is None else f"{size['networks']:,}"
+        click.echo(f"  {name:14} {count:>12}   {size['reason']}")
+    click.echo("  " + "; ".join(f"{rounding} with K = {size:,}" for rounding, size in found["examples"].items()))
     click.echo(f"  n at most {within.n_max:,}, from {within.source} ({within.scope})")
 
 

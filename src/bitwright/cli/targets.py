@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
+    from bitwright.execution.run import Progress
     from bitwright.machines import Code, Machine
     from bitwright.machines.subleq import MachineV
     from bitwright.program import Algorithm
+    from bitwright.theory import Range
 
-NAMES = ("addition", "multiplication", "permutation", "machine-v")
+SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
+NAMES = (*SIZED, "machine-v")
 IMAGES = (".dec", ".sq")
 
 
@@ -31,8 +34,12 @@ def find_algorithm(
     order: str | None = None,
     default_bits: int = 4,
     machine: str | None = None,
+    files: Sequence[Path] = (),
 ) -> Algorithm:
-    """The algorithm that a shipped name, a rule file or an SBN program stands for."""
+    """The algorithm that a shipped name, a rule file or an SBN program stands for.
+
+    A name with network files is the algorithm in the size that they were trained for.
+    """
     from bitwright.algorithms import addition, multiplication, permutation
     from bitwright.algorithms.sizes import check_bits
     from bitwright.program import load
@@ -44,14 +51,18 @@ def find_algorithm(
     if is_image(target):
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
-        computer, image = find_computer(target, machine)
+        computer, image, _ = find_computer(target, machine)
         return _padded(computer.algorithm(image, Path(target).stem))
     if machine is not None:
         raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
     length = default_bits if bits is None else bits
+    if order is not None and bits is not None and target == "permutation":
+        raise InputError("--order says how many bits there are; leave out --bits")
+    if files and target in SIZED and (order is None or target == "permutation"):
+        from bitwright.cli.networks import trained_algorithm
+
+        return trained_algorithm(target, files, bits, None if order is None else parse_order(order))
     if target == "permutation":
-        if order is not None and bits is not None:
-            raise InputError("--order says how many bits there are; leave out --bits")
         return permutation(range(check_bits(length), 0, -1) if order is None else parse_order(order))
     if order is not None:
         raise InputError("--order goes with permutation only")
@@ -83,9 +94,13 @@ def _padded(algorithm: Algorithm) -> Algorithm:
 
     from bitwright.theory import smallest_examples
 
-    if algorithm.program.blocks >= 50_000:  # beyond, the search for it takes longer than anyone would wait
-        return algorithm
     return replace(algorithm, examples=smallest_examples(algorithm.program))
+
+
+def computer_size(machine: MachineV, rounding: str, padding: int | None) -> int:
+    """K of machine V, as `training_size` has it; the padding is looked for only where it is wanted."""
+    algorithm = machine.algorithm()
+    return training_size(_padded(algorithm) if rounding == "sign" else algorithm, rounding, padding)
 
 
 def is_image(target: str) -> bool:
@@ -93,8 +108,10 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
-def find_computer(target: str, choice: str | None, word_width: int | None = None) -> tuple[MachineV, list[int]]:
-    """Machine V as the options or the program itself describe it, and the image to run."""
+def find_computer(
+    target: str, choice: str | None, word_width: int | None = None
+) -> tuple[MachineV, list[int], dict[str, int]]:
+    """Machine V as the options or the program itself describe it, the image to run, and its labels."""
     from bitwright.cli.options import MachineChoice
     from bitwright.machines.subleq import Shape, find_dialect, load_image, load_sq, machine_v
 
@@ -103,9 +120,10 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
     given = choice if isinstance(choice, MachineChoice) else MachineChoice("V")
     words, width, dialect = given.words, word_width if given.word_width is None else given.word_width, given.dialect
     image: list[int] = []
+    labels: dict[str, int] = {}
     if target.lower().endswith(".sq"):
         assembly = load_sq(target)
-        image = assembly.image
+        image, labels = assembly.image, assembly.labels
         words = assembly.words if words is None else words
         width = assembly.width if width is None else width
         dialect = assembly.dialect if dialect is None else dialect
@@ -119,15 +137,29 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
             f"{Path(target).name} does not say what machine it is for; give {', '.join(missing)}, "
             "such as --words 65536 --word-width 16 --dialect howerj"
         )
-    return machine_v(Shape(words, width, find_dialect(dialect))), image
+    return machine_v(Shape(words, width, find_dialect(dialect))), image, labels
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:
-    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
-    templates = algorithm.program.templates
-    if padding is not None:
-        return templates + padding
-    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
+    """K, the same for every verb: the padding asked for, or what the algorithm declares for the sign rule."""
+    from bitwright import theory
+
+    return theory.training_size(algorithm, rounding, padding)
+
+
+def find_range(algorithm: Algorithm, source: str | None, progress: Progress | None = None) -> Range:
+    """The range of n, the same for every verb: what is proved, unless something else is asked for."""
+    from bitwright.bits import shorten
+    from bitwright.execution import reachable_range
+    from bitwright.theory import blocks_range, declared_range
+
+    if source in (None, "blocks"):
+        return blocks_range(algorithm.program)
+    if source == "declared":
+        return declared_range(algorithm)
+    if source == "reachable":
+        return reachable_range(algorithm, progress)
+    raise InputError(f"--n takes blocks, declared or reachable, got '{shorten(str(source))}'")
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import engine_options, machine_option, order_option
-from bitwright.cli.reporting import execute, exit_code, note
-from bitwright.cli.targets import find_algorithm, find_machine, parse_values
-from bitwright.errors import InputError
+from bitwright.cli.networks import files_of
+from bitwright.cli.options import engine_options, json_option, machine_option, order_option
+from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
+from bitwright.cli.streams import print_lines
+from bitwright.cli.targets import find_algorithm, find_machine, parse_values, widest
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.execution import Run
@@ -31,6 +33,7 @@ KINDS = (".html", ".svg", ".txt")
 @order_option
 @machine_option
 @engine_options
+@json_option
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
 def command(
     target: str,
@@ -41,6 +44,7 @@ def command(
     bits: int | None,
     order: str | None,
     machine: str | None,
+    as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
@@ -53,24 +57,32 @@ def command(
     bitwright trace examples/rule110.bw row=1 --only centre
     """
     from bitwright.execution.exact import is_exact
-    from bitwright.viewer import choose_columns, trace_text
+    from bitwright.viewer import choose_columns, trace_states, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:
         raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
-    algorithm, values, computer = _request(target, inputs, bits, order, machine)
+    algorithm, values, computer = _request(target, inputs, bits, order, machine, files_of(options))
+    if as_json and text:
+        raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
     page = output is not None and output.suffix.lower() == ".html"
     if page and only and not text:
         raise InputError("--only does not go with a page: it has all bits, and a search box to find them")
     names = only.split(",") if only else [computer.memory_name()] if computer else []
-    if text or not page:
+    if text or as_json or not page:
         choose_columns(algorithm.program, names)
     done = execute(algorithm, values, quiet=quiet, record=True, **options)
     assert done.trace is not None
     if output is not None:
-        _write(output, done, computer, names, bool(only), quiet)
+        _write(output, done, computer, names, bool(only), quiet or as_json)
+    if as_json:
+        exact = is_exact(done)
+        more = {} if exact is None else {"exact": exact}
+        written = {} if output is None else {"file": str(output)}
+        states = list(trace_states(done.trace, names))
+        print_json(run_json(done, widest(algorithm), **more, **written, states=states))
+        return exit_code(done, exact)
     if text or output is None:
-        for line in trace_text(done.trace, names, computer.notes(done.trace) if computer else ()):
-            click.echo(line)
+        print_lines(trace_text(done.trace, names, computer.notes(done.trace) if computer else ()))
     return exit_code(done, is_exact(done))
 
 
@@ -93,11 +105,16 @@ def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str
             readings = [str(done.algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
         data = trace_svg(done.trace, title, names, reading, readings)
     write_atomically(path, data.encode())
-    note(f"wrote {path}: {done.steps:,} steps, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
+    note(f"wrote {path}: {counted(done.steps, 'step')}, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
 
 
 def _request(
-    target: str, inputs: tuple[str, ...], bits: int | None, order: str | None, machine: str | None
+    target: str,
+    inputs: tuple[str, ...],
+    bits: int | None,
+    order: str | None,
+    machine: str | None,
+    files: Sequence[Path],
 ) -> tuple[Algorithm, dict[str, int], Computer | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
     from bitwright.bits import parse_bit_string, parse_number, width_of
@@ -105,19 +122,19 @@ def _request(
 
     verbs = {"add": "addition", "multiply": "multiplication"}
     if target == "permute":
-        if len(inputs) != 1 or not order:
+        if len(inputs) != 1 or not (order or files):
             raise InputError("trace permute takes one string of bits and --order")
         value, _ = parse_bit_string(inputs[0])
-        return find_algorithm("permutation", order=order), {"p": value}, None
+        return find_algorithm("permutation", order=order, files=files), {"p": value}, None
     if target in verbs:
         if len(inputs) != 2:
             raise InputError(f"trace {target} takes two numbers, got {len(inputs)}")
         numbers = [parse_number(text) for text in inputs]
-        algorithm = find_algorithm(verbs[target], bits, None, max(width_of(number) for number in numbers))
+        algorithm = find_algorithm(verbs[target], bits, None, max(map(width_of, numbers)), files=files)
         return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True)), None
     values = parse_values(inputs)
     if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
         found, code, algorithm = find_machine(target, machine)
         return algorithm, values, Computer(found, code)
     fitting = max((width_of(value) for value in values.values()), default=4)
-    return find_algorithm(target, bits, order, fitting, machine), values, None
+    return find_algorithm(target, bits, order, fitting, machine, files), values, None

@@ -25,7 +25,8 @@ from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.learning import Recipe
-    from bitwright.program import Program
+    from bitwright.program import Algorithm, Program
+    from bitwright.workers import Workers
 
 
 @click.command("train")
@@ -62,14 +63,19 @@ def command(
     **how: Any,
 ) -> None:
     """Train networks on the templates of a program, to run it with --engine network --network FILE."""
-    program = find_algorithm(target, bits, order, machine=machine).program
-    recipe = make_recipe(program, padding=padding or 0, **how)
+    from bitwright.workers import Workers
+
+    crew = Workers.parse(workers)
+    algorithm = find_algorithm(target, bits, order, machine=machine)
+    recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
     if networks > 1:
         if onnx is not None:
             raise InputError("--onnx is for one network; leave out --networks")
-        _train_folder(program, recipe, networks, output, workers, as_json, quiet)
+        _train_folder(algorithm, recipe, networks, output, crew, as_json, quiet)
+    elif crew.kind != "serial":
+        raise InputError(f"--workers {workers} share several networks out; give --networks, or leave out --workers")
     else:
-        _train_file(program, recipe, output, onnx, as_json, quiet)
+        _train_file(algorithm, recipe, output, onnx, as_json, quiet)
 
 
 def make_recipe(
@@ -109,7 +115,10 @@ def make_recipe(
     )
 
 
-def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool) -> None:
+def _train_file(
+    algorithm: Algorithm, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool
+) -> None:
+    from bitwright.files.storage import check_writable
     from bitwright.learning import save_network, train
 
     if output.suffix != ".safetensors":
@@ -120,7 +129,9 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
         from bitwright.learning.onnx_file import onnx_module, save_onnx
 
         onnx_module()
-    begin = time.perf_counter()
+        check_writable(onnx)
+    check_writable(output)
+    begin, program = time.perf_counter(), algorithm.program
     with StepProgress(not quiet, "training") as progress:
         most = recipe.plan.expected_steps(program.templates + recipe.padding)
         network, history = train(program, recipe, lambda step, _: progress(min(step, most), most))
@@ -133,13 +144,12 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
         print_json(
             {
                 "file": str(output),
-                "examples": examples,
-                "width": recipe.width,
+                **_about(algorithm, recipe),
                 "steps": history.steps,
                 "error": history.error[-1],
                 "loss": history.loss[-1],
+                "digest": network.digest,
                 "seconds": round(seconds, 3),
-                "program_id": program.id,
             }
         )
         return
@@ -151,28 +161,44 @@ def _train_file(program: Program, recipe: Recipe, output: Path, onnx: Path | Non
     click.echo(str(output))
 
 
+def _about(algorithm: Algorithm, recipe: Recipe) -> dict[str, object]:
+    """What was trained, and how, for JSON."""
+    return {
+        "algorithm": algorithm.name,
+        "program_id": algorithm.program.id,
+        "examples": algorithm.program.templates + recipe.padding,
+        "padding": recipe.padding,
+        "width": recipe.width,
+        "seed": recipe.seed,
+        "start": recipe.start,
+        "parametrization": recipe.plan.parametrization,
+        "tolerance": recipe.plan.tolerance,
+        "trainer": recipe.trainer,
+        "device": recipe.device,
+    }
+
+
 def _train_folder(
-    program: Program, recipe: Recipe, networks: int, output: Path, workers: str, as_json: bool, quiet: bool
+    algorithm: Algorithm, recipe: Recipe, networks: int, output: Path, crew: Workers, as_json: bool, quiet: bool
 ) -> None:
     from bitwright.learning.members import network_files, train_members
-    from bitwright.workers import Workers
+    from bitwright.learning.store import read_about
 
     if output.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")
     begin = time.perf_counter()
-    who = replace(Workers.parse(workers), gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
+    who = replace(crew, gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
     with StepProgress(not quiet, "networks") as progress:
-        files = train_members(program, recipe, networks, output, who, progress)
+        files = train_members(algorithm.program, recipe, networks, output, who, progress)
     seconds = time.perf_counter() - begin
     if as_json:
         print_json(
             {
                 "folder": str(output),
                 "networks": len(files),
-                "examples": program.templates + recipe.padding,
-                "width": recipe.width,
+                **_about(algorithm, recipe),
+                "digests": [read_about(file).digest for file in files],
                 "seconds": round(seconds, 3),
-                "program_id": program.id,
             }
         )
         return

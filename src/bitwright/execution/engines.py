@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
@@ -12,6 +14,9 @@ from bitwright.execution.limit import LimitEngine
 from bitwright.execution.templates import TemplatesEngine
 from bitwright.program import Program
 from bitwright.theory.rounding import Rounding, check_rounding
+
+if TYPE_CHECKING:
+    from bitwright.learning import Network
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
@@ -39,14 +44,12 @@ class Settings:
             raise InputError(f"a training set has at most 10^10 examples, got {shorten(self.examples)}")
 
 
-def make_engine(name: str, program: Program, settings: Settings | None = None) -> Engine:
-    """The engine of this name, ready to step this program."""
+def make_engine(
+    name: str, program: Program, settings: Settings | None = None, networks: Sequence[Network] | None = None
+) -> Engine:
+    """The engine of this name, ready to step this program; `network` takes these networks, or finds them."""
     chosen = settings or Settings()
-    examples = program.templates if chosen.examples is None else chosen.examples
-    if examples < program.templates:
-        raise InputError(
-            f"the training set has at least the program's {program.templates:,} templates, got {examples:,} examples"
-        )
+    examples = _examples(program, chosen)
     if name == "templates":
         return TemplatesEngine(program)
     if name == "limit":
@@ -60,26 +63,40 @@ def make_engine(name: str, program: Program, settings: Settings | None = None) -
 
         return SampledEngine(program, examples, chosen.rounding, chosen.networks, chosen.seed)
     if name == "network":
-        return _network_engine(program, examples, chosen)
+        return _network_engine(program, chosen, find_networks(program, chosen) if networks is None else networks)
     raise InputError(f"there is no engine '{shorten(name)}'; choose {', '.join(ENGINES)}{suggestion(name, ENGINES)}")
 
 
-def _network_engine(program: Program, examples: int, settings: Settings) -> Engine:
-    """Trained networks from files, or one that is trained now (and kept for the next time)."""
-    from bitwright.execution.network import NetworkEngine
+def _examples(program: Program, settings: Settings) -> int:
+    """K, which no program has fewer of than templates."""
+    examples = program.templates if settings.examples is None else settings.examples
+    if examples < program.templates:
+        raise InputError(
+            f"the training set has at least the program's {program.templates:,} templates, got {examples:,} examples"
+        )
+    return examples
+
+
+def find_networks(program: Program, settings: Settings) -> list[Network]:
+    """Trained networks from files, or such as are trained now (and kept for the next time)."""
     from bitwright.learning import Plan, Recipe, load_network
     from bitwright.learning.cache import cached_network, suggested_width
     from bitwright.learning.members import network_files
 
     if settings.files:
-        networks = [load_network(file, program) for path in settings.files for file in network_files(path)]
-    else:
-        width = settings.width if settings.width is not None else suggested_width(examples)
-        common = Recipe(width, settings.seed, plan=Plan(momentum=True), padding=examples - program.templates)
-        if settings.device != "cpu":
-            common = replace(common, trainer="torch", device=settings.device)
-        recipes = [replace(common, member=member) for member in range(settings.networks)]
-        networks = [cached_network(program, recipe)[0] for recipe in recipes]
+        return [load_network(file, program) for path in settings.files for file in network_files(path)]
+    examples = _examples(program, settings)
+    width = settings.width if settings.width is not None else suggested_width(examples)
+    common = Recipe(width, settings.seed, plan=Plan(momentum=True), padding=examples - program.templates)
+    if settings.device != "cpu":
+        common = replace(common, trainer="torch", device=settings.device)
+    recipes = [replace(common, member=member) for member in range(settings.networks)]
+    return [cached_network(program, recipe)[0] for recipe in recipes]
+
+
+def _network_engine(program: Program, settings: Settings, networks: Sequence[Network]) -> Engine:
+    from bitwright.execution.network import NetworkEngine
+
     if (settings.device, settings.precision) == ("cpu", "float32"):
         return NetworkEngine(program, networks, settings.rounding)
     from bitwright.execution.torch_network import TorchNetworkEngine

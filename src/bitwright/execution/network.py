@@ -34,6 +34,12 @@ def limit_of(networks: Sequence[Network]) -> Kind:
     return "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
 
 
+def check_finite(finite: bool) -> None:
+    """Raises InputError unless all outputs of the networks were finite: what is not says nothing about any bit."""
+    if not finite:
+        raise InputError("the network's outputs are not finite; its weights are too large for this precision")
+
+
 class NetworkEngine(RealEngine):
     """Steps states by the outputs of trained networks. Calibrated rounding uses the limit of their parametrization."""
 
@@ -53,8 +59,7 @@ class NetworkEngine(RealEngine):
         encoded, n = self.encode(states[first])
         with linear_algebra_threads(), np.errstate(all="ignore"):
             total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
-        if not np.isfinite(total).all():
-            raise InputError("the network's outputs are not finite; it was not trained for this")
+        check_finite(bool(np.isfinite(total).all()))
         return np.asarray(total / len(self._networks))[again], n[again]
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)

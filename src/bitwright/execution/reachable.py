@@ -40,7 +40,9 @@ def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> R
         done += count
         if progress:
             progress(done, inputs)
-    return Range(max(1, most), "reachable", f"the largest n met in running all {inputs:,} inputs by the templates")
+    runs = "the only run there is" if inputs == 1 else f"the runs of all {inputs:,} inputs"
+    scope = f"the largest n met in {runs}, by the templates; other states are not covered"
+    return Range(max(1, most), "reachable", scope, runs)
 
 
 def _input_bits(algorithm: Algorithm) -> int:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
-from bitwright.execution.network import check_networks, limit_of
+from bitwright.execution.network import check_finite, check_networks, limit_of
 from bitwright.learning import Network
 from bitwright.learning.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.rounding import Rounding
-from bitwright.training_set import TrainingSet
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
@@ -67,8 +66,6 @@ class TorchNetworkEngine:
         self.factor = tensor(1 / (safe_gap * root), torch.float32)
         self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
         self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
-        labels = TrainingSet(program).labels().toarray()
-        self.labels = tensor(_padded(labels, rows, self.columns), self.dtype)
         literals, wanted = _literals(program, self.columns, rows)
         self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
 
@@ -78,10 +75,6 @@ class TorchNetworkEngine:
     def load(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States as a tensor on the device, padded with bits that are never on."""
         return torch_module().from_numpy(_padded(states, len(states), self.columns)).to(self.device)
-
-    def by_rules(self, states: Any) -> Any:  # (batch, columns) -> (batch, columns)
-        """What the templates give for the same tensor: the truth to compare with."""
-        return (self.encode(states)[0] @ self.labels) > 0
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
         """Which templates match, without the division by sqrt(n), and n.
@@ -110,13 +103,18 @@ class TorchNetworkEngine:
 
 
 class TorchBatch:
-    """States on a device."""
+    """States on a device.
+
+    Whether all outputs so far were finite is kept there too, and looked at before anything is handed out: a look after
+    every step would make the device wait.
+    """
 
     def __init__(self, engine: TorchNetworkEngine, states: BoolArray) -> None:
         torch = torch_module()
         self._engine = engine
         self._now = self._before = engine.load(states)
         self._margin = torch.full((len(states),), float("inf"), device=engine.device)
+        self._finite = torch.ones((), dtype=torch.bool, device=engine.device)
 
     def step(self) -> None:
         torch = torch_module()
@@ -125,7 +123,8 @@ class TorchBatch:
             matched = n > 0
             self._before = self._now
             self._now = (estimate > 0.5) & matched[:, None]
-            margin = (estimate[:, : self._engine.program.bits] - 0.5).abs().amin(dim=1)
+            margin, farthest = (estimate[:, : self._engine.program.bits] - 0.5).abs().aminmax(dim=1)
+            self._finite = self._finite & farthest.isfinite().all()
             self._margin = torch.where(matched, margin, torch.full_like(margin, float("inf")))
 
     def leap(self, most: int, stops: tuple[int, ...]) -> int:  # noqa: ARG002
@@ -138,16 +137,21 @@ class TorchBatch:
         self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
 
     def states(self) -> BoolArray:
-        return np.asarray(self._now[:, : self._engine.program.bits].cpu().numpy())
+        return self._handed_out(self._now[:, : self._engine.program.bits])
 
     def bit(self, bit: int) -> BoolArray:
-        return np.asarray(self._now[:, bit].cpu().numpy())
+        return self._handed_out(self._now[:, bit])
 
     def unchanged(self) -> BoolArray:
-        return np.asarray((self._now == self._before).all(dim=1).cpu().numpy())
+        return self._handed_out((self._now == self._before).all(dim=1))
 
     def margin(self) -> FloatArray:
-        return np.asarray(self._margin.double().cpu().numpy())
+        return self._handed_out(self._margin.double())
+
+    def _handed_out(self, tensor: Any) -> NDArray[Any]:
+        found = np.asarray(tensor.cpu().numpy())
+        check_finite(bool(self._finite))
+        return found
 
 
 def _padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:

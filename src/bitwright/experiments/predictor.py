@@ -192,18 +192,25 @@ def _bars(axes: Any, at: float, top: float, table: Table) -> None:
 
 def caption(given: Tables) -> str:
     table = given["predictor"]
+    f, w, inverse = (matrix(table, part) for part in ("f", "w", "inverse"))
     mean, truth = matrix(table, "mean")[:, 0], matrix(table, "truth")[:, 0]
-    inverse = matrix(table, "inverse")
+    matched = table.where(part="f").numbers("matched") > 0
+    n, K = int(matched.sum()), len(matched)
+    examples = f"{n} matched example{'s' * (n != 1)}"
+    if n < K:
+        at, elsewhere = f[matched].max(), f[~matched].max()
+        values = f"two values, {at:.4f} at the {examples} (coloured) and {elsewhere:.4f} elsewhere (grey)"
+        weights = f"the weights are {w[matched].max():.4f} and {w[~matched].max():.4f}"
+    else:
+        values, weights = f"one value, {f.max():.4f}: all {examples} (coloured)", f"all weights are {w.max():.4f}"
+    off = f", {inverse[0, -1]:.3f} off it" if K > 1 else ""
+    others = f", the others of at most {mean[truth == 0].max() + 0:.4f}" if (truth == 0).any() else ""
     agree = int((matrix(table, "sign")[:, 0] == truth).sum())
     return (
-        f"**Figure 4, predictor structure** for {table.column('column_name')[0]}. The test kernel takes two values, "
-        f"{matrix(table, 'f').max():.4f} at the {int(sum(table.where(part='f').numbers('matched')))} matched "
-        f"examples (coloured) and {matrix(table, 'f').min():.4f} elsewhere (grey). The inverse train kernel is a "
-        f"multiple of the identity plus a constant: {inverse[0, 0]:.3f} on the diagonal, {inverse[0, -1]:.3f} off it "
-        f"(black). So the weights are {matrix(table, 'w').max():.4f} and {matrix(table, 'w').min():.4f}. Bits that "
-        f"should be set have means of at least {mean[truth > 0].min():.4f}, the others of at most "
-        f"{mean[truth == 0].max(initial=-np.inf) + 0:.4f}; {agree} of {len(truth)} signs are right. NTK of Eq. (1), "
-        "dense linear algebra."
+        f"**Figure 4, predictor structure** for {table.column('column_name')[0]}. The test kernel takes {values}. The "
+        f"inverse train kernel is a multiple of the identity plus a constant: {inverse[0, 0]:.3f} on the diagonal{off} "
+        f"(black). So {weights}. Bits that should be set have means of at least {mean[truth > 0].min():.4f}{others}; "
+        f"{agree} of {len(truth)} signs are right. NTK of Eq. (1), dense linear algebra."
     )
 
 

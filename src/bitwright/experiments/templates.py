@@ -25,7 +25,7 @@ def _rows(worked: Worked) -> list[Row]:
     """Every matrix of the picture, cell by cell.
 
     X_init: the configuration of each template in its own block (Figure 3), X its orthonormal encoding, Y its label;
-    state, encoded and output: the same three for the test input; run: the states that follow.
+    state, encoded and output: the same three for the test input; run: the states that follow; ending: why no more do.
     """
     program, examples = worked.algorithm.program, worked.examples
     order, _ = shown_order(program)
@@ -42,7 +42,7 @@ def _rows(worked: Worked) -> list[Row]:
     ]
     across = [block_colours(program)[block] for block in program.template_block]
     blocks = program.block_of[order].tolist()
-    states = run_states(worked)
+    states, ending = run_states(worked)
     steps = [f"step {step}{_reading(worked, state)}" for step, state in enumerate(states)]
     output = labels[matched].max(axis=0) if len(matched) else np.zeros(program.bits)
     parts: list[tuple[str, FloatArray, list[str], list[str], list[str], list[int]]] = [
@@ -53,6 +53,7 @@ def _rows(worked: Worked) -> list[Row]:
         ("encoded", examples.encode(worked.state[None]), ["x"], rules, across, program.template_block.tolist()),
         ("output", output[None], ["f(x)"], names, bits, blocks),
         ("run", states[:, order].astype(float), steps, names, bits, blocks),
+        ("ending", np.zeros((1, 1)), [ending], [""], [""], [0]),
     ]
     return [
         (
@@ -81,14 +82,16 @@ def _reading(worked: Worked, state: BoolArray) -> str:
 def matrix(table: Table, part: str) -> tuple[FloatArray, list[list[str]], list[str], list[str], list[int]]:
     """A part of the table as a matrix, the colours of its cells, its row and column names, and where blocks begin."""
     cells = table.where(part=part)
-    rows, columns = (int(max(cells.numbers(name))) + 1 for name in ("row", "column"))
+    heads = table.where(part="state") if part == "X_init" else cells  # a block without templates has columns there too
+    rows, columns = int(max(cells.numbers("row"))) + 1, int(max(heads.numbers("column"))) + 1
     values = np.full((rows, columns), np.nan)
     colours = [["#999999"] * columns for _ in range(rows)]
     down, across, owner = [""] * rows, [""] * columns, [-1] * columns
-    for _, row, row_name, column, column_name, block, colour, value in cells.rows:
+    for _, _, _, column, column_name, block, _, _ in heads.rows:
+        across[int(column or 0)], owner[int(column or 0)] = str(column_name), int(block or 0)
+    for _, row, row_name, column, _, _, colour, value in cells.rows:
         r, c = int(row or 0), int(column or 0)
-        values[r, c], colours[r][c] = float(value or 0), str(colour)
-        down[r], across[c], owner[c] = str(row_name), str(column_name), int(block or 0)
+        values[r, c], colours[r][c], down[r] = float(value or 0), str(colour), str(row_name)
     return values, colours, down, across, [c for c in range(columns) if c == 0 or owner[c] != owner[c - 1]]
 
 
@@ -137,7 +140,8 @@ def draw(pyplot: Any, given: Tables) -> Any:
             _rule_names(axes, rules, tops)
         elif train == "X":
             n = sum(rule.endswith("*") for rule in rules)
-            axes.text(0, tops[0] - 0.2, rf"$\hat{{x}}$: the {n} matched rows $/\sqrt{{{n}}}$", fontsize=8, va="bottom")
+            said = rf"the {n} matched row{'s' * (n != 1)} $/\sqrt{{{n}}}$" if n else "no row matches"
+            axes.text(0, tops[0] - 0.2, rf"$\hat{{x}}$: {said}", fontsize=8, va="bottom")
         at += (columns + 1.6) * CELL
     _run(panel(at + after, k), table, top)
     figure.text(0.12 / size[0], 1 - 0.3 / size[1], f"{table.where(part='state').column('row_name')[0]}", fontsize=12)
@@ -176,17 +180,27 @@ def _run(axes: Any, table: Table, top: float) -> None:
 def caption(given: Tables) -> str:
     table = given["templates"]
     init, _, rules, _, breaks = matrix(table, "X_init")
+    used = len(set(table.where(part="X").column("block")))  # a block without templates has no example
+    blocks = counted(used, "block") if used == len(breaks) else f"{used} of {counted(len(breaks), 'block')}"
     n = sum(rule.endswith("*") for rule in rules)
-    steps = len(matrix(table, "run")[0]) - 1
+    encoded = (
+        f"the sum of its {counted(n, 'matched row')} (marked *) over the root of {n}" if n else "zero: no row matches"
+    )
+    steps = counted(len(matrix(table, "run")[0]) - 1, "step")
+    ending = {"steady": f"steady after {steps}", "done": f"done after {steps}", "cut": f"its first {steps}"}
     return (
-        f"**Figures 1-3, templates and encoding** of {table.where(part='state').column('row_name')[0]}. {len(init)} "
-        f"templates in {len(breaks)} blocks (heavier lines; blocks of one kind share a colour) over {init.shape[1]} "
-        "bits. Left: the state before encoding, and each template's configuration of its own block. Middle: their "
-        f"encoding, an orthonormal set; the input is the sum of its {n} matched rows (marked *) over the root of "
-        f"{n}. Right: what each template writes; the next state is the union of the matched rows. Far right: the "
-        f"run, steady or done after {steps} step{'s' * (steps != 1)}. All from the program itself; no number is "
+        f"**Figures 1-3, templates and encoding** of {table.where(part='state').column('row_name')[0]}. "
+        f"{counted(len(init), 'template')} in {blocks} (heavier lines; blocks of one kind share a colour) over "
+        f"{counted(init.shape[1], 'bit')}. Left: the state before encoding, and each template's configuration of its "
+        f"own block. Middle: their encoding, an orthonormal set; the input is {encoded}. Right: what each template "
+        "writes; the next state is the union of the matched rows. Far right: the run, "
+        f"{ending[str(table.where(part='ending').column('row_name')[0])]}. All from the program itself; no number is "
         "drawn by hand."
     )
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 FIGURE = Figure("Figures 1-3: blocks, templates and training set", tables, {"templates": draw}, caption, True)

@@ -48,14 +48,18 @@ def worked_example(setting: Setting) -> Worked:
     return Worked(algorithm, values, algorithm.state(values), TrainingSet(program))
 
 
-def run_states(worked: Worked, most: int = 12) -> BoolArray:  # (steps + 1, k)
-    """The states of the run, until nothing changes or the algorithm is done."""
-    program, states = worked.algorithm.program, [worked.state]
-    for _ in range(min(most, worked.algorithm.steps or most)):
+def run_states(worked: Worked, most: int = 12) -> tuple[BoolArray, str]:  # (steps + 1, k)
+    """The states of the run, and how it ends: `steady` (nothing changes any more), `done`, or `cut` after `most`."""
+    algorithm, program, states = worked.algorithm, worked.algorithm.program, [worked.state]
+    while True:
+        now, made = states[-1], len(states) - 1
+        if made == algorithm.steps or (isinstance(algorithm.halt, int) and now[algorithm.halt]):
+            return np.array(states), "done"
         after = np.zeros(program.bits, dtype=bool)
-        for template in program.match(states[-1]).tolist():
+        for template in program.match(now).tolist():
             after[program.writes(template)] = True
-        if np.array_equal(after, states[-1]):
-            break
+        if np.array_equal(after, now):
+            return np.array(states), "steady"
+        if made == most:
+            return np.array(states), "cut"
         states.append(after)
-    return np.array(states)

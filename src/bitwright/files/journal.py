@@ -11,12 +11,14 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.files.documents import parse
 
 _FRAME = struct.Struct("<QI")  # length and checksum of a record
 _MAX_HEADER = 1 << 20
@@ -31,13 +33,15 @@ class Journal:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-        self._file: BinaryIO = os.fdopen(descriptor, "r+b")
+            raise self._cannot("write", error) from None
+        # For reading only: what is written goes straight to the descriptor, so that closing has nothing left to write.
+        self._file: BinaryIO = os.fdopen(descriptor, "rb")
         try:
             self._lock()
-            self._check_header(dict(header))
-            self._begin = self._file.tell()
-            self._end = self._begin
+            self._begin = self._end = self._check_header(dict(header))
+        except OSError as error:
+            self._file.close()
+            raise self._cannot("read", error) from None
         except BaseException:
             self._file.close()
             raise
@@ -52,6 +56,13 @@ class Journal:
 
     def records(self) -> Iterator[bytes]:
         """What earlier work has left, in order; a torn end is cut off. To be read to its end before appending."""
+        try:
+            yield from self._records()
+            os.ftruncate(self._file.fileno(), self._end)
+        except OSError as error:
+            raise self._cannot("read", error) from None
+
+    def _records(self) -> Iterator[bytes]:
         self._file.seek(self._begin)
         size = os.fstat(self._file.fileno()).st_size
         self._end = self._begin
@@ -60,29 +71,34 @@ class Journal:
             length, checksum = _FRAME.unpack(frame) if len(frame) == _FRAME.size else (-1, 0)
             after = self._end + _FRAME.size + length
             if length < 0 or after > size:
-                break
+                return
             record = self._file.read(length)
             if zlib.crc32(record) != checksum:
                 if after < size:
                     raise InputError(f"{self.path} is damaged at byte {self._end:,}; delete it to begin anew")
-                break
+                return
             self._end = after
             yield record
-        self._file.truncate(self._end)
 
     def append(self, record: bytes) -> None:
         """Adds a record; once this returns it survives whatever happens to the process or the machine."""
-        self._file.seek(self._end)
-        self._file.write(_FRAME.pack(len(record), zlib.crc32(record)) + record)
-        self._sync()
-        self._end = self._file.tell()
+        self._end = self._write(self._end, _FRAME.pack(len(record), zlib.crc32(record)) + record)
 
-    def _sync(self) -> None:
+    def _write(self, at: int, data: bytes) -> int:
+        """Puts data at a place, on the disk when this returns; gives the place behind it. What fails leaves no part."""
+        descriptor, rest = self._file.fileno(), memoryview(data)
         try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            while rest:
+                rest = rest[os.pwrite(descriptor, rest, at + len(data) - len(rest)) :]
+            os.fsync(descriptor)
         except OSError as error:
-            raise InputError(f"cannot write {self.path}: {error.strerror or error}") from None
+            with suppress(OSError):
+                os.ftruncate(descriptor, at)
+            raise self._cannot("write", error) from None
+        return at + len(data)
+
+    def _cannot(self, do: str, error: OSError) -> InputError:
+        return InputError(f"cannot {do} {self.path}: {error.strerror or error}")
 
     def _lock(self) -> None:
         try:
@@ -94,24 +110,29 @@ class Journal:
         except OSError:
             raise InputError(f"another process is writing {self.path}; wait for it, or choose another file") from None
 
-    def _check_header(self, header: dict[str, object]) -> None:
+    def _check_header(self, header: dict[str, object]) -> int:
+        """The place behind the header, written now if the file is new; InputError if the file has another."""
         line = (json.dumps(header, sort_keys=True) + "\n").encode()
         found = self._file.readline(_MAX_HEADER)
         if found == line:
-            return
+            return len(line)
         if line.startswith(found) and not self._file.read(1):  # empty, or killed while writing this very line
-            self._file.seek(0)
-            self._file.write(line)
-            self._sync()
-            return
+            return self._write(0, line)
         try:
-            other = json.loads(found)
-        except ValueError:
-            other = None
-        if not isinstance(other, dict) or other.get("format") != header.get("format"):
+            other = parse(found, self.path, "a journal")
+        except InputError:
+            other = {}
+        if other.get("format") != header.get("format"):
             raise InputError(f"{self.path} is there already and does not hold {header.get('format')}")
-        key = next(key for key in sorted({*header, *other}) if header.get(key) != other.get(key))
+        unlike = [key for key in sorted({*header, *other}) if _text(header.get(key)) != _text(other.get(key))]
+        if not unlike:
+            raise InputError(f"{self.path} begins with another text than was written there; choose another file")
+        key = unlike[0]
         raise InputError(
-            f"{self.path} was begun with {key} {shorten(json.dumps(other.get(key)), 60)}, now it is "
-            f"{shorten(json.dumps(header.get(key)), 60)}; choose another file"
+            f"{self.path} was begun with {key} {shorten(_text(other.get(key)), 60)}, now it is "
+            f"{shorten(_text(header.get(key)), 60)}; choose another file"
         )
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True)

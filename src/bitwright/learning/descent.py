@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log, sqrt
 
+from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError
-from bitwright.learning.start import Parametrization, Shape
+from bitwright.learning.start import PARAMETRIZATIONS, Parametrization, Shape
 from bitwright.theory.closed_form import spectrum
 
 Progress = Callable[[int, float], None]  # steps made, largest error
@@ -33,6 +34,9 @@ class Plan:
     most_steps: int | None = None
 
     def __post_init__(self) -> None:
+        if self.parametrization not in PARAMETRIZATIONS:
+            known = " or ".join(PARAMETRIZATIONS)
+            raise InputError(f"there is no parametrization '{shorten(str(self.parametrization))}'; choose {known}")
         if not 0 < self.tolerance < 0.5:
             raise InputError(f"the tolerance must lie between 0 and 0.5, got {self.tolerance:g}")
         if self.rate is not None and not self.rate > 0:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
 from bitwright.learning.train import Recipe, train
@@ -90,6 +90,8 @@ class Part:
 
     @classmethod
     def of(cls, outputs: Outputs, keep: bool) -> Part:
+        if not np.isfinite(outputs).all():
+            raise InputError("the outputs of a trained network are not finite; use a wider network or float64")
         exact = outputs.astype(np.float64)
         mean = exact.mean(axis=0)
         return cls(len(outputs), mean, ((exact - mean) ** 2).sum(axis=0), outputs if keep else None)
@@ -102,19 +104,22 @@ class Part:
         return save({"mean": self.mean, "spread": self.spread})
 
     @classmethod
-    def from_bytes(cls, data: bytes, study: Study) -> Part:
-        """Raises InputError unless the record is one of this study."""
+    def from_bytes(cls, data: bytes, study: Study, file: Path) -> Part:
+        """The part in a record of a file; InputError unless it is one of this study."""
         from safetensors import SafetensorError
         from safetensors.numpy import load
 
         try:
             found = load(data)
         except (SafetensorError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"the file of results holds a record that cannot be read ({error})") from None
+            raise InputError(f"{file} holds a record that cannot be read ({shorten(str(error))})") from None
         names = {"outputs"} if study.keep else {"mean", "spread"}
         shape = ((study.block,) if study.keep else ()) + study.states.shape
-        if set(found) != names or any(a.shape != shape or not np.isfinite(a).all() for a in found.values()):
-            raise InputError("the file of results holds a record that does not belong to it")
+        kind = np.float32 if study.keep else np.float64
+        if set(found) != names or any(
+            a.shape != shape or a.dtype != kind or not np.isfinite(a).all() for a in found.values()
+        ):
+            raise InputError(f"{file} holds a record that does not belong to it")
         return cls.of(found["outputs"], True) if study.keep else cls(study.block, found["mean"], found["spread"])
 
 
@@ -130,6 +135,12 @@ class Statistics:
     def variance(self) -> FloatArray:
         """The unbiased estimate; needs two members."""
         return self._spread / max(1, self.count - 1)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of all these numbers, the same for whoever trained the same members."""
+        numbers = (np.asarray(self.count), self.mean, self._spread)
+        return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in numbers)).hexdigest()
 
     def add(self, part: Part) -> None:
         """Chan's formula for the mean and spread of two sets together."""
@@ -174,7 +185,7 @@ def grow(
             any(done(part) for part in parts)
         return statistics
     with Journal(file, study.header()) as journal:
-        known = (Part.from_bytes(record, study) for record in journal.records())
+        known = (Part.from_bytes(record, study, file) for record in journal.records())
         finished = False
         for part in known:  # to its end, so that a torn last record is cut off
             finished = finished or done(part)

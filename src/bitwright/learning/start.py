@@ -16,6 +16,7 @@ Parametrization = Literal["ntk", "standard"]
 STARTS: tuple[Start, ...] = ("zero", "random")
 PARAMETRIZATIONS: tuple[Parametrization, ...] = ("ntk", "standard")
 MAX_WIDTH = 1 << 22
+MAX_SEED, MAX_MEMBER = 2**63, 10**9
 
 
 @dataclass(frozen=True)

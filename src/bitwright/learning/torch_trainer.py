@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.learning.descent import History, Plan
 from bitwright.learning.start import Float, Shape
@@ -24,12 +26,13 @@ def torch_module() -> Any:
 def check_device(device: str) -> Any:
     """The device of this name, if it is there."""
     torch = torch_module()
-    try:
-        chosen = torch.device(device)
-    except RuntimeError:
-        raise InputError(f"there is no device '{device}'; use cpu or cuda") from None
+    if not re.fullmatch(r"cpu|cuda(:[0-9]{1,4})?", device, re.ASCII):
+        raise InputError(f"there is no device '{shorten(device)}'; use cpu or cuda")
+    chosen = torch.device(device)
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InputError("this machine has no CUDA device that PyTorch can use; use --device cpu")
+    if chosen.type == "cuda" and (chosen.index or 0) >= (count := torch.cuda.device_count()):
+        raise InputError(f"there is no device '{device}'; this machine has {count}, from cuda:0 to cuda:{count - 1}")
     return chosen
 
 

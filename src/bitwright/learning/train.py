@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import index
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from bitwright.errors import InputError, suggestion
 from bitwright.learning.descent import History, Plan, Progress
 from bitwright.learning.network import Network, Origin
 from bitwright.learning.numpy_trainer import descend
-from bitwright.learning.start import Float, Shape, Start, initial_weights
+from bitwright.learning.start import MAX_MEMBER, MAX_SEED, STARTS, Float, Shape, Start, initial_weights
 from bitwright.learning.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.training_set import TrainingSet
@@ -35,16 +36,24 @@ class Recipe:
     precision: str = "float32"  # or float64
     threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
 
+    def __post_init__(self) -> None:
+        for name, most in (("seed", MAX_SEED), ("member", MAX_MEMBER)):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, index(value))
+            except TypeError:
+                raise InputError(f"the {name} is a whole number, got {shorten(repr(value))}") from None
+            if not 0 <= value <= most:
+                raise InputError(f"the {name} must lie between 0 and {most:,}, got {shorten(value)}")
+        _check_word("start", self.start, STARTS)
+        _check_word("trainer", self.trainer, TRAINERS)
+        _check_word("precision", self.precision, PRECISIONS)
+
 
 def train(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, History]:
     """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
     examples = TrainingSet(program, recipe.padding)
     shape = Shape(examples.examples, recipe.width, program.bits)
-    if recipe.trainer not in TRAINERS:
-        hint = suggestion(recipe.trainer, TRAINERS)
-        raise InputError(f"there is no trainer '{shorten(recipe.trainer)}'; choose numpy or torch{hint}")
-    if recipe.precision not in PRECISIONS:
-        raise InputError(f"networks are trained in float32 or float64, not in '{shorten(recipe.precision)}'")
     try:
         first, last, history = _descend(shape, recipe, examples, progress)
     except MemoryError:
@@ -60,13 +69,19 @@ def train(program: Program, recipe: Recipe, progress: Progress | None = None) ->
         start=recipe.start,
         parametrization=recipe.plan.parametrization,
         momentum=recipe.plan.momentum,
-        tolerance=recipe.plan.tolerance,
+        tolerance=float(recipe.plan.tolerance),
         error=history.error[-1],
         steps=history.steps,
         trainer=f"{recipe.trainer} on {recipe.device}",
         padding=recipe.padding,
     )
     return Network(first, last, origin), history
+
+
+def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        hint = suggestion(str(word), known)
+        raise InputError(f"there is no {what} '{shorten(str(word))}'; choose {' or '.join(known)}{hint}")
 
 
 def _descend(

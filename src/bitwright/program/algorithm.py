@@ -16,11 +16,17 @@ from bitwright.program.program import Program
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
 Halt = int | Literal["fixed point"] | None
+MAX_EXAMPLES = 10**9  # of a training set with its padding
 
 
 @dataclass(frozen=True)
 class Word:
-    """A number inside the state: its name and its bits, least significant first."""
+    """A number inside the state: its name and its bits, least significant first.
+
+    >>> from bitwright import addition
+    >>> addition(2).outputs
+    (Word(name='sum', bits=(0, 1, 5), signed=False),)
+    """
 
     name: str
     bits: tuple[int, ...]
@@ -33,8 +39,19 @@ class Algorithm(Shown):
 
     With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then
     the most it may take. Without `halt` the run is done after exactly `steps` steps. `matches` and `examples` are what
-    the author says for the theory: certificates use them, and call them declared. Without outputs, every number and
-    flag of the program is one.
+    the author says for the theory: a certificate uses `matches` only if asked to, and names it as assumed. Without
+    outputs, every number and flag of the program is one.
+
+    >>> from bitwright.program import Builder, word_of
+    >>> b = Builder()
+    >>> x = b.bits("x", 2)
+    >>> b.block(x[:])
+    >>> b.when(x[1] == 1, x[2] == 0).write(x[2])
+    >>> algorithm = Algorithm("double", b.build(), inputs=(word_of(x[:]),), steps=1)
+    >>> algorithm
+    Algorithm 'double': 2 bits, 1 block, 1 template
+    >>> algorithm.state({"x": 1})
+    array([ True, False])
     """
 
     name: str
@@ -68,6 +85,10 @@ class Algorithm(Shown):
             raise InputError(f"{self.name} sets a bit by both an input and its start")
         if self.steps is not None and not 0 <= self.steps < 2**31:
             raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
+        if problem := impossible_matches(self.program, self.matches) or impossible_examples(
+            self.program, self.examples
+        ):
+            raise InputError(problem)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts."""
@@ -123,6 +144,26 @@ class Algorithm(Shown):
         return mine == theirs
 
     def __repr__(self) -> str:
-        p = self.program
-        sizes = ((p.bits, "bit"), (p.blocks, "block"), (p.templates, "template"))
-        return f"Algorithm '{self.name}': " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in sizes)
+        return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def impossible_matches(program: Program, declared: int | None) -> str | None:
+    """Why states cannot match as few templates as declared, if that is so; a run without a match is no run."""
+    if declared is None:
+        return None
+    templates = np.bincount(program.template_block, minlength=program.blocks)
+    always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
+    if declared < 1:
+        return f"matches must be 1 or more, got {declared}"
+    if declared >= always:
+        return None
+    return f"matches must be {always:,} or more, got {declared}: so many blocks have a template for every configuration"
+
+
+def impossible_examples(program: Program, declared: int | None) -> str | None:
+    """Why a training set cannot have as few examples as declared, or as many, if that is so."""
+    if declared is None or program.templates <= declared <= MAX_EXAMPLES:
+        return None
+    if declared > MAX_EXAMPLES:
+        return f"examples must be at most {MAX_EXAMPLES:,}, got {declared:,}"
+    return f"examples must be {program.templates:,} or more, one for each template, got {declared:,}"

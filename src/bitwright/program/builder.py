@@ -1,8 +1,9 @@
 """A builder that reads like the paper's boxes, in Python.
 
+>>> from bitwright.program import index_range
 >>> b = Builder()
 >>> p, q = b.bits("p", 4), b.bits("q", 4)
->>> i = span(1, 4)
+>>> i = index_range(1, 4)
 >>> b.block(p[i], q[i])
 >>> b.when(p[i] == 1, q[i] == 0).write(p[i])
 >>> b.build()
@@ -15,95 +16,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
-from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
-from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.families import Origin
 from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
 from bitwright.program.program import Program
-
-Index = int | IntArray | slice
-
-
-def span(first: int, last: int) -> IntArray:
-    """The indices first..last, both included: the paper's `for i in [l]` is `span(1, l)`."""
-    return np.arange(first, last + 1, dtype=np.int64)
+from bitwright.program.references import Bits, Condition, Ref, checked_conditions, checked_refs
 
 
-def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
-    """Several indices that run through all their combinations: `k, j = grid((1, words), (1, width))`."""
-    axes = np.meshgrid(*(span(first, last) for first, last in ranges), indexing="ij")
-    return tuple(axis.ravel() for axis in axes)
+def word_of(*pieces: Ref, name: str = "") -> Word:
+    """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit.
 
-
-@dataclass(frozen=True, eq=False)
-class Ref:
-    """Bits chosen by an index: one row for each value of the index, one column for each bit chosen there."""
-
-    field: Field
-    bits: IntArray  # (rows or 1, columns), -1 where the index is out of range
-    asked: tuple[IntArray, ...]  # the indices as given, broadcast to the shape of `bits`
-
-    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
-        return _condition(self, other, same=True)
-
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return _condition(self, other, same=False)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Alternatives, each a list of (bits, values): `p[i] == q[i]` has two, `p[i] == 1` has one."""
-
-    alternatives: tuple[tuple[tuple[Ref, IntArray], ...], ...]
-
-
-class Bits:
-    """A declared array of bits; indexing it from 1 gives a Ref, `x[:]` gives all of it."""
-
-    def __init__(self, field: Field) -> None:
-        self.field = field
-
-    def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
-        given = index if isinstance(index, tuple) else (index,)
-        if len(given) != len(self.field.shape):
-            raise InputError(f"{self.field} takes {len(self.field.shape)} index(es), got {len(given)}")
-        columns = sum(isinstance(part, slice) for part in given)
-        axes: list[IntArray] = []
-        for part, extent in zip(given, self.field.shape, strict=True):
-            if isinstance(part, slice):
-                if part != slice(None):
-                    raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
-                axes.append(span(1, extent))
-            else:
-                axes.append(_whole(part, f"an index of {self.field}"))
-        slot, shaped = 1, []
-        for part, axis in zip(given, axes, strict=True):
-            shape = [1] * (1 + columns)
-            if isinstance(part, slice):
-                shape[slot] = -1
-                slot += 1
-            else:
-                shape[0] = -1
-            shaped.append(axis.reshape(shape))
-        lengths = {len(axis) for part, axis in zip(given, axes, strict=True) if not isinstance(part, slice)} - {1}
-        if len(lengths) > 1:
-            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths)}")
-        full = np.broadcast_arrays(*shaped)
-        asked = tuple(axis.reshape(axis.shape[0], prod(axis.shape[1:])) for axis in full)
-        return Ref(self.field, self.field.locate(asked), asked)
-
-
-def word(*pieces: Ref, name: str = "") -> Word:
-    """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit."""
+    >>> b = Builder()
+    >>> p, carry = b.bits("p", 3), b.bit("carry")
+    >>> word_of(carry, p[:], name="sum")
+    Word(name='sum', bits=(0, 1, 2, 3), signed=False)
+    """
+    pieces = checked_refs(pieces, "a number")
     bits = [int(bit) for piece in reversed(pieces) for bit in piece.bits.ravel()]
     if not bits:
         raise InputError(f"the number {name or 'without a name'} has no bits")
@@ -120,58 +55,86 @@ class Rule:
 
     def write(self, *targets: Ref) -> None:
         """The bits that the templates of this rule set in the next state."""
+        checked = checked_refs(targets, "write")
         if self not in self._builder._pending:
             raise InputError("a rule writes once; give all its bits to one 'write'")
         self._builder._pending.remove(self)
-        self._builder._add_rule(self._conditions, targets, self._origin)
+        self._builder._add_rule(self._conditions, checked, self._origin)
 
 
 class Builder:
-    """Collects bits, blocks and rules; `build` reports all their problems at once."""
+    """Collects bits, blocks and rules; `build` reports all their problems at once.
+
+    >>> b = Builder()
+    >>> light, button = b.bit("light"), b.bit("button")
+    >>> b.block(light, button)
+    >>> b.when(light != button).write(light)
+    >>> b.build()
+    <Program: 2 bits, 1 block, 2 templates>
+    """
 
     def __init__(self) -> None:
         self._shapes: list[tuple[str, tuple[int, ...]]] = []
         self._declared: dict[str, Origin] = {}
+        self._array_families: list[str] = []
         self._blocks: list[BlockFamily] = []
         self._rules: list[RuleFamily] = []
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
+        self._already_reported: set[str] = set()  # names in blocks that could not be made
         self._size = 0
 
-    def bits(self, name: str, *shape: int) -> Bits:
-        """Declares an array of bits of the given shape."""
-        return Bits(self._declare(name, shape))
+    def bits(self, name: str, *shape: int, family: str = "") -> Bits:
+        """Declares an array of bits of the given shape.
 
-    def bit(self, name: str) -> Ref:
+        Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
+        as their `family`: diagrams draw them as one.
+        """
+        return Bits(self._declare(name, shape, family))
+
+    def bit(self, name: str, family: str = "") -> Ref:
         """Declares a single bit."""
-        field = self._declare(name, ())
+        field = self._declare(name, (), family)
         return Ref(field, field.bits().reshape(1, 1), ())
 
     def block(self, *members: Ref) -> None:
         """Declares blocks, one for each row of its members' index."""
-        origin = _caller("block")
+        members = checked_refs(members, "a block")
+        origin = _caller(" ".join(("block", *dict.fromkeys(member.field.name for member in members))))
+        before = len(self._problems)
         count = self._rows(members, origin)
         if count is not None:
             self._blocks.append(BlockFamily(count, self._picks(members, count, origin), origin))
+        if len(self._problems) > before:
+            self._already_reported.update(member.field.name for member in members)
 
     def when(self, *conditions: Condition) -> Rule:
         """Starts a rule: the bits named here have these values, the other bits of their block are 0."""
-        rule = Rule(self, conditions, _caller("when"))
+        rule = Rule(self, checked_conditions(conditions), _caller("when"))
         self._pending.append(rule)
         return rule
 
     def build(self) -> Program:
         """The program, or a ProgramError that lists every problem."""
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
+        layout, incomplete = Layout.of(self._shapes), bool(problems)
         try:
-            program = assemble(Layout.of(self._shapes), self._blocks, self._rules, self._declared)
+            program = assemble(
+                layout,
+                self._blocks,
+                self._rules,
+                self._declared,
+                self._already_reported,
+                incomplete,
+                array_families=self._array_families,
+            )
         except ProgramError as error:
             raise ProgramError([*problems, *error.problems]) from None
         if problems:
             raise ProgramError(problems)
         return program
 
-    def _declare(self, name: str, shape: tuple[int, ...]) -> Field:
+    def _declare(self, name: str, shape: tuple[int, ...], family: str) -> Field:
         if not NAME.fullmatch(name) or name in KEYWORDS:
             raise InputError(f"'{name}' cannot name bits: use letters, digits and _, and no word of the rule text")
         if name in self._declared:
@@ -179,6 +142,7 @@ class Builder:
         if any(extent < 1 for extent in shape):
             raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
         self._declared[name] = _caller("bits")
+        self._array_families.append(family or name)
         self._shapes.append((name, shape))
         field = Field(name, shape, self._size)
         self._size += field.size
@@ -214,10 +178,8 @@ class Builder:
             outside = np.argwhere(ref.bits < 0)
             if len(outside):
                 at = tuple(outside[0])
-                index = ",".join(str(int(axis[at])) for axis in ref.asked)
-                self._problems.append(
-                    origin.problem(f"index out of range: {ref.field.name}[{index}], declared as {ref.field}")
-                )
+                name = ref.name(int(np.ravel_multi_index(at, ref.bits.shape)))
+                self._problems.append(origin.problem(f"index out of range: {name}, declared as {ref.field}"))
             full = np.broadcast_to(ref.bits, (count, ref.bits.shape[1]))
             rows.append(np.repeat(np.arange(count), full.shape[1]))
             bits.append(full.ravel())
@@ -225,29 +187,9 @@ class Builder:
         return Picks(np.concatenate(rows)[inside], np.concatenate(bits)[inside])
 
 
-def _condition(ref: Ref, other: object, same: bool) -> Condition:
-    if isinstance(other, Ref):
-        if ref.bits.shape[1] != 1 or other.bits.shape[1] != 1:
-            raise InputError("only single bits can be compared with each other; use an index instead of [:]")
-        zero, one = np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.int64)
-        first, second = (zero, one) if same else (one, zero)
-        return Condition((((ref, zero), (other, first)), ((ref, one), (other, second))))
-    values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
-    if not np.isin(values, (0, 1)).all():
-        raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
-    return Condition((((ref, values if same else 1 - values),),))
-
-
-def _whole(given: object, what: str) -> IntArray:
-    array = np.atleast_1d(np.asarray(given))
-    if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
-        raise InputError(f"{what} must be a whole number or a row of them, got {given!r}")
-    return array.astype(np.int64)
-
-
 def _caller(what: str) -> Origin:
     """The line of the user's Python that made this call, for problem messages."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return Origin(what, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    return Origin(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")

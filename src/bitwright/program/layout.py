@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, counted, suggestion
 
 IntArray = NDArray[np.int64]
 
@@ -24,7 +24,11 @@ KEYWORDS = frozenset(f"{_STATEMENTS} write for in if and at fixed point signed".
 
 @dataclass(frozen=True)
 class Field:
-    """One declared name: a single bit (`shape` is empty) or an array of bits of any rank."""
+    """One declared name: a single bit (`shape` is empty) or an array of bits of any rank.
+
+    >>> print(Field("m", (2, 8), offset=4), Field("flag", (), offset=20))
+    m[2,8] flag
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -32,6 +36,7 @@ class Field:
 
     @property
     def size(self) -> int:
+        """How many bits it has."""
         return prod(self.shape)
 
     def locate(self, indices: Sequence[IntArray]) -> IntArray:
@@ -48,6 +53,7 @@ class Field:
         return np.arange(self.offset, self.offset + self.size, dtype=np.int64)
 
     def bit_names(self) -> list[str]:
+        """The names of its bits, in order."""
         if not self.shape:
             return [self.name]
         if len(self.shape) == 1:
@@ -60,12 +66,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """All names of a program, in the order in which they were declared."""
+    """All names of a program, in the order in which they were declared.
+
+    >>> layout = Layout.of([("p", (2,)), ("flag", ())])
+    >>> layout.names
+    ['p[1]', 'p[2]', 'flag']
+    >>> layout.bit("p[2]"), layout.name_of(2), layout.size
+    (1, 'flag', 3)
+    """
 
     fields: tuple[Field, ...]
 
     @classmethod
     def of(cls, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> Layout:
+        """The layout of names and shapes in this order; the shape of a single bit is empty."""
         fields, offset = [], 0
         for name, shape in shapes:
             fields.append(Field(name, shape, offset))
@@ -96,6 +110,7 @@ class Layout:
             raise InputError(f"there are no bits called '{name}'{hint}") from None
 
     def field_of(self, bit: int) -> Field:
+        """The declared name that a bit belongs to."""
         return self.fields[bisect_right(self._offsets, bit) - 1]
 
     def name_of(self, bit: int) -> str:
@@ -118,10 +133,13 @@ class Layout:
         except ValueError:
             raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
         if len(index) != len(field.shape):
-            raise InputError(f"'{name}' needs {len(field.shape)} index(es): {field}")
-        if not all(1 <= i <= extent for i, extent in zip(index, field.shape, strict=True)):
-            raise InputError(f"'{name}' is out of range: {field}")
-        return int(field.locate([np.int64(i) for i in index]))  # type: ignore[misc]
+            raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}: {field}")
+        bit = 0
+        for i, extent in zip(index, field.shape, strict=True):
+            if not 1 <= i <= extent:
+                raise InputError(f"'{name}' is out of range: {field}")
+            bit = bit * extent + i - 1
+        return field.offset + bit
 
     @cached_property
     def names(self) -> list[str]:

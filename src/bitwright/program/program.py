@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.errors import counted
 from bitwright.lazy import Shown
+from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
@@ -28,7 +30,17 @@ class Program(Shown):
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
 
     Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
-    the j-th bit of the block. All arrays are read-only.
+    the j-th bit of the block. All arrays are read-only. How it was written is kept in families; it counts neither in
+    equality nor in the id.
+
+    >>> from bitwright import addition
+    >>> program = addition(4).program
+    >>> program
+    <Program: 12 bits, 8 blocks, 16 templates>
+    >>> program.template_text(2), program.block_names(0)
+    ('when p[1]=1 q[1]=1 write c[1]', ['p[1]', 'q[1]'])
+    >>> program.block_families.labels, program.block_families.sizes.tolist()
+    (('block p q', 'block c'), [4, 4])
     """
 
     layout: Layout
@@ -38,8 +50,9 @@ class Program(Shown):
     template_config: IntArray  # (K,)
     write_start: IntArray  # (K + 1,) template t writes write_bits[write_start[t]:write_start[t + 1]]
     write_bits: IntArray  # (nnz,)
-    template_rule: IntArray = field(repr=False)  # (K,) which rule of the source gave each template
-    rules: tuple[str, ...] = field(repr=False)  # the source text of each rule
+    block_families: Families  # the lines, or calls of a Builder, that blocks come from
+    rule_families: Families  # the same for templates
+    array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
 
     def __post_init__(self) -> None:
         for array in (
@@ -49,9 +62,35 @@ class Program(Shown):
             self.template_config,
             self.write_start,
             self.write_bits,
-            self.template_rule,
         ):
             array.flags.writeable = False
+
+    @classmethod
+    def from_tables(
+        cls,
+        bits: Layout | Sequence[str],
+        blocks: Sequence[Sequence[str | int]],
+        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int]]],
+        block_families: Sequence[str] | None = None,
+        rule_families: Sequence[str] | None = None,
+    ) -> Program:
+        """The program of plain tables: names of all bits, blocks as lists of bits, templates as (block, configuration,
+        writes).
+
+        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
+        the value of the j-th bit that the block lists, or the list of these values. Families may be given by a name for
+        each block and each template; otherwise each is a family of its own. Raises ProgramError with every problem.
+
+        >>> Program.from_tables(
+        ...     ["p[1]", "p[2]", "flag"],
+        ...     blocks=[["p[1]", "p[2]"], ["flag"]],
+        ...     templates=[(0, 0b01, ["p[2]"]), (0, [1, 1], ["flag"]), (1, 1, ["flag"])],
+        ... ).template_text(1)
+        'when p[1]=1 p[2]=1 write flag'
+        """
+        from bitwright.program.tables import program_from_tables  # builds a Program, so it needs this file first
+
+        return program_from_tables(bits, blocks, templates, block_families, rule_families)
 
     # Sizes, in the paper's letters.
 
@@ -69,6 +108,22 @@ class Program(Shown):
     def templates(self) -> int:
         """K, the paper's k': the number of templates, and of training examples before padding."""
         return len(self.template_block)
+
+    @property
+    def template_rule(self) -> IntArray:  # (K,)
+        """The rule (a family of templates) that each template comes from."""
+        return self.rule_families.of
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """How each rule was written."""
+        return self.rule_families.labels
+
+    @property
+    def sizes(self) -> str:
+        """`8 bits, 4 blocks, 1 template`: all three in words."""
+        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
+        return ", ".join(counted(number, what) for number, what in sizes)
 
     @cached_property
     def writers(self) -> IntArray:  # (k,)
@@ -166,6 +221,7 @@ class Program(Shown):
         return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
 
     def block_members(self, block: int) -> IntArray:
+        """The bits of a block."""
         return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
 
     def writes(self, template: int) -> IntArray:
@@ -200,4 +256,4 @@ class Program(Shown):
         return hash((self.layout, self.templates, self.write_bits.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<Program: {self.bits} bits, {self.blocks} blocks, {self.templates} templates>"
+        return f"<Program: {self.sizes}>"

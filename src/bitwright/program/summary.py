@@ -1,4 +1,16 @@
-"""A program in numbers and families: what `show` prints and pages display."""
+"""A program in numbers and families: what `show` prints and pages display.
+
+>>> from bitwright import addition
+>>> program = addition(4).program
+>>> names(program)[0]
+NameSummary(name='p[4]', bits=4, writers_min=2, writers_max=2)
+>>> blocks(program)[0]
+BlockSummary(count=4, example=('p[1]', 'q[1]'), templates_min=3, templates_max=3)
+>>> rules(program)[0]
+RuleSummary(count=4, text='when p[1]=0 q[1]=1 write p[1], and so on')
+>>> never_written(program)
+['q[1]']
+"""
 
 from __future__ import annotations
 
@@ -39,6 +51,7 @@ class RuleSummary:
 
 
 def names(program: Program) -> list[NameSummary]:
+    """Declared names in their order."""
     found = []
     for field in program.layout.fields:
         writers = program.writers[field.offset : field.offset + field.size]
@@ -47,8 +60,9 @@ def names(program: Program) -> list[NameSummary]:
 
 
 def blocks(program: Program) -> list[BlockSummary]:
+    """Kinds of blocks in the order of their first block."""
     owner = np.repeat(np.arange(len(program.layout.fields)), [field.size for field in program.layout.fields])
-    held = np.bincount(program.template_block, minlength=program.blocks)
+    templates = np.bincount(program.template_block, minlength=program.blocks)
     kinds: dict[bytes, list[int]] = {}
     fields = owner[program.block_bits]
     bounds = program.block_start.tolist()
@@ -56,7 +70,10 @@ def blocks(program: Program) -> list[BlockSummary]:
         kinds.setdefault(fields[first:last].tobytes(), []).append(block)
     return [
         BlockSummary(
-            len(members), tuple(program.block_names(members[0])), int(held[members].min()), int(held[members].max())
+            len(members),
+            tuple(program.block_names(members[0])),
+            int(templates[members].min()),
+            int(templates[members].max()),
         )
         for members in kinds.values()
     ]
@@ -64,22 +81,20 @@ def blocks(program: Program) -> list[BlockSummary]:
 
 def rules(program: Program) -> list[RuleSummary]:
     """Rules in the order they were written; those built in Python show their first template."""
-    counts = np.bincount(program.template_rule, minlength=len(program.rules))
-    present, first = np.unique(program.template_rule, return_index=True)
-    example = dict(zip(present.tolist(), first.tolist(), strict=True))
+    families = program.rule_families
+    present, first = np.unique(families.of, return_index=True)
     found: list[RuleSummary] = []
-    for rule, text in enumerate(program.rules):
-        if rule not in example:
-            continue
-        if text.startswith("when "):
-            shown = text
+    line_above = ("", "")
+    for rule, template in zip(present.tolist(), first.tolist(), strict=True):
+        text, count = families.labels[rule], int(families.sizes[rule])
+        line = (text, families.places[rule])
+        if not text.startswith("when "):
+            found.append(RuleSummary(count, program.template_text(template) + ", and so on" * (count > 1)))
+        elif line == line_above:  # one line with = or != between bits is several families
+            found[-1] = RuleSummary(found[-1].count + count, text)
         else:
-            more = ", and so on" if counts[rule] > 1 else ""
-            shown = program.template_text(example[rule]) + more
-        if found and text.startswith("when ") and program.rules[rule - 1] is text:
-            found[-1] = RuleSummary(found[-1].count + int(counts[rule]), shown)  # one line with = or != between bits
-        else:
-            found.append(RuleSummary(int(counts[rule]), shown))
+            found.append(RuleSummary(count, text))
+        line_above = line
     return found
 
 

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.types import Receive, Scope, Send
 
-from bitwright.bits import printable, shorten
+from bitwright.bits import shorten
+from bitwright.errors import printable
 from bitwright.server.examples import example_texts
-from bitwright.server.guard import Guard
-from bitwright.server.jobs import BROKEN, BusyError, Job, Jobs
+from bitwright.server.guard import Guard, client_of
+from bitwright.server.jobs import BROKEN, Job, Jobs
 from bitwright.server.limits import Limits
-from bitwright.server.pool import BrokenError, Pool, RefusedError
+from bitwright.server.log import log
+from bitwright.server.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
+from bitwright.server.process import BrokenError
 from bitwright.server.requests import CheckRequest, RunRequest
+from bitwright.server.sharing import BusyError
 from bitwright.version import __version__
 
+T = TypeVar("T")
 ASSETS = {
     "index.html": "text/html; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
@@ -33,27 +38,34 @@ ASSETS = {
 KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", "bw": "text/plain; charset=utf-8"}
 # The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
 _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
-_POLL_SECONDS = 10.0
+_PIECE = 1 << 16  # bytes of a file that are handed over at a time
+CHECKING = 2  # processes for checks
 
 
-def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset(), size: int = 0) -> FastAPI:
+def processes_for_runs() -> int:
+    """More than processors: they share these, and one client, who gets half of them, can use all of these."""
+    return max(4, min(12, 2 * (os.cpu_count() or 1)))
+
+
+def create_app(
+    limits: Limits | None = None,
+    names: frozenset[str] = frozenset(),
+    size: int = 0,
+    connections: Callable[[], dict[str, int]] = dict,
+) -> FastAPI:
     """The application with `size` processes for runs; `names` are host names, besides localhost, that it answers to."""
     limits = limits or Limits()
-    processors = os.cpu_count() or 1
     assets = {name: (files("bitwright.server") / "assets" / name).read_bytes() for name in ASSETS}
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        # Rather more processes than processors: they share these, and a long run does not hold up short ones.
-        runs, checks = Pool(size or max(4, min(8, processors)), limits), Pool(2, limits)
-        app.state.checks, app.state.jobs = checks, Jobs(runs, limits)
-        tasks = [
-            asyncio.create_task(work) for work in (checks.warm(1), runs.warm(min(2, size or 2)), app.state.jobs.sweep())
-        ]
+        runs, checks = Pool(size or processes_for_runs(), limits, "run", least=2), Pool(CHECKING, limits, "check")
+        app.state.checks, app.state.runs, app.state.jobs = checks, runs, Jobs(runs, limits)
+        tasks = [asyncio.create_task(work) for work in (checks.keep_ready(), runs.keep_ready(), app.state.jobs.sweep())]
         yield
-        app.state.jobs.close()
         for task in tasks:
             task.cancel()
+        await app.state.jobs.close()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(runs.close(), checks.close())
 
@@ -95,20 +107,47 @@ def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset()
     async def about() -> dict[str, Any]:
         return {"version": __version__, "limits": asdict(limits), "examples": example_texts()}
 
+    @app.get("/api/health")
+    async def health() -> Response:
+        """Whether programs can be run here, and how much of everything is taken."""
+        pools = {"runs": app.state.runs, "checks": app.state.checks}
+        failing = any(pool.failing for pool in pools.values())
+        kept = jobs().room
+        about: dict[str, Any] = {
+            name: {
+                "processes": pool.processes,
+                "places": pool.turns.places,
+                "running": pool.turns.taken,
+                "waiting": pool.turns.waiting,
+            }
+            for name, pool in pools.items()
+        }
+        about["results"] = {"count": len(jobs()), "bytes": kept.total - kept.free, "most": kept.total}
+        about["connections"] = connections()
+        return JSONResponse(
+            {"ok": not failing, "message": NO_PROCESS if failing else "", **about}, 503 if failing else 200
+        )
+
     @app.post("/api/check")
-    async def check(request: CheckRequest) -> dict[str, Any]:
-        job = {"do": "check", "source": request.source.model_dump()}
-        return (await app.state.checks.do(job, limits.check_seconds)).result  # type: ignore[no-any-return]
+    async def check(asked: CheckRequest, request: Request) -> Any:
+        pool: Pool = app.state.checks
+        turn = pool.turns.join(client_of(request.scope))
+        job = {"do": "check", "source": asked.source.model_dump()}
+        try:
+            return (await _unless_gone(request, pool.do(job, turn, limits.check_seconds))).result
+        finally:
+            pool.turns.leave(turn)
 
     @app.post("/api/runs", status_code=202)
-    async def start(request: RunRequest) -> dict[str, Any]:
-        return describe(jobs().start(request.model_dump()))
+    async def start(asked: RunRequest, request: Request) -> dict[str, Any]:
+        return describe(jobs().start(asked.model_dump(), client_of(request.scope)))
 
     @app.get("/api/runs/{identity}")
-    async def look(identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
+    async def look(request: Request, identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
         """What is known of a run; with `after`, waits until there is something newer than that version."""
         job = find(identity)
-        await job.newer_than(after, _POLL_SECONDS)
+        await _unless_gone(request, job.newer_than(after, limits.poll_seconds))
+        job.look()
         return describe(job)
 
     @app.delete("/api/runs/{identity}")
@@ -120,6 +159,7 @@ def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset()
     @app.get("/api/runs/{identity}/{name}")
     async def download(identity: str, name: str, save: bool = False) -> Response:
         job = find(identity)
+        job.look()
         if name not in job.files:
             raise HTTPException(
                 404, f"this run has no file {shorten(name)}; it has {', '.join(job.files) or 'none yet'}"
@@ -128,10 +168,40 @@ def create_app(limits: Limits | None = None, names: frozenset[str] = frozenset()
         if save:
             headers["content-disposition"] = f'attachment; filename="{name}"'
         kind = KINDS.get(name.rpartition(".")[2], "application/octet-stream")
-        return Response(job.files[name], media_type=kind, headers=headers)
+        return _Pieces(job.files[name], media_type=kind, headers=headers)
 
     _say_what_went_wrong(app)
     return app
+
+
+class _Pieces(Response):
+    """A large body that waits for whoever reads it, instead of being copied to every connection at once."""
+
+    async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for begin in range(0, len(self.body), _PIECE):
+            piece = bytes(self.body[begin : begin + _PIECE])
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; it is cancelled when whoever asked for it hangs up."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.create_task(work), asyncio.create_task(gone())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise HTTPException(499, "you hung up")
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
 
 
 def _say_what_went_wrong(app: FastAPI) -> None:
@@ -154,11 +224,15 @@ def _say_what_went_wrong(app: FastAPI) -> None:
     async def refused(_: Request, error: RefusedError) -> Response:
         return JSONResponse({"error": printable(str(error))}, 400)
 
+    @app.exception_handler(NoProcessError)
+    async def no_process(_: Request, error: NoProcessError) -> Response:
+        return JSONResponse({"error": str(error)}, 503, {"retry-after": "10"})
+
     @app.exception_handler(BusyError)
     async def busy(_: Request, error: BusyError) -> Response:
-        return JSONResponse({"error": str(error)}, 503, {"retry-after": "2"})
+        return JSONResponse({"error": str(error)}, error.status, {"retry-after": str(error.after)})
 
     @app.exception_handler(BrokenError)
     async def broken(_: Request, error: BrokenError) -> Response:
-        print(error, file=sys.stderr)
+        log.error("a check failed: %s", error)
         return JSONResponse({"error": BROKEN}, 500)

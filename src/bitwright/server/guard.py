@@ -6,14 +6,15 @@ unless its own name leads to this machine (DNS rebinding), so names are checked;
 
 from __future__ import annotations
 
-import sys
-import traceback
-from ipaddress import ip_address
+import re
+from ipaddress import IPv6Address, ip_address
 from json import dumps
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bitwright.server.log import log
 
 _PAGE = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
@@ -27,6 +28,9 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+CLIENT = "x-bitwright-client"  # a name that the page makes up, so that those who share an address are told apart
+_ONLY_ONCE = (b"host", b"origin", b"content-type", b"content-length", b"sec-fetch-site", CLIENT.encode())
+_FOREIGN = "requests that change something are taken from this server's own page only"
 
 
 class Guard:
@@ -53,11 +57,11 @@ class Guard:
             await send(message)
 
         try:
-            if (problem := self._problem(scope["method"], headers)) is not None:
+            if (problem := _doubled(scope) or self._problem(scope["method"], headers)) is not None:
                 return await _refuse(answer, *problem)
             await self._app(scope, self._counted(receive), answer)
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            log.exception("a request failed")
             if not started:
                 await _refuse(answer, 500, "bitwright itself failed here; the server's terminal says more")
         return None
@@ -72,12 +76,13 @@ class Guard:
             return 400, "the Content-Length of a request is a number"
         if len(length) > 15 or int(length) > self._body:
             return 413, self._too_large()
+        if not re.fullmatch(r"[A-Za-z0-9_-]{0,64}", headers.get(CLIENT, "")):
+            return 400, f"{CLIENT} is a name of at most 64 letters, digits, - and _"
         if method not in ("GET", "HEAD"):
-            origin = headers.get("origin")
-            if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-                return 403, "requests that change something are taken from this server's own page only"
+            if not is_same_origin(headers.get("origin"), host):
+                return 403, _FOREIGN
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, "requests that change something are taken from this server's own page only"
+                return 403, _FOREIGN
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if method == "POST" and kind != "application/json":
                 return 415, "send application/json"
@@ -123,10 +128,52 @@ def is_ours(host: str, names: frozenset[str]) -> bool:
     return True
 
 
+def is_same_origin(origin: str | None, host: str) -> bool:
+    """Whether a request comes from a page of this server, or from no page at all.
+
+    >>> is_same_origin("http://[::1]:8000", "[::1]:8000"), is_same_origin("http://[", "["), is_same_origin("null", "")
+    (True, False, False)
+    """
+    if origin is None:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and parts.netloc.lower() == host.lower()
+
+
+def client_of(scope: Scope) -> str:
+    """Who asks, for sharing: an address, with its network if it is of version 6.
+
+    Behind this machine's own address there may be many (a proxy, several people), who are told apart by the name that
+    each page makes up. Strangers could make up as many as they like, so theirs are not believed.
+    """
+    host = scope["client"][0].partition("%")[0] if scope.get("client") else ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    if address.is_loopback:
+        return f"{address} {dict(scope['headers']).get(CLIENT.encode(), b'').decode('latin-1')}"
+    return str(address) if address.version == 4 else str(address.exploded)[:19]
+
+
+def _doubled(scope: Scope) -> tuple[int, str] | None:
+    """Headers that decide who may do what must not say two things."""
+    names = [name.lower() for name, _ in scope["headers"]]
+    for name in _ONLY_ONCE:
+        if names.count(name) > 1:
+            return 400, f"a request has one {name.decode()} header, this one has {names.count(name)}"
+    return None
+
+
 async def _refuse(send: Send, status: int, message: str) -> None:
     body = dumps({"error": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 413:
+    if status == 413:  # nobody reads what is still to come
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

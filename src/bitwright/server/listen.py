@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import errno
 import socket
+import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from ipaddress import ip_address
 from threading import Timer
+from typing import Any, cast
 
 import uvicorn
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.server.app import create_app
+from bitwright.server.app import CHECKING, create_app, processes_for_runs
+from bitwright.server.connections import Connection, Crowd
 from bitwright.server.limits import Limits
+from bitwright.server.log import log_sparingly
+
+_AT_A_TIME = 16  # connections that are taken before others can be closed
+_QUEUE = 256  # connections that the operating system lets wait
+_OWN_FILES = 48  # that the server has open besides connections and pipes to its processes
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -29,7 +39,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
-        opened.listen(256)
+        opened.listen(_QUEUE)
     except OSError as error:
         opened.close()
         if error.errno == errno.EADDRINUSE:
@@ -51,17 +61,50 @@ def is_local(opened: socket.socket) -> bool:
 
 def make_server(host: str, limits: Limits | None = None, size: int = 0) -> uvicorn.Server:
     """The server; it answers to addresses, to localhost and to `host`."""
-    app = create_app(limits, frozenset({host.lower()}), size)
-    return uvicorn.Server(
-        uvicorn.Config(
-            app, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1, ws="none"
-        )
+    limits = limits or Limits()
+    size = size or processes_for_runs()
+    crowd = Crowd(min(limits.connections, _spare_files(size + CHECKING)), limits)
+    app = create_app(limits, frozenset({host.lower()}), size, crowd.counts)
+    config = uvicorn.Config(
+        app,
+        http=cast(Any, partial(Connection, crowd=crowd)),
+        backlog=_AT_A_TIME,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=int(limits.request_seconds) + 1,  # a connection looks after that itself
+        timeout_graceful_shutdown=1,
+        ws="none",
     )
+    return _Server(config)
 
 
-def serve(opened: socket.socket, host: str, ready: Callable[[], None]) -> None:
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes few connections at a time, so that there is time to close others; the rest wait in a longer queue."""
+        await super().startup(sockets)
+        for opened in sockets or []:
+            opened.listen(_QUEUE)
+
+
+def _spare_files(processes: int) -> int:
+    """How many connections the operating system's limit of open files leaves room for."""
+    try:
+        resource: Any = import_module("resource")
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    except ImportError:
+        return 512
+    if most == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return max(_AT_A_TIME, int(most) - _OWN_FILES - 4 * processes - 3 * _AT_A_TIME)
+
+
+def serve(
+    opened: socket.socket, host: str, ready: Callable[[], None], limits: Limits | None = None, size: int = 0
+) -> None:
     """Serves at the socket until Ctrl-C or a signal to end; calls `ready` once a browser can come."""
-    server = make_server(host)
+    log_sparingly()
+    server = make_server(host, limits, size)
 
     def look() -> None:
         if server.started:

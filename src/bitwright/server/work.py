@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from bitwright.bits import any_digits
 from bitwright.errors import BitwrightError, InputError, ProgramError
-from bitwright.execution import Engine, Run, Settings, make_engine
+from bitwright.execution import ENGINES, Engine, Run, Settings, make_engine
 from bitwright.execution import run as run_algorithm
 from bitwright.execution.exact import is_exact
 from bitwright.execution.network import NetworkEngine
@@ -18,8 +18,8 @@ from bitwright.learning.cache import suggested_width
 from bitwright.program import Algorithm
 from bitwright.server.limits import Limits
 from bitwright.server.sources import describe, read_numbers, read_source
-from bitwright.theory import blocks_range, calibrated_size, certify, declared_range, sign_size
-from bitwright.theory.rounding import Rounding, check_rounding
+from bitwright.theory import certify, sizes, training_size
+from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.training_set import TrainingSet
 from bitwright.viewer import run_title, trace_page
 
@@ -42,7 +42,11 @@ def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
         return {"ok": False, "problems": found, "count": len(error.problems), "about": None}
     except BitwrightError as error:
         return {"ok": False, "problems": [{"line": 0, "column": 0, "message": str(error)}], "count": 1, "about": None}
-    return {"ok": True, "problems": [], "count": 0, "about": describe(algorithm, computer)}
+    engines = {
+        name: {rounding: _engine_problem(name, training_size(algorithm, rounding), limits) for rounding in ROUNDINGS}
+        for name in ENGINES
+    }
+    return {"ok": True, "problems": [], "count": 0, "about": {**describe(algorithm, computer), "engines": engines}}
 
 
 def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
@@ -52,7 +56,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     values = read_numbers(request["inputs"])
     algorithm.state(values)  # complains about inputs before anything long begins
     rounding = check_rounding(request["rounding"])
-    examples = _examples(algorithm, rounding)
+    examples = training_size(algorithm, rounding)
     most = _most_steps(algorithm, request["max_steps"], limits)
     engine = _engine(algorithm, request, rounding, examples, limits, progress)
     done = run_algorithm(
@@ -73,18 +77,16 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     for name, document in (("certificate.json", certificate), ("size.json", size)):
         if "problem" not in document:
             files[name] = _json(document)
-    if algorithm.program.templates * max(algorithm.program.templates, algorithm.program.bits) <= limits.cells:
-        files["training-set.npz"] = TrainingSet(algorithm.program, examples - algorithm.program.templates).npz()
+    missing = {}  # downloads that a run can do without, and why they are not there
+    try:
+        files["training-set.npz"] = _training_set(algorithm, examples, limits)
+    except BitwrightError as error:
+        missing["training-set.npz"] = str(error)
     result = _facts(done, exact, examples)
     files["run.json"] = _json(result)
     note = _unfinished(done, request["max_steps"]) or _inexact(exact)
-    return {**result, "title": run_title(done), "note": note, "certificate": certificate, "size": size}, files
-
-
-def _examples(algorithm: Algorithm, rounding: Rounding) -> int:
-    """K: with the padding that the algorithm declares, if the sign rule is used."""
-    templates = algorithm.program.templates
-    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates
+    more = {"title": run_title(done), "note": note, "missing": missing, "certificate": certificate, "size": size}
+    return {**result, **more}, files
 
 
 def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
@@ -97,6 +99,18 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
     return allowed if asked is None else min(asked, allowed)
 
 
+def _engine_problem(name: str, examples: int, limits: Limits) -> str | None:
+    """Why this server does not run a program of that size with that engine, if so."""
+    if name == "kernel" and examples > limits.kernel:
+        return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
+    if name == "network" and examples > limits.network:
+        return (
+            f"this server trains networks on at most {limits.network:,} examples, this program has {examples:,}; "
+            "use another engine here, or on the command line: --engine network"
+        )
+    return None
+
+
 def _engine(
     algorithm: Algorithm,
     request: Mapping[str, Any],
@@ -106,17 +120,10 @@ def _engine(
     progress: Progress,
 ) -> Engine:
     name, members, seed = request["engine"], request["networks"], request["seed"]
-    if name == "kernel" and examples > limits.kernel:
-        raise InputError(
-            f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
-        )
+    if (problem := _engine_problem(name, examples, limits)) is not None:
+        raise InputError(problem)
     if name != "network":
         return make_engine(name, algorithm.program, Settings(rounding, examples, members, seed))
-    if examples > limits.network:
-        raise InputError(
-            f"this server trains networks on at most {limits.network:,} examples, this program has {examples:,}; "
-            "use another engine here, or on the command line: --engine network"
-        )
     if members > limits.members:
         raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
     width = request["width"] or min(suggested_width(examples), limits.width)
@@ -138,37 +145,19 @@ def _told(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable
 
 def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
     """As `bitwright certify` makes it."""
-    declared = rounding == "sign" and algorithm.matches is not None
-    within = declared_range(algorithm) if declared else blocks_range(algorithm.program)
-    return asdict(certify(algorithm.program, rounding, within, examples))
+    return asdict(certify(algorithm.program, rounding, examples=examples))
 
 
 def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:
     """As `bitwright size --json` says it."""
+    return sizes(algorithm, delta)
+
+
+def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:
     program = algorithm.program
-    within = blocks_range(program) if algorithm.matches is None else declared_range(algorithm)
-    printed, tight = (
-        sign_size(
-            program,
-            delta,
-            printed=as_printed,
-            examples=_examples(algorithm, "sign"),
-            within=within,
-            steps=algorithm.steps,
-        )
-        for as_printed in (True, False)
-    )
-    ours = calibrated_size(program, delta, examples=_examples(algorithm, "calibrated"), within=within)
-    return {
-        "delta": delta,
-        "scope": "inputs",
-        "n_max": within.n_max,
-        "n_source": within.source,
-        "sign": asdict(printed),
-        "sign_tight": asdict(tight),
-        "calibrated": asdict(ours),
-        "program_id": program.id,
-    }
+    if program.templates * max(program.templates, program.bits) > limits.cells:
+        raise InputError(f"a training set of {examples:,} examples is too large for this server")
+    return TrainingSet(program, examples - program.templates).npz()
 
 
 def _attempt(make: Callable[[], dict[str, object]]) -> dict[str, object]:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from bitwright.theory.certificate import Certificate as Certificate
     from bitwright.theory.certificate import certify as certify
     from bitwright.theory.certificate import smallest_examples as smallest_examples
+    from bitwright.theory.certificate_file import DoesNotHoldError as DoesNotHoldError
     from bitwright.theory.certificate_file import check_certificate as check_certificate
+    from bitwright.theory.certificate_file import check_program as check_program
     from bitwright.theory.certificate_file import load_certificate as load_certificate
     from bitwright.theory.certificate_file import save_certificate as save_certificate
     from bitwright.theory.closed_form import covariance as covariance
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from bitwright.theory.ensemble import calibrated_size as calibrated_size
     from bitwright.theory.ensemble import check_scope as check_scope
     from bitwright.theory.ensemble import sign_size as sign_size
+    from bitwright.theory.ensemble import sizes as sizes
     from bitwright.theory.kernels import nngp as nngp
     from bitwright.theory.kernels import ntk as ntk
     from bitwright.theory.lemma import orders as orders
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from bitwright.theory.ranges import Range as Range
     from bitwright.theory.ranges import blocks_range as blocks_range
     from bitwright.theory.ranges import declared_range as declared_range
+    from bitwright.theory.ranges import training_size as training_size
     from bitwright.theory.rounding import ROUNDINGS as ROUNDINGS
     from bitwright.theory.rounding import Rounding as Rounding
     from bitwright.theory.rounding import check_rounding as check_rounding
@@ -42,13 +46,14 @@ __all__, __getattr__ = lazy_names(
     {
         "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
         "bitwright.theory.certificate": "Certificate certify smallest_examples",
-        "bitwright.theory.certificate_file": "check_certificate load_certificate save_certificate",
+        "bitwright.theory.certificate_file": "DoesNotHoldError check_certificate check_program load_certificate "
+        "save_certificate",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
-        "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size",
+        "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
         "bitwright.theory.kernels": "nngp ntk",
         "bitwright.theory.lemma": "orders",
         "bitwright.theory.predictor": "Predictor",
-        "bitwright.theory.ranges": "Range blocks_range declared_range",
+        "bitwright.theory.ranges": "Range blocks_range declared_range training_size",
         "bitwright.theory.rounding": "ROUNDINGS Rounding check_rounding round_outputs",
     },
 )

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.errors import BitwrightError, InputError
+from bitwright.files.documents import (
+    Check,
+    check_fields,
+    each,
+    flag,
+    one_of,
+    optional,
+    parse,
+    read_file,
+    text,
+    whole,
+)
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
-from bitwright.theory.certificate import FORMAT, Certificate, Progress, certify
-from bitwright.theory.ranges import Range
-from bitwright.theory.rounding import check_rounding
+from bitwright.program.algorithm import MAX_EXAMPLES
+from bitwright.theory.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
+from bitwright.theory.ranges import SOURCES, Range
+from bitwright.theory.rounding import ROUNDINGS
 
 _INFORMATION = {"version", "arithmetic"}  # says who made it; everything else must come out the same again
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 1 << 25  # a witness names every bit of a state that is on
+
+
+class DoesNotHoldError(BitwrightError):
+    """A certificate that claims what does not hold: the answer no, and not a bad input."""
 
 
 def save_certificate(certificate: Certificate, path: Path) -> None:
@@ -26,50 +43,93 @@ def save_certificate(certificate: Certificate, path: Path) -> None:
 
 def load_certificate(path: Path) -> Certificate:
     """The certificate in a file, checked for form; what it claims is not yet checked."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise InputError(f"{path} is larger than {_MAX_BYTES >> 20} MiB, the most a certificate may have")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    try:
-        document: dict[str, Any] = json.loads(data)
-        if document["format"] != FORMAT:
-            raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
-        expected = {field.name for field in fields(Certificate)}
-        if set(document) != expected:
-            odd = ", ".join(sorted(set(document) ^ expected)[:5])
-            raise InputError(f"{path} is not a complete certificate: missing or unknown are {odd}")
-        document["rounding"] = check_rounding(document["rounding"])
-        certificate = Certificate(**document)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"{path} is not a certificate file; it may be truncated or damaged") from None
-    if not isinstance(certificate.n_source, str) or not isinstance(certificate.program_id, str):
-        raise InputError(f"{path} is not a valid certificate: n_source and program_id must be text")
-    for name in ("examples", "n_max"):
-        value = getattr(certificate, name)
-        if type(value) is not int or not 1 <= value <= 10**9:
-            raise InputError(f"{path} is not a valid certificate: {name} must be a whole number from 1 to 10^9")
-    return certificate
+    document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
+    if document.get("format") != FORMAT:
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
+    check_fields(document, path, "a certificate", _FIELDS)
+    if document["witness"] is not None:
+        document["witness"] = tuple(document["witness"])
+    return Certificate(**document)
 
 
 def check_certificate(
     certificate: Certificate, program: Program, within: Range, progress: Progress | None = None
 ) -> None:
-    """Proves everything anew for this program; raises InputError at the first claim that does not come out the same.
+    """Proves everything anew for this program; raises DoesNotHoldError at the first claim that comes out otherwise.
 
     `within` is the range of n as it follows from the program (or its algorithm) today, for the source that the
     certificate names: the file's own word for it does not count.
     """
-    if certificate.program_id != program.id:
-        raise InputError(
-            f"the certificate is for another program: its id is {str(certificate.program_id)[:12]}..., "
-            f"this one's {program.id[:12]}..."
-        )
-    again = certify(program, certificate.rounding, within, certificate.examples, progress)
+    check_program(certificate, program)
+    again = certify(program, certificate.rounding, within, int(certificate.examples), progress)
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
             said, found = shorten(str(claimed)), shorten(str(proved))
-            raise InputError(f"the certificate does not hold: it says {field.name} = {said}, but it is {found}")
+            raise DoesNotHoldError(f"the certificate does not hold: it says {field.name} = {said}, but it is {found}")
+
+
+def check_program(certificate: Certificate, program: Program) -> None:
+    """Raises DoesNotHoldError if the certificate cannot be for this program; no proof is needed to see that."""
+    if certificate.program_id != program.id:
+        raise DoesNotHoldError(
+            f"the certificate is for another program: its id is {certificate.program_id[:12]}..., "
+            f"this one's {program.id[:12]}..."
+        )
+    if certificate.examples < program.templates:
+        raise DoesNotHoldError(
+            f"the certificate does not hold: it says examples = {certificate.examples:,}, "
+            f"and the program has {program.templates:,} templates"
+        )
+
+
+def _like(pattern: str, wanted: str) -> Check:
+    """Text of this form."""
+    form = re.compile(pattern, re.ASCII)
+    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted
+
+
+def _decimal(value: object) -> str | None:
+    """A number with a point, as we write every margin; the reader has refused NaN and infinity."""
+    return None if type(value) is float else "a number with a decimal point"
+
+
+_NUMBER = whole(0, MAX_EXAMPLES)
+_FIELDS: dict[str, Check] = {
+    "certified": flag(),
+    "verdict": one_of(*VERDICTS),
+    "assumption": optional(text()),
+    "covers": text(),
+    "rounding": one_of(*ROUNDINGS),
+    "examples": whole(1, MAX_EXAMPLES),
+    "padding": _NUMBER,
+    "blocks": _NUMBER,
+    "bits": _NUMBER,
+    "writers_max": _NUMBER,
+    "writers_bit": text(),
+    "n_min": whole(1, MAX_EXAMPLES),
+    "n_max": whole(1, MAX_EXAMPLES),
+    "n_source": one_of(*SOURCES),
+    "n_scope": text(),
+    "margin": _decimal,
+    "margin_enclosure": text(),
+    "margin_unset": optional(_decimal),
+    "worst_bit": text(),
+    "worst_n": _NUMBER,
+    "worst_writers": _NUMBER,
+    "worst_matches": _NUMBER,
+    "fails_from": optional(_NUMBER),
+    "fails_bit": optional(text()),
+    "fails_writers": optional(_NUMBER),
+    "fails_matches": optional(_NUMBER),
+    "witness": optional(each(text())),
+    "masked_bits": _NUMBER,
+    "examples_needed": whole(0, 10**18),
+    "proposal": optional(text()),
+    "program_id": _like("[0-9a-f]{64}", "64 hexadecimal digits"),
+    "version": _like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "arithmetic": _like(
+        r"python-flint \d+(\.\d+){1,3}[0-9a-z.+-]{0,20}, 128-bit balls", "such as 'python-flint 0.8.0, 128-bit balls'"
+    ),
+    "format": one_of(FORMAT),
+}

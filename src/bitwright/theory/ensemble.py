@@ -6,18 +6,22 @@ distance of the mean from the threshold. A union over bits, and over everything 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil, isfinite, log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, suggestion
-from bitwright.program import Program
+from bitwright.program import Algorithm, Program
 from bitwright.program.summary import never_written
+from bitwright.theory.certificate import check_range
 from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.ranges import Range, blocks_range
+from bitwright.theory.feasible import Feasible
+from bitwright.theory.proof import least_means
+from bitwright.theory.ranges import Range, blocks_range, training_size
+from bitwright.theory.rounding import ROUNDINGS
 
 Scope = Literal["input", "inputs", "runs"]
 SCOPES: tuple[Scope, ...] = ("input", "inputs", "runs")
@@ -62,21 +66,26 @@ def sign_size(
     The tight form asks for an error below |mu| instead of |mu|/2, one-sided, over the k bits: 2 max(...) ln(k/delta).
     """
     K = program.templates if examples is None else examples
-    n, spread = _spread(program, K, within or blocks_range(program))
+    feasible = check_range(program, within or blocks_range(program))
+    n, spread = _spread(feasible, K)
     constant = never_written(program, 5)
     if constant and not masked:
         reason = f"{listing(constant)} is never written: its mean is 0 and every ensemble guesses it; mask it to 0"
         return EnsembleSize(None, reason, None)
-    w = weights(n, K)
-    written = program.writers[program.writers > 0]
-    most, least = int(written.max()), int(written.min())
-    set_gap = w.matched + (most - 1) * w.unmatched
-    if (set_gap <= 0).any():
-        at = int(n[np.argmax(set_gap <= 0)])
-        reason = f"the mean itself has the wrong sign at a bit with {most} writers from n = {at} on; add padding"
-        return EnsembleSize(None, reason, at)
-    gap = np.minimum(set_gap, -least * w.unmatched)
-    ratio = spread / gap**2
+    worst, means = least_means(feasible, K)
+    if (means <= 0).any():
+        at = int(np.argmax(means <= 0))
+        bit, c = program.layout.name_of(int(worst.bits[at])), int(worst.writers[at])
+        found = int(worst.matches[at])
+        reason = (
+            f"the mean of {bit}, which {c:,} templates write, can have the wrong sign at n = {found:,}; add padding"
+        )
+        return EnsembleSize(None, reason, found)
+    gap = np.full(feasible.last + 1, np.inf)  # by n; infinite where nothing can go wrong
+    gap[worst.matches] = means
+    unset, fewest = feasible.unset()
+    gap[unset] = np.minimum(gap[unset], -fewest * weights(unset, K).unmatched)
+    ratio = spread / gap[n] ** 2
     union = _union(program, delta, scope, events=2 * K if printed else program.bits)
     if scope == "runs" and printed:
         union += log(max(1, steps or 1))  # the paper's factor m; once all inputs are covered it is not needed
@@ -95,18 +104,59 @@ def calibrated_size(
 ) -> EnsembleSize:
     """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta)."""
     K = program.templates if examples is None else examples
-    n, spread = _spread(program, K, within or blocks_range(program))
+    n, spread = _spread(check_range(program, within or blocks_range(program)), K)
     ratio = spread / weights(n, K).gap ** 2
     union = _union(program, delta, scope, events=program.bits)
     return _size(8, ratio, union, n, "sigma^2/(w1 - w0)^2 = {:.4g} at n = {}")
 
 
-def _spread(program: Program, examples: int, within: Range) -> tuple[np.ndarray, np.ndarray]:
+def sizes(
+    algorithm: Algorithm,
+    delta: float,
+    scope: Scope = "inputs",
+    within: Range | None = None,
+    *,
+    padding: int | None = None,
+    masked: bool = True,
+) -> dict[str, Any]:
+    """All three sizes of an algorithm, with the K and the range of n they are for, ready for JSON."""
+    program, within = algorithm.program, within or blocks_range(algorithm.program)
+    examples = {rounding: training_size(algorithm, rounding, padding) for rounding in ROUNDINGS}
+    printed, tight = (
+        sign_size(
+            program,
+            delta,
+            scope,
+            printed=as_printed,
+            masked=masked,
+            examples=examples["sign"],
+            within=within,
+            steps=algorithm.steps,
+        )
+        for as_printed in (True, False)
+    )
+    ours = calibrated_size(program, delta, scope, examples=examples["calibrated"], within=within)
+    return {
+        "delta": delta,
+        "scope": scope,
+        "n_max": within.n_max,
+        "n_source": within.source,
+        "assumption": within.assumption,
+        "covers": within.covers,
+        "examples": examples,
+        "sign": asdict(printed),
+        "sign_tight": asdict(tight),
+        "calibrated": asdict(ours),
+        "program_id": program.id,
+    }
+
+
+def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
     """All n that leave something to chance (at n = 1 the variance is 0), and sigma^2 there."""
-    if examples < program.templates:
-        raise InputError(f"a training set has at least the program's {program.templates:,} templates, got {examples:,}")
-    n = np.arange(2, max(2, within.n_max) + 1)
-    n = n[n <= examples]
+    templates = feasible.program.templates
+    if examples < templates:
+        raise InputError(f"a training set has at least the program's {templates:,} templates, got {examples:,}")
+    n = np.arange(max(2, feasible.first), feasible.last + 1)
     return n, variance(n, examples)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 
+SOURCES = ("blocks", "declared", "reachable")
+
 
 @dataclass(frozen=True)
 class Range:
@@ -21,6 +23,12 @@ class Range:
     n_max: int
     source: str
     scope: str
+    covers: str = "every state"  # what a verdict for this range speaks of
+
+    @property
+    def assumption(self) -> str | None:
+        """What is taken on trust, if anything is."""
+        return f"n <= {self.n_max:,}" if self.source == "declared" else None
 
 
 def blocks_range(program: Program) -> Range:
@@ -30,8 +38,19 @@ def blocks_range(program: Program) -> Range:
 
 
 def declared_range(algorithm: Algorithm) -> Range:
-    """The algorithm's own word."""
+    """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
     if algorithm.matches is None:
         raise InputError(f"{algorithm.name} declares no bound on its matches; use --n blocks, or add a 'matches' line")
-    blocks = blocks_range(algorithm.program).n_max
-    return Range(min(algorithm.matches, blocks), "declared", "assumed: declared by the algorithm, not proved")
+    proved = blocks_range(algorithm.program)
+    if algorithm.matches >= proved.n_max:
+        return proved
+    covers = f"every state with n <= {algorithm.matches:,}"
+    return Range(algorithm.matches, "declared", "assumed: declared by the algorithm, not proved", covers)
+
+
+def training_size(algorithm: Algorithm, rounding: str, padding: int | None = None) -> int:
+    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
+    templates = algorithm.program.templates
+    if padding is not None:
+        return templates + padding
+    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates

@@ -34,11 +34,13 @@ def matches_needed(n_max: int, writers: IntArray, examples: int) -> IntArray:  #
     close = (np.abs(quotient - nearest) <= _CLOSE * np.maximum(nearest, 1)) & (nearest >= 1)
     for n, at in np.argwhere(close).tolist():
         below = int(nearest[n, at])  # is the mean above 0 already with this many matches?
-        needed[n, at] = below if _certainly_above(examples, n, int(writers[at]), below) else below + 1
+        # A mean of exactly 0 would round to 0.
+        needed[n, at] = below if mean_is_positive(examples, n, int(writers[at]), below) else below + 1
     return needed
 
 
-def _certainly_above(examples: int, n: int, writers: int, matches: int) -> bool:
+def mean_is_positive(examples: int, n: int, writers: int, matches: int) -> bool | None:
+    """Whether c w0 + m (w1 - w0) > 0, proved; None where no precision can tell it from 0."""
     from bitwright.theory.intervals import enclose, precision
 
     for bits in (128, 512, 2048):
@@ -47,4 +49,4 @@ def _certainly_above(examples: int, n: int, writers: int, matches: int) -> bool:
             mean = e.unmatched * writers + e.gap * matches
             if mean > 0 or mean <= 0:
                 return bool(mean > 0)
-    return False  # equal to 2,000 bits: a mean of exactly 0 rounds to 0
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitwright.errors import InputError
-from bitwright.program import Program
+from bitwright.program import Layout, Program
 
 
 @dataclass(frozen=True)
@@ -17,19 +17,20 @@ class Column:
     bits: tuple[int, ...]  # as shown, left to right
 
 
-def choose_columns(program: Program, names: Sequence[str] = ()) -> list[Column]:
+def choose_columns(what: Program | Layout, names: Sequence[str] = ()) -> list[Column]:
     """The columns of the given names, or of all names."""
+    layout = what.layout if isinstance(what, Program) else what
     if not names:
-        names = [field.name for field in program.layout.fields]
+        names = [field.name for field in layout.fields]
     columns = []
     for name in names:
-        field = program.layout[name]
+        field = layout[name]
         bits = field.bits().tolist()
         width = field.shape[-1] if field.shape else 1
         for first in range(0, len(bits), width):
             label = field.name
             if len(field.shape) > 1:
-                label = program.layout.name_of(bits[first]).rsplit(",", 1)[0] + "]"
+                label = layout.name_of(bits[first]).rsplit(",", 1)[0] + "]"
             columns.append(Column(label, tuple(reversed(bits[first : first + width]))))
     if sum(len(column.bits) for column in columns) > 20_000:
         raise InputError("a picture shows at most 20,000 bits; choose some names with --only")

@@ -1,7 +1,8 @@
 """A program as a diagram: every kind of block with its bits, and arrows to the blocks that its templates write to.
 
-Drawn from the program itself. Blocks whose bits have the same names are one kind. Where units are given, the prefix of
-a name up to its first underscore says which one it belongs to, and units stand side by side, many of them in two rows.
+Drawn from the program itself. The families of blocks that are made of the same arrays are one kind, and arrays of one
+family (the levels of a tree) count as one array. Where units are given, the prefix of a name up to its first underscore
+says which one it belongs to, and units stand side by side, many of them in two rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branc
 
 @dataclass(frozen=True)
 class Kind:
-    """Blocks with bits of the same names."""
+    """Blocks made of the same arrays."""
 
     unit: str
     names: tuple[str, ...]
@@ -34,19 +35,27 @@ class Kind:
 
 def block_kinds(program: Program) -> tuple[list[Kind], IntArray]:
     """The kinds of blocks in the order of their first block, and the kind of every block."""
-    owner = np.repeat(np.arange(len(program.layout.fields)), [field.size for field in program.layout.fields])
-    fields = owner[program.block_bits]
-    seen: dict[tuple[int, ...], int] = {}
-    of = np.empty(program.blocks, dtype=np.int64)
-    for block in range(program.blocks):
-        key = tuple(sorted(set(fields[program.block_start[block] : program.block_start[block + 1]].tolist())))
-        of[block] = seen.setdefault(_family(program, key), len(seen))
-    counts = np.bincount(of)
-    kinds = []
-    for key, count in zip(seen, counts.tolist(), strict=True):
-        names = tuple(dict.fromkeys(_stem(program.layout.fields[number].name) for number in key))
-        kinds.append(Kind(_unit(names[0]), names, count))
-    return kinds, of
+    arrays = dict.fromkeys(program.array_families)  # in the order of their declaration
+    number = {array: place for place, array in enumerate(arrays)}
+    sizes = [field.size for field in program.layout.fields]
+    array_of = np.repeat([number[array] for array in program.array_families], sizes)  # (k,)
+    family_of = program.block_families.of[program.block_of]  # (k,)
+    pairs = np.unique(family_of * len(arrays) + array_of)
+    arrays_of: dict[int, list[int]] = {}
+    for family, array in zip((pairs // len(arrays)).tolist(), (pairs % len(arrays)).tolist(), strict=True):
+        arrays_of.setdefault(family, []).append(array)
+    present, first = np.unique(program.block_families.of, return_index=True)
+    kinds: dict[tuple[int, ...], int] = {}
+    kind_of_family = np.zeros(len(program.block_families), dtype=np.int64)
+    for family in present[np.argsort(first)].tolist():
+        kind_of_family[family] = kinds.setdefault(tuple(arrays_of[family]), len(kinds))
+    of = kind_of_family[program.block_families.of]
+    named = list(arrays)
+    found = []
+    for key, count in zip(kinds, np.bincount(of).tolist(), strict=True):
+        names = tuple(named[array] for array in key)
+        found.append(Kind(_unit(names[0]), names, count))
+    return found, of
 
 
 def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
@@ -198,16 +207,3 @@ def _arrow(a: Box, b: Box) -> Arrow:
 def _unit(name: str) -> str:
     head, _, rest = name.partition("_")
     return head if rest else ""
-
-
-def _stem(name: str) -> str:
-    """A name without the numbers by which generated parts differ: I_tree_a_2 and I_tree_a_1 are one."""
-    return name.rstrip("0123456789_") or name
-
-
-def _family(program: Program, key: tuple[int, ...]) -> tuple[int, ...]:
-    """Fields whose names differ only by numbers are taken as the first of them."""
-    firsts: dict[str, int] = {}
-    for number, field in enumerate(program.layout.fields):
-        firsts.setdefault(_stem(field.name), number)
-    return tuple(sorted({firsts[_stem(program.layout.fields[number].name)] for number in key}))

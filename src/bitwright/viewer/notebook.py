@@ -7,7 +7,7 @@ from functools import singledispatch
 from html import escape
 
 from bitwright.bits import any_digits
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted, listing
 from bitwright.execution import Run, Trace
 from bitwright.program import Algorithm, Program, summary
 from bitwright.theory import Certificate
@@ -32,8 +32,7 @@ def svg_of(thing: object) -> str | None:  # noqa: ARG001
 
 @html_of.register
 def _(program: Program) -> str:
-    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
-    return f"<div><strong>Program</strong>: {sizes}{_rules(program)}{svg_of(program) or ''}</div>"
+    return f"<div><strong>Program</strong>: {program.sizes}{_rules(program)}{svg_of(program) or ''}</div>"
 
 
 @html_of.register
@@ -44,16 +43,15 @@ def _(algorithm: Algorithm) -> str:
         for what, found in (("in:", algorithm.inputs), ("out:", algorithm.outputs))
         if found
     ]
-    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
     about = f"<strong>{escape(algorithm.name)}</strong> {escape(algorithm.description)}"
-    return f"<div>{about}<br>{'; '.join([*words, sizes])}{_rules(program)}{svg_of(program) or ''}</div>"
+    return f"<div>{about}<br>{'; '.join([*words, program.sizes])}{_rules(program)}{svg_of(program) or ''}</div>"
 
 
 @html_of.register
 def _(trace: Trace) -> str:
     picture, shown = svg_of(trace), min(trace.steps, MOST_STEPS)
     some = "" if shown == trace.steps else f"; the first {shown:,} are shown"
-    sizes = f"{trace.steps:,} steps of {trace.program.bits:,} bits{some}"
+    sizes = f"{counted(trace.steps, 'step')} of {counted(trace.layout.size, 'bit')}{some}"
     return f"<div><strong>Trace</strong>: {sizes}<br>{picture or ''}</div>"
 
 
@@ -62,7 +60,7 @@ def _(run: Run) -> str:
     title = f"<strong>{escape(run_title(run))}</strong>"
     with any_digits():
         rows = [(f"<code>{escape(name)}</code>", str(value)) for name, value in run.outputs.items()]
-    facts = [f"{run.steps:,} steps", f"engine {run.engine}"]
+    facts = [counted(run.steps, "step"), f"engine {run.engine}"]
     facts += [f"{run.rounding} rounding"] * (run.rounding is not None)
     facts += [f"smallest margin {run.margin:.3g}"] if run.margin is not None else []
     facts += [] if run.halted else ["<em>did not halt within its step limit</em>"]
@@ -85,16 +83,19 @@ def _(run: Run) -> str:
 @html_of.register
 def _(certificate: Certificate) -> str:
     c = certificate
-    verdict = "certified" if c.certified else f"not certified: fails from n = {c.fails_from:,}"
+    where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
+    verdict = escape(c.sentence) + where
     colour = "#00815d" if c.certified else "#c8321f"
     rows = [
         ("rounding", c.rounding),
         ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
-        ("matches", f"n = 1 to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
-        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.worst_bit)}</code>"),
+        ("matches", f"n = {c.n_min:,} to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
+        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.writers_bit)}</code>"),
         ("margin", f"{escape(c.margin_enclosure)} at n = {c.worst_n:,}"),
         ("program", f"<code>{escape(c.program_id)}</code>"),
     ]
+    if c.witness is not None:
+        rows.append(("wrong in", f"a state; on: <code>{escape(listing(c.witness, 12) or 'no bit')}</code>"))
     if c.proposal:
         rows.append(("to do", escape(c.proposal)))
     return f'<div><strong style="color:{colour}">{verdict}</strong>{_table((), rows)}</div>'
@@ -115,9 +116,9 @@ def _(algorithm: Algorithm) -> str | None:
 
 @svg_of.register
 def _(trace: Trace) -> str | None:
-    if trace.program.bits > MOST_BITS:
+    if trace.layout.size > MOST_BITS:
         return None
-    return trace_svg(Trace(trace.program, trace.packed[: MOST_STEPS + 1]))
+    return trace_svg(trace.first(MOST_STEPS))
 
 
 @svg_of.register
@@ -128,7 +129,7 @@ def _(run: Run) -> str | None:
 def _rules(program: Program) -> str:
     found = summary.rules(program)
     rows = [(f"<code>{escape(rule.text[:300])}</code>", f"{rule.count:,}") for rule in found]
-    return f"<details><summary>{len(rows):,} rules</summary>{_table(('rule', 'templates'), rows)}</details>"
+    return f"<details><summary>{counted(len(rows), 'rule')}</summary>{_table(('rule', 'templates'), rows)}</details>"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Iterable[str]]) -> str:

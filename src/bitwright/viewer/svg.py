@@ -21,7 +21,7 @@ def trace_svg(
     trace: Trace, title: str = "", names: Sequence[str] = (), reading: str = "", readings: Sequence[str] = ()
 ) -> str:
     """The picture as one SVG text; `readings`, under the heading `reading`, say in words what each row means."""
-    columns = choose_columns(trace.program, names)
+    columns = choose_columns(trace.layout, names)
     cells = sum(len(column.bits) for column in columns) * len(trace)
     if cells > _MAX_CELLS:
         raise InputError(f"a picture holds at most {_MAX_CELLS:,} cells, this one would have {cells:,}; use --only")
@@ -45,8 +45,8 @@ def trace_svg(
         y = _TOP + _CELL * step + 10
         out.append(f'<text x="{_LEFT - 8}" y="{y}" text-anchor="end" fill="#666">{step}</text>')
     for column, x in zip(columns, lefts, strict=True):
-        field = trace.program.layout.field_of(column.bits[0])
-        colour = _COLOURS[trace.program.layout.fields.index(field) % len(_COLOURS)]
+        field = trace.layout.field_of(column.bits[0])
+        colour = _COLOURS[trace.layout.fields.index(field) % len(_COLOURS)]
         span = _CELL * len(column.bits)
         out.append(f'<text x="{x}" y="{_TOP - 8}" font-weight="bold" fill="{colour}">{escape(column.heading)}</text>')
         out.append(f'<rect x="{x}" y="{_TOP}" width="{span}" height="{_CELL * len(trace)}" fill="#f3f3f3"/>')

@@ -13,9 +13,10 @@ from programs import CASES, EXAMPLES, Case
 from bitwright import Algorithm, InputError, Settings, addition, load, multiplication, parse, permutation, run
 from bitwright.execution import sliced
 from bitwright.execution.validation import Arithmetic, Function, Oracle, Tally, Task, make_task, validate
+from bitwright.execution.validation.batch import run_batch_of
 from bitwright.execution.validation.inputs import Inputs
+from bitwright.execution.validation.prepare import prepare
 from bitwright.execution.validation.tally import total
-from bitwright.execution.validation.task import run_task
 from bitwright.theory import smallest_examples
 from bitwright.workers import Workers
 
@@ -99,7 +100,7 @@ def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
     task = make_task(parse(text), "limit", Settings("sign"), Arithmetic("addition"))
     assert task.batches == 4
     found = validate(task, workers).tally
-    assert found == total([run_task(task, number) for number in range(4)])
+    assert found == total([run_batch_of(prepare(task), number) for number in range(4)])
     assert 0 < found.wrong < 2**20
 
 
@@ -149,15 +150,24 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
     ("change", "message"),
     [
         (lambda d: d | {"format": "bitwright validation 0"}, "not a validation that was begun by this version"),
-        (lambda d: d | {"batches": 5}, "damaged"),
-        (lambda d: d | {"batches": 2}, "damaged"),
-        (lambda d: d | {"seconds": "long"}, "damaged"),
-        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "damaged"),
-        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "damaged"),
-        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "damaged"),
+        (lambda d: d | {"batches": 5}, "batches must be a whole number from 0 to 1, got 5"),
+        (lambda d: d | {"batches": 0}, "its counts do not add up"),
+        (lambda d: d | {"batches": True}, "batches must be"),
+        (lambda d: d | {"seconds": "long"}, "seconds must be a number"),
+        (lambda d: d | {"more": 1}, "it has the unknown more"),
+        (lambda d: {name: d[name] for name in d if name != "tally"}, "it lacks tally"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong must be a whole number"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"unfinished": 17}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"endless": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"beyond": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must be"),
+        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must be"),
+        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "it lacks inputs"),
+        (lambda d: d | {"tally": d["tally"] | {"crowd": {"index": 1, "inputs": {}}}}, "a number in base 16, got 1"),
         (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "its engine was templates, now it is limit"),
-        (lambda d: d | {"of": {}}, "damaged"),
-        (lambda _: [], "not a validation"),
+        (lambda d: d | {"of": {}}, "it lacks algorithm"),
+        (lambda _: [], "it holds a list"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
@@ -210,11 +220,11 @@ def test_runs_that_do_not_end() -> None:
     blink = parse(f"bits x a b\n{rules}\ninput x\noutput a\nhalt at fixed point\nsteps 50")
     done = validate(make_task(blink, "limit"))
     assert (done.tally.wrong, done.tally.unfinished, done.tally.steps) == (0, 1, 50)  # the rules do not end either
+    assert (done.tally.undecided, done.verdict) == (1, "not decided")
     done = validate(make_task(blink, "limit", oracle=Always({"a": 0})))
-    assert (done.tally.wrong, done.tally.unfinished) == (1, 1)
-    assert (done.tally.failures[0].outputs, done.tally.failures[0].expected) == (None, {"a": 0})
+    assert (done.tally.wrong, done.tally.unfinished, done.verdict) == (0, 1, "not decided")
     done = validate(make_task(blink, "limit", oracle=Always(None)))
-    assert done.tally.wrong == 1
+    assert (done.tally.wrong, done.tally.endless, done.tally.undecided, done.verdict) == (1, 1, 0, "not exact")
     assert (done.tally.failures[0].outputs, done.tally.failures[0].expected) == ({"a": 0}, None)
 
 
@@ -274,7 +284,7 @@ def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="its oracle was our_oracle:odd, now it is our_oracle:total"):
         validate(other, resume=tmp_path / "odd.json")
     (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q + 1\n")
-    with pytest.raises(InputError, match="its oracle's file was"):
+    with pytest.raises(InputError, match="its oracle's content was"):
         validate(other, resume=tmp_path / "total.json")
 
 
@@ -296,6 +306,6 @@ def test_a_program_without_inputs_has_one_run() -> None:
 
 def test_tallies_add_up() -> None:
     a = validate(make_task(spoiled(4), "limit", oracle=Arithmetic("multiplication"))).tally
-    assert Tally() + a == a == Tally.from_json(json.loads(json.dumps(a.to_json())))
+    assert Tally() + a == a == Tally.from_json(json.loads(json.dumps(a.to_json())), "a file")
     assert (a + a).wrong == 2 * a.wrong
     assert (a + a).failures == a.failures

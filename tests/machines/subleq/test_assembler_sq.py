@@ -88,11 +88,11 @@ def test_the_operations_that_every_program_has() -> None:
     ("text", "message"),
     [
         ("subleq a, b", "1:8: 'a' is not defined"),
-        ("subleq 1", "1:1: 'subleq' takes 2 or 3 operands, got 1 (the form: subleq a, b, or subleq a, b, c)"),
-        ("subleq 1, 2, 3, 4", "takes 2 or 3 operands, got 4"),
-        ("sublec 1, 2", "there is no operation 'sublec'; did you mean 'subleq'?"),
-        ("x: x: .data 1", "1:4: 'x' is defined already"),
-        ("Z: .data 1", "'Z' is defined already"),
+        ("subleq 1", "1:9: 'subleq' takes 2 or 3 operands, got 1 (the form is: subleq a, b, or subleq a, b, c)"),
+        ("subleq 1, 2, 3, 4", "1:17: 'subleq' takes 2 or 3 operands, got 4"),
+        ("sublec 1, 2", "1:1: unknown operation 'sublec'; did you mean 'subleq'?"),
+        ("x: x: .data 1", "1:4: 'x' is already a label (line 1)"),
+        ("Z: .data 1", "1:1: 'Z' is already a word (which is 0 for every operation)"),
         (".data 1 +", "something is missing behind '+'"),
         (".data (1", "this '(' is not closed"),
         (".data 1 2", "expected + - * or ',', found '2'"),
@@ -101,27 +101,35 @@ def test_the_operations_that_every_program_has() -> None:
         (".data %", "1:7: unexpected character '%'"),
         (".data 'ab'", "1:7: a character is one letter between two '"),
         ('.data 1, "open ; text', "1:10: this string is not closed; end it with a '\"' on the same line"),
-        (".words", "1:1: '.words' takes 1 operand, got 0 (the form: .words 256)"),
-        (".data", "1:1: '.data' takes 1 or more operands, got 0"),
+        (".words", "1:7: '.words' takes 1 operand, got 0 (the form is: .words 256)"),
+        (".data", "1:6: '.data' takes 1 or more operands, got 0"),
         (r".data '\q'", "there is no \\q"),
         (".word 1", "unknown directive '.word'"),
-        (".space n\nn: .data 1", "'n' must be a constant that is defined above"),
+        (".space n\nn: .data 1", "1:8: a number is needed here, but 'n' is a label (line 2)"),
         (".space -1", ".space takes 0 to 16,777,216 words, got -1"),
         (".space 99999999", "got 99999999"),
         (".dialect nonsense", "there is no dialect 'nonsense'"),
         (".width 8\n.width 9\n.data 1", "2:1: '.width' stands here a second time"),
-        (".macro m\nm\n.end\nm", "more than 32 deep"),
-        (".macro m a\n.data a\n.end\nm", "'m' takes 1 operand, got 0 (the form: m a)"),
+        (".macro m\nm\n.end\nm", "2:1: macro 'm' calls itself without end (m calls m); use a loop"),
+        (".macro m a\n.data a\n.end\nm", "macro 'm' takes 1 operand, got 0 (the form is: m a)"),
         (".macro m\n.data 1", "macro 'm' has no '.end'"),
         (".end", "'.end' without a '.macro'"),
         (".macro mov\n.end", "'mov' is an operation already"),
         ("; nothing", "there is no word"),
+        (".word 8", "unknown directive '.word'; did you mean '.words'?"),
+        (".const A, #5\n.data A", "1:11: expected a number, found '#5' (the form is: .const SIZE, 10)"),
+        (".macro m 5\n.data 1\n.end\nm 1\n.data 1", "1:10: expected the name of a parameter, found '5'"),
+        (".macro m x\nx: .data 1\n.end\nm 3", "4:3: 'x' is a label in this macro; give it a name, not '3'"),
+        (".macro m\nx: .data 1\n.end\nm\nm", "2:1: 'x' is already a label (line 2)"),
         (".data 99999999999999999999999", "fits no word of any machine"),
         (".data " + "-" * 300 + "1", "nested more than 100 deep"),
         (".data 9" + "*9999999999" * 40, "too large for any word"),
         ("x" * 20_000, "at most 10,000 characters"),
-        (".macro a x\nb #x\n.end\n.macro b y\n.data y + 1\n.end\na 1", "stands for a '#' word here"),
-        ("5 6", "a line starts with a label, an operation or a directive, found '5'"),
+        (
+            ".macro a x\nb #x\n.end\n.macro b y\n.data y + 1\n.end\na 1",
+            "7:3: the macro needs a number here, found '#1'; 'y' is used as 'y+1' there",
+        ),
+        ("5 6", "a line starts with an operation such as subleq, or a label and ':', found '5'"),
         (".const 5, 6\n.data 1", "expected a name, found '5'"),
     ],
 )
@@ -140,7 +148,7 @@ def test_all_problems_are_found_together() -> None:
 
 def test_macros_cannot_fill_the_memory() -> None:
     doubling = [f".macro m{i}\nm{i + 1}\nm{i + 1}\n.end" for i in range(30)]
-    with pytest.raises(ProgramError, match="at most 262,144 lines, macros expanded"):
+    with pytest.raises(ProgramError, match="the macros expand to more than 524,288 statements"):
         assemble_sq("\n".join([*doubling, ".macro m30\n.data 1\n.end\nm0"]))
 
 
@@ -201,7 +209,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         load_sq(tmp_path / "no.sq")
     (tmp_path / "bad.sq").write_text("subleq")
-    with pytest.raises(ProgramError, match=r"bad\.sq:1:1: 'subleq' takes 2 or 3 operands, got 0"):
+    with pytest.raises(ProgramError, match=r"bad\.sq:1:7: 'subleq' takes 2 or 3 operands, got 0"):
         load_sq(tmp_path / "bad.sq")
 
 

@@ -39,8 +39,10 @@ def run_words(
     crowd: Any,
     pair_start: Any,
     needed: Any,  # (n_max + 1, crowds)
+    bound: int,  # the most matches that are declared
     outputs: Any,  # (output bits, words) to be filled
     unfinished: Any,  # (words,) to be filled
+    beyond: Any,  # (words,) lanes that have met a state with more matches than `bound`
     met: Any,  # (n_max + 1,)
     occurred: Any,  # (n_max + 1, pairs)
     totals: Any,  # (3,)
@@ -100,6 +102,10 @@ def run_words(
                 seen, seen_state, leaves, leaf_n, leaf, needed, wrong,
             )  # fmt: skip
             note(width, leaves, leaf_n, leaf, seen, seen_state, met, occurred)
+            for f in range(leaves):
+                if leaf_n[f] > bound:
+                    for w in range(width):
+                        beyond[at + w] |= leaf[f, w]
             totals[EVALUATIONS] += active
             wrong_here = ones(wrong, width) if lost else 0
             totals[WRONG_STEPS] += wrong_here

@@ -38,6 +38,15 @@ def unpack_lanes(rows: Rows, count: int) -> BoolArray:  # (bits, words) -> (coun
     return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
 
 
+def pack_lanes(states: BoolArray) -> Rows:  # (count, bits) -> (bits, words)
+    """The inverse; lanes beyond the last state are 0."""
+    count, bits = states.shape
+    octets = np.zeros((bits, 8 * -(-count // 64)), dtype=np.uint8)
+    packed = np.packbits(states.T, axis=1, bitorder="little")
+    octets[:, : packed.shape[1]] = packed
+    return octets.view(np.uint64)
+
+
 def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, words) -> (count,)
     """The first `count` numbers that the rows hold; signed ones in two's complement."""
     bits = len(rows)

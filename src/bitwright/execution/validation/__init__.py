@@ -1,12 +1,16 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
-from bitwright.execution.validation.oracles import Arithmetic, Function, Interpreter, Oracle
-from bitwright.execution.validation.tally import Failure, Tally
+from bitwright.execution.validation.functions import ArrayFunction, Function
+from bitwright.execution.validation.oracles import UNKNOWN, Arithmetic, Interpreter, Oracle
+from bitwright.execution.validation.tally import Crowd, Failure, Tally
 from bitwright.execution.validation.task import Task
-from bitwright.execution.validation.validate import Validation, make_task, validate
+from bitwright.execution.validation.validate import Validation, Verdict, make_task, validate
 
 __all__ = [
+    "UNKNOWN",
     "Arithmetic",
+    "ArrayFunction",
+    "Crowd",
     "Failure",
     "Function",
     "Interpreter",
@@ -14,6 +18,7 @@ __all__ = [
     "Tally",
     "Task",
     "Validation",
+    "Verdict",
     "make_task",
     "validate",
 ]

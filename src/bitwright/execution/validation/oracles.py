@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from inspect import iscoroutine
+from enum import Enum
 from operator import index
-from typing import Any, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
-from bitwright.bits import any_digits, shorten
-from bitwright.errors import BitwrightError, InputError, suggestion
+from bitwright.bits import BoolArray, any_digits, shorten
+from bitwright.errors import BitwrightError, InputError
+from bitwright.execution.sliced.engine import Look
 from bitwright.execution.sliced.lanes import MOST_BITS, Numbers
-from bitwright.machines import Code, run_interpreter
+from bitwright.machines import Code, interpret
 from bitwright.program import Algorithm
 
 Values = Mapping[str, Any]
+
+
+class Silence(Enum):
+    """What an oracle says where it does not know what is right."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Silence.UNKNOWN
+Answer = Mapping[str, Any] | Literal[Silence.UNKNOWN] | None
 
 
 class Oracle(Protocol):
@@ -32,13 +41,13 @@ class Oracle(Protocol):
     def arrays(self) -> bool:
         """Whether it can be asked about whole arrays at once."""
 
-    def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        """The outputs by name; None where the run should not end."""
+    def __call__(self, values: Values) -> Answer:
+        """The outputs by name; None where the run never ends; UNKNOWN where it cannot say."""
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Python's own integers; the same expressions work on arrays of numbers that fit a machine word."""
+    """Python's own integers; the same expressions work on arrays."""
 
     operation: str  # addition, multiplication or permutation
     order: tuple[int, ...] = ()
@@ -59,7 +68,10 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Interpreter:
-    """The plain interpreter of SBN; an instruction takes at least a step, so it need not look further than a run."""
+    """The plain interpreter of SBN, for so many instructions; every one takes a run at least a step.
+
+    That a run never ends it says only where the same instruction has found the same memory twice.
+    """
 
     code: Code
     limit: int
@@ -69,116 +81,124 @@ class Interpreter:
     def name(self) -> str:
         return "the plain interpreter"
 
-    def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        try:
-            return run_interpreter(self.code, values, self.limit)
-        except InputError:  # the values fit, so it is the limit
-            return None
+    def __call__(self, values: Values) -> Answer:
+        code, memory = self.code, self.code.memory(values)
+        mark: tuple[int, list[int]] | None = None
+        for count, (executed, memory) in enumerate(interpret(code, values)):
+            if count == self.limit:  # one more than it was given
+                return UNKNOWN
+            if mark is not None and mark[0] == executed.address and mark[1] == memory:
+                return None
+            if count & (count - 1) == 0:  # 0, 1, 2, 4, ...: a mark far enough apart meets any cycle (Brent)
+                mark = (executed.address, list(memory))
+        return {name: memory[code.names[name]] for name in code.outputs}
 
 
 @dataclass(frozen=True)
-class Function:
-    """A Python function of the user's, `module:function`; it takes the inputs by name.
+class Expected:
+    """What is right for some inputs: one array for each output word, and where there is no such answer."""
 
-    It gives a dictionary of outputs, or the number itself where there is one output; None where no run should end.
-    """
-
-    where: str
-    folder: str  # where to look for the module first
-    outputs: tuple[str, ...]
-    arrays = False
-
-    @property
-    def name(self) -> str:
-        return self.where
-
-    def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        function = self.load()
-        given = ", ".join(f"{name}={value}" for name, value in values.items())
-        try:
-            found = function(**values)
-            if iscoroutine(found):
-                found.close()
-                raise InputError(f"the oracle {self.where} is an async function; give a plain one")
-        except (KeyboardInterrupt, InputError):
-            raise
-        except BaseException as error:  # also SystemExit: an oracle that ends the process has not agreed to anything
-            raise InputError(f"the oracle {self.where} failed on {given}: {_said(error)}") from None
-        if found is None or isinstance(found, Mapping):
-            return found
-        if len(self.outputs) != 1:
-            raise InputError(
-                f"the oracle {self.where} must give a dictionary with {', '.join(self.outputs)}, got {_shown(found)}"
-            )
-        return {self.outputs[0]: found}
-
-    def load(self) -> Callable[..., Any]:
-        """The function, or an InputError that says what is missing."""
-        module, colon, name = self.where.partition(":")
-        if not (module and colon and name):
-            raise InputError(f"--oracle takes module:function, such as checks:expected, got '{shorten(self.where)}'")
-        if self.folder not in sys.path:
-            sys.path.insert(0, self.folder)
-        try:
-            loaded = import_module(module)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # whatever a module of the user's does when it is imported
-            raise InputError(f"cannot import the oracle's module '{shorten(module)}': {_said(error)}") from None
-        function = getattr(loaded, name, None)
-        if not callable(function):
-            known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
-            raise InputError(f"module {module} has no function '{shorten(name)}'{suggestion(name, known)}")
-        return function  # type: ignore[no-any-return]
+    outputs: list[Numbers]
+    endless: BoolArray  # (count,) the run never ends
+    unknown: BoolArray  # (count,) the oracle cannot say
 
 
-def _said(error: BaseException) -> str:
-    """An exception in a few words, even one that cannot say what it is."""
+def expected(
+    oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int, look: Look | None = None
+) -> Expected:
+    """Asks the oracle about these inputs."""
+    names = [word.name for word in algorithm.outputs]
+    if oracle.arrays and values:
+        nowhere = np.zeros(count, dtype=bool)
+        return Expected(_ask_at_once(oracle, names, _fitting(algorithm, values), count), nowhere, nowhere)
+    columns = [np.zeros(count, dtype=object) for _ in names]
+    endless, unknown = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    lists = {name: array.tolist() for name, array in values.items()}
+    for place in range(count):
+        answer = oracle({name: column[place] for name, column in lists.items()})
+        if answer is None:
+            endless[place] = True
+        elif isinstance(answer, Silence):
+            unknown[place] = True
+        else:
+            for name, column in zip(names, columns, strict=True):
+                column[place] = whole_number(output_of(answer, name, oracle), oracle, name)
+        if look and place % 128 == 0:
+            look(place / count)
+    return Expected(columns, endless, unknown)
+
+
+def is_wide(algorithm: Algorithm) -> bool:
+    """Whether some numbers are longer than a machine word, so that arrays hold Python's integers."""
+    return any(len(word.bits) > MOST_BITS for word in (*algorithm.inputs, *algorithm.outputs))
+
+
+def _fitting(algorithm: Algorithm, values: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """The values in arrays in which the outputs find room; they are not to be written to."""
+    found = {name: array.astype(object if is_wide(algorithm) else np.int64) for name, array in values.items()}
+    for array in found.values():
+        array.flags.writeable = False
+    return found
+
+
+def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers], count: int) -> list[Numbers]:
+    """One answer about whole arrays, itself checked against answers about single inputs in a few places."""
+    found = oracle(values)
+    columns = [whole_numbers(output_of(found, name, oracle), oracle, name, count) for name in names]
+    for place in sorted({0, count // 7, count // 3, count // 2, count - 1}):
+        given = {name: int(array[place]) for name, array in values.items()}
+        single = oracle(given)
+        for name, column in zip(names, columns, strict=True):
+            alone = whole_number(output_of(single, name, oracle), oracle, name)
+            if int(column[place]) != alone:
+                told = " ".join(f"{name}={shorten(value)}" for name, value in given.items())
+                raise InputError(
+                    f"the oracle {oracle.name} and its answer about whole arrays disagree: of {told} alone it says "
+                    f"{name}={shorten(alone)}, among {count:,} inputs {name}={shorten(int(column[place]))}"
+                )
+    return columns
+
+
+def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
+    if not isinstance(answer, Mapping):
+        raise BitwrightError(f"an oracle of arrays gives arrays, got {shown(answer)} from {oracle.name}")
+    if name not in answer:
+        raise InputError(f"the oracle {oracle.name} says nothing about output {name}")
+    return answer[name]
+
+
+def whole_number(value: object, oracle: Oracle, name: str) -> int:
+    """An output as a whole number; nothing is rounded or read out of text."""
     try:
-        return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+        return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
     except Exception:
-        return type(error).__name__
+        raise InputError(
+            f"the oracle {oracle.name} must give whole numbers, got {shown(value)} for output {name}"
+        ) from None
 
 
-def _shown(value: object) -> str:
+def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbers:
+    """An output as an array of whole numbers, one for each input."""
+    if not isinstance(value, np.ndarray):
+        raise InputError(f"the oracle {oracle.name} must give NumPy arrays, got {shown(value)} for output {name}")
+    if value.shape != (count,):
+        raise InputError(
+            f"the oracle {oracle.name} must give a number for each of {count:,} inputs, "
+            f"got an array of shape {value.shape} for output {name}"
+        )
+    if value.dtype == object:
+        return np.array([whole_number(item, oracle, name) for item in value.tolist()], dtype=object)
+    if value.dtype.kind not in "iub":
+        raise InputError(
+            f"the oracle {oracle.name} must give whole numbers, got an array of {value.dtype} for output {name}"
+        )
+    return value.astype(object if value.dtype == np.uint64 else np.int64)
+
+
+def shown(value: object) -> str:
+    """Anything in a few words."""
     try:
         with any_digits():
             return shorten(repr(value))
     except Exception:
         return f"a {type(value).__name__}"
-
-
-def _whole(value: object, oracle: Oracle, name: str) -> int:
-    """An output as a whole number; nothing is rounded or read out of text."""
-    try:
-        return index(value)  # type: ignore[arg-type]
-    except Exception:
-        raise InputError(
-            f"the oracle {oracle.name} must give whole numbers, got {_shown(value)} for output {name}"
-        ) from None
-
-
-def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int) -> list[Numbers]:
-    """What the outputs should be, one array for each output word; None stands for a run that should not end.
-
-    An answer about whole arrays is itself checked against single ones in a few places.
-    """
-    names = [word.name for word in algorithm.outputs]
-    fits = all(len(word.bits) <= MOST_BITS for word in (*algorithm.inputs, *algorithm.outputs))
-    if oracle.arrays and fits and values:
-        found = oracle(values)
-        assert found is not None
-        for place in {0, count // 7, count // 3, count // 2, count - 1}:
-            single = oracle({name: int(array[place]) for name, array in values.items()})
-            if single is None or any(int(found[name][place]) != single[name] for name in names):
-                raise BitwrightError(f"{oracle.name} and machine words disagree; please report this")
-        return [np.asarray(found[name]) for name in names]
-    columns: list[list[Any]] = [[] for _ in names]
-    lists = {name: array.tolist() for name, array in values.items()}
-    for place in range(count):
-        answer = oracle({name: column[place] for name, column in lists.items()})
-        if answer is not None and (missing := [name for name in names if name not in answer]):
-            raise InputError(f"the oracle {oracle.name} says nothing about output {missing[0]}")
-        for name, column in zip(names, columns, strict=True):
-            column.append(None if answer is None else _whole(answer[name], oracle, name))
-    return [np.array(column, dtype=object) for column in columns]

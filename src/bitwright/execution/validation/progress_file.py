@@ -3,95 +3,81 @@
 from __future__ import annotations
 
 import json
-import sys
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.execution.validation.oracles import Function
+from bitwright.execution.validation.prepare import Prepared
 from bitwright.execution.validation.tally import Tally
-from bitwright.execution.validation.task import Task
+from bitwright.files.documents import check_fields, one_of, parse, read_file, real, table, whole
 from bitwright.files.storage import write_atomically
-from bitwright.learning.members import network_files
 
-FORMAT = "bitwright validation 1"
+FORMAT = "bitwright validation 2"
 _MAX_BYTES = 1 << 28
+_WHAT = "a validation file"
 
 
-def describe(task: Task) -> dict[str, Any]:
-    """Everything that the results depend on; a validation goes on only where all of it is the same."""
-    settings = task.settings
-    return {
-        "algorithm": sha256(task.algorithm.text().encode()).hexdigest(),
-        "engine": task.engine,
-        "rounding": settings.rounding,
-        "examples": task.examples,
-        "networks": settings.networks,
-        "network seed": settings.seed,
-        "width": settings.width,
-        "network files": [_digest(file) for path in settings.files for file in network_files(path)],
-        "inputs": task.inputs.count,
-        "random": task.inputs.random,
-        "seed": task.inputs.seed,
-        "oracle": "the rules" if task.oracle is None else task.oracle.name,
-        "oracle's file": _source(task.oracle) if isinstance(task.oracle, Function) else None,
-        "step limit": task.limit,
-        "batch": task.batch,
-    }
+class ProgressFile:
+    """The file of one validation; what it is about is found once, at the beginning."""
 
+    def __init__(self, path: Path, ready: Prepared) -> None:
+        self._path, self._task, self._of = path, ready.task, ready.describe()
 
-def save_progress(path: Path, task: Task, batches: int, tally: Tally, seconds: float) -> None:
-    """Writes that the first `batches` batches are done."""
-    document = {
-        "format": FORMAT,
-        "of": describe(task),
-        "batches": batches,
-        "seconds": seconds,
-        "tally": tally.to_json(),
-    }
-    write_atomically(path, (json.dumps(document) + "\n").encode())
+    def save(self, batches: int, tally: Tally, seconds: float) -> None:
+        """Writes that the first `batches` batches are done."""
+        document = {
+            "format": FORMAT,
+            "of": self._of,
+            "batches": batches,
+            "seconds": seconds,
+            "tally": tally.to_json(),
+        }
+        write_atomically(self._path, (json.dumps(document) + "\n").encode())
 
-
-def load_progress(path: Path, task: Task) -> tuple[int, Tally, float]:
-    """Batches done, what they found, and the seconds they took; nothing if there is no such file yet."""
-    if not path.exists():
-        return 0, Tally(), 0.0
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    try:
-        document = json.loads(data)
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+    def load(self) -> tuple[int, Tally, float]:
+        """Batches done, what they found, and the seconds they took; nothing if there is no such file yet."""
+        path, task = self._path, self._task
+        if not path.exists():
+            return 0, Tally(), 0.0
+        document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
+        if document.get("format") != FORMAT:
             raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
-        then, now = document["of"], describe(task)
-        for name, value in now.items():
+        fields = {
+            "format": one_of(FORMAT),
+            "of": table(_anything),
+            "batches": whole(0, task.batches),
+            "seconds": real(0, 1e12),
+            "tally": table(_anything),
+        }
+        check_fields(document, path, _WHAT, fields)
+        self._compare(document["of"])
+        batches, tally = document["batches"], Tally.from_json(document["tally"], path)
+        if not _adds_up(tally) or tally.inputs != min(batches * task.batch, task.inputs.count):
+            raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
+        return batches, tally, float(document["seconds"])
+
+    def _compare(self, then: dict[str, Any]) -> None:
+        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, _anything))
+        for name, value in self._of.items():
             if then[name] != value:
                 said, is_now = (shorten(str(v)) for v in (then[name], value))
-                raise InputError(f"{path} belongs to another validation: its {name} was {said}, now it is {is_now}")
-        batches, seconds = document["batches"], float(document["seconds"])
-        tally = Tally.from_json(document["tally"])
-        if type(batches) is not int or not 0 <= batches <= task.batches or not 0 <= seconds < 1e12:
-            raise ValueError("batches")
-        if tally.inputs != min(batches * task.batch, task.inputs.count):
-            raise ValueError("inputs")
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"{path} is not a validation file; it may be truncated or damaged") from None
-    return batches, tally, seconds
+                raise InputError(
+                    f"{self._path} belongs to another validation: its {name} was {said}, now it is {is_now}"
+                )
 
 
-def _digest(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+def _adds_up(tally: Tally) -> bool:
+    return (
+        tally.wrong + tally.unfinished + tally.unjudged <= tally.inputs
+        and tally.endless <= tally.unfinished
+        and len(tally.failures) <= tally.wrong
+        and bool(tally.failures) == bool(tally.wrong)
+        and tally.wrong_steps <= tally.evaluations
+        and tally.beyond <= tally.inputs
+        and bool(tally.beyond) == (tally.crowd is not None)
+    )
 
 
-def _source(oracle: Function) -> str | None:
-    """The digest of the file of an oracle's module."""
-    oracle.load()
-    file = getattr(sys.modules[oracle.where.partition(":")[0]], "__file__", None)
-    return _digest(Path(file)) if file else None
+def _anything(value: object) -> str | None:  # noqa: ARG001
+    return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import reduce
-from math import inf
 from typing import Any
 
+from bitwright.files.documents import Check, check_fields, each, optional, real, table, whole
 from bitwright.theory.decisions import Triple
 
 MOST_FAILURES = 10  # that a tally remembers, those with the smallest index; all are counted
@@ -14,12 +16,20 @@ MOST_FAILURES = 10  # that a tally remembers, those with the smallest index; all
 
 @dataclass(frozen=True)
 class Failure:
-    """An input whose outputs are not those of the oracle. No expected outputs: its run should not end."""
+    """An input whose run ended otherwise than the oracle says. No expected outputs: it should not have ended."""
 
     index: int
     inputs: dict[str, int]
-    outputs: dict[str, int] | None  # None: the run did not end
+    outputs: dict[str, int]
     expected: dict[str, int] | None
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """An input whose run met a state with more matches than are declared."""
+
+    index: int
+    inputs: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -27,77 +37,113 @@ class Tally:
     """Counts over inputs, over runs, and over the states on their way."""
 
     inputs: int = 0
-    wrong: int = 0
-    unfinished: int = 0  # runs that did not end; wrong unless the oracle says so
+    wrong: int = 0  # runs that ended otherwise than the oracle says
+    unfinished: int = 0  # runs that the step limit cut off; what they would give is not known
+    endless: int = 0  # of these, the ones of which the oracle says that they never end
+    unjudged: int = 0  # runs that ended, but of which the oracle does not know what is right
     failures: tuple[Failure, ...] = ()  # by index
     evaluations: int = 0  # states that were stepped from
     steps: int = 0  # of the longest run
     wrong_steps: int = 0  # evaluations whose result was not what the rules give
     matches: frozenset[int] = frozenset()  # every n that occurred
+    beyond: int = 0  # runs that met more matches than are declared
+    crowd: Crowd | None = None  # the one of these with the smallest index
     triples: frozenset[Triple] = frozenset()
     margin: float | None = None  # the smallest that an engine has measured
 
     def __add__(self, other: Tally) -> Tally:
         failures = {failure.index: failure for failure in (*self.failures, *other.failures)}
+        crowds = [crowd for crowd in (self.crowd, other.crowd) if crowd is not None]
         margins = [margin for margin in (self.margin, other.margin) if margin is not None]
         return Tally(
-            inputs=self.inputs + other.inputs,
-            wrong=self.wrong + other.wrong,
-            unfinished=self.unfinished + other.unfinished,
+            **{name: getattr(self, name) + getattr(other, name) for name in _COUNTS},
             failures=tuple(failures[index] for index in sorted(failures)[:MOST_FAILURES]),
-            evaluations=self.evaluations + other.evaluations,
             steps=max(self.steps, other.steps),
-            wrong_steps=self.wrong_steps + other.wrong_steps,
             matches=self.matches | other.matches,
+            crowd=min(crowds, key=lambda crowd: crowd.index, default=None),
             triples=self.triples | other.triples,
             margin=min(margins, default=None),
         )
+
+    @property
+    def undecided(self) -> int:
+        """Runs of which it is not known whether they are right."""
+        return self.unfinished - self.endless + self.unjudged
 
     @property
     def n_max(self) -> int:
         return max(self.matches, default=0)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists and numbers."""
+        """As plain lists and numbers; values of any length as text, in base 16."""
         return {
             **vars(self),
-            "failures": [vars(failure) for failure in self.failures],
+            "failures": [_to_text(failure) for failure in self.failures],
             "matches": sorted(self.matches),
+            "crowd": None if self.crowd is None else _to_text(self.crowd),
             "triples": sorted(self.triples),
         }
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Tally:
-        """The inverse; raises TypeError, ValueError or KeyError where the document is not a tally."""
-        counts = {name: _count(document[name]) for name in _COUNTS}
-        failures = tuple(
-            Failure(_count(f["index"]), _values(f["inputs"]) or {}, _values(f["outputs"]), _values(f["expected"]))
-            for f in document["failures"]
+    def from_json(cls, document: dict[str, Any], source: object) -> Tally:
+        """The inverse; raises InputError where the document is not a tally."""
+        what = "a validation file"
+        check_fields(document, source, what, _FIELDS)
+        for failure in document["failures"]:
+            check_fields(failure, source, what, _FAILURE)
+        if document["crowd"] is not None:
+            check_fields(document["crowd"], source, what, _CROWD)
+        return cls(
+            **{
+                **document,
+                "failures": tuple(Failure(**_from_text(failure)) for failure in document["failures"]),
+                "matches": frozenset(document["matches"]),
+                "crowd": None if document["crowd"] is None else Crowd(**_from_text(document["crowd"])),
+                "triples": frozenset((n, c, m) for n, c, m in document["triples"]),
+                "margin": None if document["margin"] is None else float(document["margin"]),
+            }
         )
-        triples = frozenset((_count(n), _count(c), _count(m)) for n, c, m in document["triples"])
-        matches = frozenset(_count(n) for n in document["matches"])
-        margin = document["margin"]
-        if margin is not None and not (isinstance(margin, float) and 0 <= margin < inf):
-            raise ValueError("margin")
-        return cls(**counts, failures=failures, matches=matches, triples=triples, margin=margin)
-
-
-_COUNTS = ("inputs", "wrong", "unfinished", "evaluations", "steps", "wrong_steps")
-
-
-def _count(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError("a count is a whole number")
-    return value
-
-
-def _values(value: object) -> dict[str, int] | None:
-    if value is None:
-        return None
-    if not isinstance(value, dict) or any(type(number) is not int for number in value.values()):
-        raise ValueError("values are whole numbers by name")
-    return {str(name): number for name, number in value.items()}
 
 
 def total(tallies: list[Tally]) -> Tally:
     return reduce(Tally.__add__, tallies, Tally())
+
+
+def _to_text(case: Failure | Crowd) -> dict[str, Any]:
+    """Its numbers in base 16, which Python reads and writes at any length."""
+    return {name: _each_number(hex, value) for name, value in vars(case).items()}
+
+
+def _from_text(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: _each_number(lambda text: int(text, 16), value) for name, value in document.items()}
+
+
+def _each_number(convert: Callable[[Any], Any], value: Any) -> Any:
+    """A number, a table of numbers, or None, converted."""
+    if isinstance(value, dict):
+        return {name: convert(number) for name, number in value.items()}
+    return None if value is None else convert(value)
+
+
+def _anything(value: object) -> str | None:  # noqa: ARG001
+    return None
+
+
+def _number(value: object) -> str | None:
+    return None if isinstance(value, str) and re.fullmatch("-?0x[0-9a-f]+", value) else "a number in base 16"
+
+
+_COUNTS = ("inputs", "wrong", "unfinished", "endless", "unjudged", "evaluations", "wrong_steps", "beyond")
+_COUNT = whole(0, 2**200)
+_VALUES = table(_number)
+_CROWD: dict[str, Check] = {"index": _number, "inputs": _VALUES}
+_FAILURE: dict[str, Check] = {**_CROWD, "outputs": _VALUES, "expected": optional(_VALUES)}
+_FIELDS: dict[str, Check] = {
+    **dict.fromkeys((*_COUNTS, "steps"), _COUNT),
+    "failures": each(table(_anything), most=MOST_FAILURES),
+    "matches": each(_COUNT),
+    "crowd": optional(table(_anything)),
+    "triples": each(each(_COUNT, least=3, most=3)),
+    "margin": optional(real(0, 1e300)),
+}
+assert set(_FIELDS) == {field.name for field in fields(Tally)}

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.execution.engine import Engine
-from bitwright.execution.sliced.engine import Outcome, triples
-from bitwright.execution.sliced.lanes import Rows, unpack_lanes
+from bitwright.execution.sliced.engine import Look, Outcome, is_cut_off, triples
+from bitwright.execution.sliced.lanes import Rows, pack_lanes, unpack_lanes
 from bitwright.execution.sliced.plan import plan
-from bitwright.execution.templates import TemplatesEngine, Words, pack, unpack
+from bitwright.execution.validation.definition import Definition
 from bitwright.program import FIXED_POINT, Algorithm
+from bitwright.program.layout import IntArray
 
 _ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
 
@@ -24,9 +25,9 @@ class Walker:
 
     def __init__(self, algorithm: Algorithm, engine: Engine, limit: int) -> None:
         self._algorithm, self._engine, self._limit = algorithm, engine, limit
-        self._rules, self._plan = TemplatesEngine(algorithm.program), plan(algorithm.program)
+        self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
 
-    def run(self, inputs: Rows, count: int) -> Outcome:
+    def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
         """The same question as SlicedEngine.run."""
         algorithm = self._algorithm
         states = np.zeros((count, algorithm.program.bits), dtype=bool)
@@ -35,17 +36,15 @@ class Walker:
         part = max(1, min(self._engine.chunk, _ENTRIES // len(algorithm.program.write_bits)))
         walks = [_Walk(self._plan.n_max, len(self._plan.pairs)) for _ in range(0, count, part)]
         for walk, at in zip(walks, range(0, count, part), strict=True):
-            self._walk(walk, states[at : at + part])
+            some = states[at : at + part]
+            self._walk(walk, some, _share_of(look, at / count, len(some) / count))
         places = [bit for word in algorithm.outputs for bit in word.bits]
-        final = pack(np.concatenate([walk.final for walk in walks])[:, places])
-        words = np.zeros((len(places), 8 * inputs.shape[1]), dtype=np.uint8)
-        octets = final.view(np.uint8)
-        words[:, : octets.shape[1]] = octets
         margin = min(walk.margin for walk in walks)
         met = np.any([walk.met for walk in walks], axis=0)
         return Outcome(
-            outputs=words.view(np.uint64),
+            outputs=pack_lanes(np.concatenate([walk.final for walk in walks])[:, places]),
             unfinished=np.concatenate([walk.unfinished for walk in walks]),
+            beyond=np.concatenate([walk.beyond for walk in walks]),
             evaluations=sum(walk.evaluations for walk in walks),
             steps=max(walk.steps for walk in walks),
             wrong_steps=sum(walk.wrong_steps for walk in walks),
@@ -54,10 +53,10 @@ class Walker:
             margin=float(margin) if np.isfinite(margin) else None,
         )
 
-    def _walk(self, walk: _Walk, start: BoolArray) -> None:
+    def _walk(self, walk: _Walk, start: BoolArray, look: Look | None) -> None:
         """Steps all states until each has ended."""
         halt, limit = self._algorithm.halt, self._limit
-        walk.final = start.copy()
+        walk.final, walk.beyond = start.copy(), np.zeros(len(start), dtype=bool)
         active = np.arange(len(start))
         batch = self._engine.begin(start)
 
@@ -73,7 +72,7 @@ class Walker:
         while step < last and len(active):
             step += 1
             before = batch.states()
-            truth = self._note(walk, before)
+            truth = self._note(walk, before, active)
             batch.step()
             after = batch.states()
             wrong = int(np.count_nonzero((after != truth).any(axis=1)))
@@ -94,26 +93,35 @@ class Walker:
                 if not staying.all():
                     walk.steps = max(walk.steps, step - 1 if halt == FIXED_POINT else step)
                 leave(staying)
+            if look:
+                look(max(step / last, 1 - len(active) / len(start)))
         if halt is None or len(active):
             walk.steps = max(walk.steps, limit)
-        walk.unfinished = np.zeros(len(start), dtype=bool)
+        walk.unfinished = np.full(len(start), is_cut_off(self._algorithm, limit))
         if halt is not None:
             walk.unfinished[active] = True
+        if look:
+            look(1.0)
 
-    def _note(self, walk: _Walk, states: BoolArray) -> BoolArray:
-        """Enters n and (n, c, m) of these states; gives what the rules make of them."""
-        p, program, bits = self._plan, self._algorithm.program, pack(states)
-        literals: Words = np.empty((2 * len(bits), bits.shape[1]), dtype=bits.dtype)
-        literals[: len(bits)], literals[len(bits) :] = bits, ~bits
-        matched = unpack(self._rules.match_in_order(literals), len(states))  # (batch, K)
+    def _note(self, walk: _Walk, states: BoolArray, runs: IntArray) -> BoolArray:
+        """Enters n and (n, c, m) of the states that these runs are in; gives what the rules make of them."""
+        p, program = self._plan, self._algorithm.program
+        matched = self._rules.matched(states)  # (batch, K)
         n = np.count_nonzero(matched, axis=1)
         written = np.flatnonzero(program.writers)
         m = np.add.reduceat(matched[:, p.writer], p.writer_start[written], axis=1, dtype=np.int64)
         walk.met[n] = True
+        if self._algorithm.matches is not None:
+            walk.beyond[runs[n > self._algorithm.matches]] = True
         walk.occurred[n[:, np.newaxis], p.pair_start[p.crowd[written]] + m] = True
         truth = np.zeros_like(states)
         truth[:, written] = m > 0
         return truth
+
+
+def _share_of(look: Look | None, before: float, part: float) -> Look | None:
+    """To look at a part as at the whole of which it is one."""
+    return look and (lambda share: look(before + part * share))
 
 
 class _Walk:
@@ -121,6 +129,7 @@ class _Walk:
 
     final: BoolArray
     unfinished: BoolArray
+    beyond: BoolArray
 
     def __init__(self, n_max: int, pairs: int) -> None:
         self.evaluations = self.steps = self.wrong_steps = 0

@@ -1,13 +1,28 @@
-"""Stored-program SUBLEQ: dialects, an interpreter, images, an assembler, a compiler, and machine V, of templates."""
+"""Stored-program SUBLEQ: dialects, an interpreter, images, and machine V, of templates; with its assembler and compiler
+from the rooms next door."""
 
-from bitwright.machines.subleq.assembler import Assembly, assemble_sq, load_sq
-from bitwright.machines.subleq.compiler import compile_program
+from typing import TYPE_CHECKING
+
+from bitwright.lazy import lazy_names
 from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect
 from bitwright.machines.subleq.image import image_text, load_image, misfits, parse_image
 from bitwright.machines.subleq.interpreter import Interpreter
 from bitwright.machines.subleq.machine import MachineV, Ports, machine_v
 from bitwright.machines.subleq.timing import Timing
 
+if TYPE_CHECKING:
+    from bitwright.machines.assembly.subleq_assembler import Assembly as Assembly
+    from bitwright.machines.assembly.subleq_assembler import assemble_sq as assemble_sq
+    from bitwright.machines.assembly.subleq_assembler import load_sq as load_sq
+    from bitwright.machines.language.subleq_compiler import compile_program as compile_program
+
+_NEXT_DOOR, __getattr__ = lazy_names(
+    __name__,
+    {
+        "bitwright.machines.assembly.subleq_assembler": "Assembly assemble_sq load_sq",
+        "bitwright.machines.language.subleq_compiler": "compile_program",
+    },
+)
 __all__ = [
     "DIALECTS",
     "Assembly",

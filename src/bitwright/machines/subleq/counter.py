@@ -5,7 +5,7 @@ The next address waits in `next`, the jump's in `target`; strobes let one of the
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.memory import Memory
 from bitwright.machines.subleq.timing import Timing
 from bitwright.machines.subleq.wiring import Check, rule

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
-from bitwright.machines.machine import bit_number, numbers
+from bitwright.machines.sbn.sbn_machine import bit_number, numbers
 from bitwright.machines.subleq.console import Console
 from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.dialect import Shape

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.timing import Timing
 from bitwright.program import Bits, Builder, Ref, grid, span
 from bitwright.program.layout import IntArray
@@ -43,19 +43,24 @@ class Memory:
         self.store, self.data = b.bits("M_store", words, width), b.bits("M_data", words, width)
         self.second, self.third = b.bits("M_second", words), b.bits("M_third", words)
         self.spans = [sum(timing.digits[max(0, self.depth - level) :]) for level in range(timing.rise + 1)]  # h_l
-        self.rising = [b.bits(f"R_rising_{level}", self._risen(level), width) for level in range(1, timing.rise)]
+        risen = range(1, timing.rise)
+        self.rising = [b.bits(f"R_rising_{level}", self._risen(level), width, family="R_rising") for level in risen]
 
     def _level(self, d: int) -> _Level:
-        b, nodes, left, behind = self.b, self._count(d), self.timing.below(d), self.timing.below(d + 1)
+        nodes, left, behind = self._count(d), self.timing.below(d), self.timing.below(d + 1)
+
+        def tree(name: str, *shape: int) -> Bits:
+            return self.b.bits(f"T_{name}_{d}", *shape, family=f"T_{name}")
+
         return _Level(
             nodes=nodes,
-            token=b.bits(f"T_token_{d}", nodes),
-            write=b.bits(f"T_write_{d}", nodes),
-            fetch=b.bits(f"T_fetch_{d}", nodes),
-            address=b.bits(f"T_address_{d}", nodes, left),
-            gate=b.bits(f"T_gate_{d}", nodes, behind) if behind else None,
-            data=b.bits(f"T_data_{d}", nodes, self.width),
-            data_gate=b.bits(f"T_data_gate_{d}", nodes, self.width),
+            token=tree("token", nodes),
+            write=tree("write", nodes),
+            fetch=tree("fetch", nodes),
+            address=tree("address", nodes, left),
+            gate=tree("gate", nodes, behind) if behind else None,
+            data=tree("data", nodes, self.width),
+            data_gate=tree("data_gate", nodes, self.width),
         )
 
     def _count(self, d: int) -> int:

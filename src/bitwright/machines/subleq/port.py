@@ -5,7 +5,7 @@ The sequencer knows when which word arrives: first a, b and c of the instruction
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.console import Console
 from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.memory import Memory

@@ -5,7 +5,7 @@ Every time is fixed beforehand (timing.py), so no unit ever has to say that it i
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires, delay_line
+from bitwright.machines.sbn.parts import Wires, delay_line
 from bitwright.machines.subleq.console import Console
 from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.memory import Memory

@@ -6,7 +6,7 @@ leaves a position, a `propagate` signal that one would pass; level d combines sp
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.memory import Memory
 from bitwright.machines.subleq.timing import Timing
@@ -28,10 +28,12 @@ class Subtractor:
         if self.saturate:
             self.both = b.bit("D_both")
             self.sum, self.raise_, self.lower = b.bits("D_sum", n), b.bits("D_raise", n - 1), b.bits("D_lower", n - 1)
-        self.generate = [{i: b.bit(f"D_generate_{d}_{i}") for i in range(n)} for d in range(self.levels)]
-        self.keep = [{i: b.bit(f"D_keep_{d}_{i}") for i in range(2**d, n)} for d in range(self.levels)]
-        self.from_low = [{i: b.bit(f"D_low_{d}_{i}") for i in range(2**d, n)} for d in range(self.levels)]
-        self.pass_low = [{i: b.bit(f"D_pass_{d}_{i}") for i in range(2 ** (d + 1), n)} for d in range(self.levels)]
+        self.generate = [{i: b.bit(f"D_generate_{d}_{i}", "D_generate") for i in range(n)} for d in range(self.levels)]
+        self.keep = [{i: b.bit(f"D_keep_{d}_{i}", "D_keep") for i in range(2**d, n)} for d in range(self.levels)]
+        self.from_low = [{i: b.bit(f"D_low_{d}_{i}", "D_low") for i in range(2**d, n)} for d in range(self.levels)]
+        self.pass_low = [
+            {i: b.bit(f"D_pass_{d}_{i}", "D_pass") for i in range(2 ** (d + 1), n)} for d in range(self.levels)
+        ]
 
     def generated(self, d: int, i: int) -> Wires:
         """G(d, i): what to set when a carry leaves the span of 2^d positions that ends at i."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bitwright.machines.parts import Wires
+from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.timing import Terms, check_levels
-from bitwright.program import Builder, Ref, span
-from bitwright.program.builder import Condition
+from bitwright.program import Builder, Condition, Ref, span
 
 
 def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
@@ -14,12 +13,12 @@ def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
         b.when(*conditions).write(*to)
 
 
-def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires) -> list[Ref]:
+def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family: str = "") -> list[Ref]:
     """Blocks of two (an odd one alone) in exactly `levels` levels; sets `to` when all inputs are on together."""
     widths = [inputs]
     for _ in range(levels):
         widths.append(-(-widths[-1] // 2))
-    layers = [b.bits(f"{name}_{level}", width) for level, width in enumerate(widths[:-1])]
+    layers = [b.bits(f"{name}_{level}", width, family=family or name) for level, width in enumerate(widths[:-1])]
     for level, layer in enumerate(layers):
         above = layers[level + 1] if level + 1 < levels else None
         pairs, odd = divmod(widths[level], 2)
@@ -41,7 +40,9 @@ class Check:
         widths = [len(terms)]
         for _ in range(ors):
             widths.append(-(-widths[-1] // 2))
-        nodes = [b.bits(f"{name}_or_{level}", width) for level, width in enumerate(widths[1:], start=1)]
+        nodes = [
+            b.bits(f"{name}_or_{level}", width, family=f"{name}_or") for level, width in enumerate(widths[1:], start=1)
+        ]
         for level, layer in enumerate(nodes):
             i = span(1, widths[level + 1])
             b.block(layer[i])
@@ -49,7 +50,7 @@ class Check:
         self._leaves: dict[int, Wires] = {}
         for number, term in enumerate(terms, start=1):
             out = [nodes[0][(number + 1) // 2]] if nodes else to
-            inputs = and_tree(b, f"{name}_and_{number}", len(term), ands, out) if ands else out
+            inputs = and_tree(b, f"{name}_and_{number}", len(term), ands, out, f"{name}_and") if ands else out
             for bit, leaf in zip(term, inputs, strict=True):
                 self._leaves.setdefault(bit, []).append(leaf)
 

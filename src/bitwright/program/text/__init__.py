@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bitwright.bits import printable
-from bitwright.errors import ProgramError
+from bitwright.errors import ProgramError, printable
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import expand
 from bitwright.program.text.parser import parse_statements
@@ -16,7 +15,12 @@ __all__ = ["parse"]
 def parse(text: str, name: str = "program") -> Algorithm:
     """The algorithm that a rule text describes; raises ProgramError with every problem, by line and column.
 
-    >>> parse("bits p[2]; ".rstrip("; ") + chr(10) + "block p[i] for i in 1..2" + chr(10) + "when p[1]=1 write p[2]")
+    >>> text = '''
+    ... bits p[2]
+    ... block p[i] for i in 1..2
+    ... when p[1]=1 write p[2]
+    ... '''
+    >>> parse(text)
     Algorithm 'program': 2 bits, 2 blocks, 1 template
     """
     try:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
-from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
-from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
+from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.families import Origin
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import Token
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.parser import SyntaxTree, parse_plain
+from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
 
 MAX_BITS = 10_000_000
-MAX_WORK = 30_000_000  # rows, conditions and writes; a program of a million templates needs about five million
+MAX_WORK = 30_000_000  # a program of a million templates needs about five million
 _ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
 
 
-def expand(tree: SyntaxTree, name: str, description: str) -> Algorithm:
-    """The algorithm that these statements describe; raises ProgramError with every problem."""
-    return _Expansion(tree).algorithm(name, description)
+def expand(tree: SyntaxTree, name: str, description: str, work: int = MAX_WORK) -> Algorithm:
+    """The algorithm that these statements describe; raises ProgramError with every problem.
+
+    `work` is how many rows, conditions and writes they may stand for.
+    """
+    return _Expansion(tree, work).algorithm(name, description)
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -35,11 +40,11 @@ Result = TypeVar("Result")
 
 
 class _Expansion:
-    def __init__(self, tree: SyntaxTree) -> None:
+    def __init__(self, tree: SyntaxTree, work: int) -> None:
         self.tree = tree
         self.problems = list(tree.problems)
-        self.excused = {token.text for line in tree.broken if line[0].text != "when" for token in line}
-        self.budget = Budget(MAX_WORK)
+        self.already_reported = {token.text for line in tree.broken if line[0].text != "when" for token in line}
+        self.budget = Budget(work)
         self.lets: dict[str, int] = {}
         self.declared: dict[str, Origin] = {}
         self.layout = Layout(())
@@ -49,6 +54,7 @@ class _Expansion:
             self.attempt(self.let, item)
         self.declare_bits()
         program = self.program()
+        complete = not self.problems  # of a program with problems, bits may be in no block
         inputs = [word for port in self.each(syntax.Port, "input") for word in self.attempt(self.inputs, port) or ()]
         outputs = [word for port in self.each(syntax.Port, "output") for word in self.attempt(self.output, port) or ()]
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
@@ -57,6 +63,8 @@ class _Expansion:
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
+        if program is not None and complete:
+            self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
@@ -87,7 +95,7 @@ class _Expansion:
             for token, extents in item.items:
                 shape = self.attempt(lambda pair: self.shape(*pair), (token, extents))
                 if shape is None:
-                    self.excused.add(token.text)
+                    self.already_reported.add(token.text)
                 elif token.text in self.declared:
                     self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
                 else:
@@ -118,8 +126,19 @@ class _Expansion:
             token = self.tree.statements[0].token
             self.problems.append(token.problem(f"{self.layout.size:,} bits; a rule file may declare {MAX_BITS:,}"))
             return None
-        blocks = [found for item in self.each(syntax.Block) if (found := self.attempt(self.block, item))]
-        rules = [rule for item in self.each(syntax.When) for rule in self.attempt(self.rule, item) or ()]
+        reader = PlainReader(self.layout, self.budget)
+        blocks: list[BlockFamily] = []
+        rules: list[RuleFamily] = []
+        for item in self.tree.statements:
+            if isinstance(item, syntax.PlainLines):
+                blocks += reader.blocks(item.blocks, self.blocks_of_line)
+            elif isinstance(item, syntax.Block):
+                blocks += self.attempt(self.blocks, item) or ()
+        for item in self.tree.statements:
+            if isinstance(item, syntax.PlainLines):
+                rules += reader.rules(item.rules, self.rules_of_line)
+            elif isinstance(item, syntax.When):
+                rules += self.attempt(self.rules, item) or ()
         if not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.When)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
@@ -128,20 +147,32 @@ class _Expansion:
         if not self.layout.size:
             return None
         try:
-            return assemble(self.layout, blocks, rules, self.declared, self.excused, incomplete=bool(self.problems))
+            return assemble(
+                self.layout, blocks, rules, self.declared, self.already_reported, incomplete=bool(self.problems)
+            )
         except ProgramError as error:
             self.problems.extend(error.problems)
             return None
 
-    def block(self, item: syntax.Block) -> BlockFamily:
+    def blocks_of_line(self, line: syntax.PlainLine) -> list[BlockFamily]:
+        statement = parse_plain(line)
+        assert isinstance(statement, syntax.Block)
+        return self.attempt(self.blocks, statement) or []
+
+    def rules_of_line(self, line: syntax.PlainLine) -> list[RuleFamily]:
+        statement = parse_plain(line)
+        assert isinstance(statement, syntax.When)
+        return self.attempt(self.rules, statement) or []
+
+    def blocks(self, item: syntax.Block) -> list[BlockFamily]:
         try:
             rows, origin = self.rows_of(item)
-            return BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)
+            return [BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)]
         except Refused:
-            self.excused.update(member.token.text for member in item.members)
+            self.already_reported.update(member.token.text for member in item.members)
             raise
 
-    def rule(self, item: syntax.When) -> list[RuleFamily]:
+    def rules(self, item: syntax.When) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
         targets = self.picks(rows, item.targets, origin)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
@@ -219,11 +250,11 @@ class _Expansion:
             names = [word.name for word in words]
             for name in sorted({name for name in names if names.count(name) > 1}):
                 self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
-        fed = Counter(bit for word in inputs for bit in word.bits)
-        shared = listing([self.layout.name_of(bit) for bit, times in fed.items() if times > 1])
+        uses = Counter(bit for word in inputs for bit in word.bits)
+        shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
         if shared:
             self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
-        both = listing([self.layout.name_of(bit) for bit in sorted(set(fed) & set(start))])
+        both = listing([self.layout.name_of(bit) for bit in sorted(set(uses) & set(start))])
         if both:
             token = next(iter(self.each(syntax.Start))).token
             self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
@@ -233,6 +264,11 @@ class _Expansion:
         if value < 0:
             raise Refused(item.token.problem(f"{item.token.text} must be 0 or more, got {value}"))
         return value
+
+    def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
+        for word, impossible in (("matches", impossible_matches), ("examples", impossible_examples)):
+            if problem := impossible(program, counts[word]):
+                self.problems.append(next(iter(self.each(syntax.Count, word))).token.problem(problem))
 
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         if item.bit is None:
@@ -260,11 +296,11 @@ class _Expansion:
             if refusal.problem:
                 self.problems.append(refusal.problem)
             if isinstance(item, syntax.Let):
-                self.excused.add(item.name.text)
+                self.already_reported.add(item.name.text)
             return None
 
     def rows(self) -> Rows:
-        return Rows(self.lets, self.layout, self.excused, self.budget)
+        return Rows(self.lets, self.layout, self.already_reported, self.budget)
 
     def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, Origin]:
         rows = self.rows()

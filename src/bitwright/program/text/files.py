@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable
-from bitwright.errors import InputError, ProgramError
+from bitwright.errors import InputError, ProgramError, printable
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
+from bitwright.text.scanner import unix_lines
 
 MAX_BYTES = 64 << 20
 
 
 def load(path: str | Path) -> Algorithm:
-    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says."""
+    """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "double.bw"
+    ...     _ = path.write_text("bits x[2]; block x[*]; when x[1]=1 write x[2]; input x".replace("; ", chr(10)))
+    ...     load(path)
+    Algorithm 'double': 2 bits, 1 block, 1 template
+    """
     path = Path(path)
     try:
         algorithm = parse(read_text(path), printable(path.stem))
@@ -42,6 +50,6 @@ def read_text(path: Path, suffix: str = ".bw") -> str:
     if b"\0" in data:
         raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        return unix_lines(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise InputError(f"{shown} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None

@@ -9,6 +9,7 @@ from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Kind, Token, tokenize
+from bitwright.program.text.plain import split_plain
 
 MAX_PROBLEMS = 1_000
 MAX_DEPTH = 50  # nested parentheses
@@ -24,12 +25,17 @@ class SyntaxTree:
     broken: list[list[Token]] = field(default_factory=list)
 
 
-def parse_statements(text: str) -> SyntaxTree:
-    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
+def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
+    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it.
+
+    Without the short way for plain lines it gives the same, only later.
+    """
     tree = SyntaxTree()
-    for tokens in tokenize(text, tree.problems, tree.broken):
+    rest, plain = split_plain(text) if short_way else (text, {})
+    for tokens in tokenize(rest, tree.problems, tree.broken):
         try:
-            tree.statements.append(_Line(tokens).statement())
+            run = plain.get(tokens[0].line)
+            tree.statements.append(_Line(tokens).statement() if run is None else run)
         except _Refused as refusal:
             tree.problems.append(refusal.problem)
             tree.broken.append(tokens)
@@ -37,6 +43,12 @@ def parse_statements(text: str) -> SyntaxTree:
                 tree.problems.append(tokens[0].problem("too many problems; what follows was not read"))
                 break
     return tree
+
+
+def parse_plain(plain: syntax.PlainLine) -> syntax.Statement:
+    """A plain line in the long way, where it stands in its file."""
+    (tokens,) = tokenize(plain.source, [], [])
+    return _Line([token._replace(line=plain.line) for token in tokens]).statement()
 
 
 class _Refused(Exception):  # noqa: N818
@@ -85,11 +97,10 @@ class _Line:
 
     def text(self) -> str:
         """The statement as it was written, in one line."""
-        glue, pieces = "", []
+        pieces = []
         for before, token in zip([None, *self.tokens], self.tokens[:-1], strict=False):
             apart = before is not None and (token.line > before.line or token.column > before.column + len(before.text))
-            glue = " " if apart else ""
-            pieces.append(glue + token.text)
+            pieces.append(" " * apart + token.text)
         return "".join(pieces)
 
     # Statement level.

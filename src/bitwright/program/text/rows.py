@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import Problem, suggestion
-from bitwright.program.assemble import Origin, Picks
+from bitwright.errors import Problem, counted, suggestion
+from bitwright.program.assemble import Picks
+from bitwright.program.families import Origin
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Token
@@ -27,14 +28,21 @@ class Budget:
     """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
 
     left: int
-    spent: bool = False
+    exhausted: bool = False
+
+    def affords(self, amount: int) -> bool:
+        """Spends the amount if it is there."""
+        if self.exhausted or self.left < amount:
+            return False
+        self.left -= amount
+        return True
 
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
-        if self.spent:
+        if self.exhausted:
             raise Refused(None)
         if self.left < 0:
-            self.spent = True
+            self.exhausted = True
             raise Refused(token.problem("this rule file stands for too many blocks and templates"))
 
 
@@ -44,7 +52,7 @@ class Rows:
 
     lets: Mapping[str, int]
     layout: Layout
-    excused: set[str]  # names whose declaration could not be read; a use of them is no further problem
+    already_reported: set[str]  # names whose declaration could not be read; a use of them is no further problem
     budget: Budget
     count: int = 1
     indices: dict[str, IntArray] = field(default_factory=dict)
@@ -62,9 +70,9 @@ class Rows:
             self.count = len(rows)
         for condition in clauses.conditions:
             left, right = self.each(condition.left), self.each(condition.right)
-            keep = _COMPARE[condition.token.text](left, right)
-            self.indices = {name: array[keep] for name, array in self.indices.items()}
-            self.count = int(np.count_nonzero(keep))
+            allowed = _COMPARE[condition.token.text](left, right)
+            self.indices = {name: array[allowed] for name, array in self.indices.items()}
+            self.count = int(np.count_nonzero(allowed))
 
     def spread(self, first: IntArray, last: IntArray, token: Token) -> tuple[IntArray, IntArray]:
         """Every value of first..last for every entry: which entry it came from, and the value."""
@@ -79,6 +87,10 @@ class Rows:
         declared = self.declared(reference, whole)
         parts = reference.parts or tuple(syntax.Part(None, None) for _ in declared.shape)
         rows = np.arange(self.count)
+        bit = _constant_bit(declared, parts)
+        if bit is not None:
+            self.budget.spend(self.count, reference.token)
+            return Picks(rows, np.full(self.count, bit))
         chosen: list[IntArray] = []
         for part, extent in zip(parts, declared.shape, strict=True):
             if part.first is part.last and part.first is not None:
@@ -100,19 +112,16 @@ class Rows:
     def declared(self, reference: syntax.BitRef, whole: bool) -> Field:
         name = reference.token.text
         if name not in self.layout:
-            if name in self.excused:
+            if name in self.already_reported:
                 raise Refused(None)
-            self.excused.add(name)
+            self.already_reported.add(name)
             hint = suggestion(name, [known.name for known in self.layout.fields])
             raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
         declared = self.layout[name]
         if reference.parts or not declared.shape:
             if len(reference.parts) != len(declared.shape):
-                raise Refused(
-                    reference.token.problem(
-                        f"{declared} takes {len(declared.shape)} index(es), got {len(reference.parts)}"
-                    )
-                )
+                takes = counted(len(declared.shape), "index", "indices")
+                raise Refused(reference.token.problem(f"{declared} takes {takes}, got {len(reference.parts)}"))
         elif not whole:
             stars = ",".join("*" * len(declared.shape))
             raise Refused(reference.token.problem(f"{declared} is an array; write {name}[{stars}] for all of it"))
@@ -153,13 +162,24 @@ class Rows:
             return self.indices[name]
         if name in self.lets:
             return np.asarray(self.lets[name], dtype=np.int64)
-        if name in self.excused:
+        if name in self.already_reported:
             raise Refused(None)
         if name in self.layout:
             raise Refused(token.problem(f"'{name}' names bits, but a number is needed here"))
-        self.excused.add(name)  # once is enough
+        self.already_reported.add(name)  # once is enough
         hint = suggestion(name, [*self.indices, *self.lets])
         raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
+
+
+def _constant_bit(declared: Field, parts: tuple[syntax.Part, ...]) -> int | None:
+    """The one bit that numbers choose, or None where there is an index, a range, or a number out of range."""
+    place = 0
+    for part, extent in zip(parts, declared.shape, strict=True):
+        index = part.first
+        if index is not part.last or not isinstance(index, syntax.Number) or not 1 <= index.value <= extent:
+            return None
+        place = place * extent + index.value - 1
+    return declared.offset + place
 
 
 def _boolean(array: object) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 // The page: ask what there is, run, follow a run to its end or cancel it.
 
 import { ask, element, make, sentence, whole } from "./ask.js";
-import { inputValues, keep, kind, program, settled, source, wholeNumber } from "./program.js";
+import { inputValues, keep, kind, program, refused, settled, source, wholeNumber } from "./program.js";
 import { results, showRun } from "./results.js";
 
 const ENGINES = {
@@ -18,9 +18,8 @@ async function start() {
   results();
   try { known = await ask("GET", "/api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
-  program(known, recalled());
-  element("engine").addEventListener("input", engine);
-  engine();
+  program(known, recalled(), engine);
+  for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   element("setup").addEventListener("submit", (event) => { event.preventDefault(); run(); });
   element("cancel").addEventListener("click", cancel);
   addEventListener("keydown", (event) => {
@@ -34,8 +33,10 @@ async function start() {
 }
 
 function engine() {
-  const chosen = element("engine").value;
-  element("engine-text").textContent = ENGINES[chosen];
+  const chosen = element("engine").value, rounding = element("rounding").value, problem = refused(chosen, rounding);
+  element("engine-text").textContent = sentence(problem ?? ENGINES[chosen]);
+  element("engine-text").classList.toggle("wrong", problem !== null);
+  for (const option of element("engine").options) option.disabled = option.value !== chosen && refused(option.value, rounding) !== null;
   for (const part of document.querySelectorAll("[data-engine]")) part.hidden = !part.dataset.engine.split(" ").includes(chosen);
 }
 

@@ -6,13 +6,14 @@ import { editor, mark, read, write } from "./editor.js";
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
 const texts = { rules: "", sbn: "" }, chosen = { rules: "", sbn: "" };
 const values = {}; // what was typed, by kind and name
-let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, checking = Promise.resolve(), about = null;
+let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, checking = Promise.resolve(), about = null, described = () => {};
 
 export const kind = () => document.querySelector("input[name=kind]:checked").value;
 export const isText = (which) => which === "rules" || which === "sbn";
 
-export function program(known, kept) {
+export function program(known, kept, told) {
   ({ examples, limits } = known);
+  described = told;
   editor(() => { texts[kind()] = read(); chosen[kind()] = ""; element("example").value = ""; soon(); });
   for (const which of ["rules", "sbn"]) choose(which, examples.find((example) => example.kind === which).name);
   recall(kept);
@@ -46,8 +47,13 @@ function show() {
   element("inputs-box").hidden = true;
   element("inputs").replaceChildren();
   delete element("inputs").dataset.names;
+  described();
   now();
 }
+
+// Why this server does not run the program with that engine, as far as is known.
+
+export const refused = (engine, rounding) => about?.engines[engine]?.[rounding] ?? null;
 
 // What the server is asked about.
 
@@ -95,6 +101,7 @@ async function check() {
     const answer = await ask("POST", "/api/check", { source: source() }, { signal: mine.signal });
     if (mine !== asking) return;
     about = answer.about;
+    described();
     if (isText(shown)) mark(answer.problems, answer.count);
     else mark([]);
     if (answer.ok) { say(summary(about)); inputs(); }

@@ -1,6 +1,6 @@
 // What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
-import { element, make, whole } from "./ask.js";
+import { element, make, sentence, whole } from "./ask.js";
 
 const TABS = ["trace", "certificate", "size", "files"];
 const FILES = {
@@ -46,7 +46,7 @@ export function showRun({ id, result, files }, kind) {
   }));
   certificate(result.certificate);
   size(result.size);
-  downloads(id, files);
+  downloads(id, files, result.missing);
   element("trace").src = `/api/runs/${id}/trace.html`;
 }
 
@@ -58,25 +58,34 @@ function facts({ steps, engine, rounding, margin, exact, templates }) {
   return parts.join(", ");
 }
 
-// As `bitwright certify` prints it.
+// As `bitwright certify` prints it, in its words.
+
+const MEANINGS = {
+  certified: "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic.",
+  refuted: "With this rounding some states come out wrong: one is shown. This run need not meet such a state.",
+  "not proved": "With this rounding neither a proof was found nor a state that comes out wrong.",
+};
 
 function certificate(c) {
   const panel = element("panel-certificate");
   if (c.problem) { panel.replaceChildren(make("p", { textContent: c.problem })); return; }
   const rows = [
     ["examples", `K = ${whole(c.examples)}${c.padding ? `, ${whole(c.padding)} of them padding` : ", no padding"}`],
-    ["matches", `n = 1 to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
-    ["writers", `at most ${whole(c.writers_max)}, at ${c.worst_bit}`],
+    ["matches", `n = ${whole(c.n_min)} to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
+    ["writers", `at most ${whole(c.writers_max)}, at ${c.writers_bit}`],
     ["margin", `${c.margin_enclosure} at n = ${whole(c.worst_n)}, of a set bit, in units of the output`],
   ];
   if (c.masked_bits) rows.push(["masked", `${whole(c.masked_bits)} bits that nothing writes are fixed to 0`]);
-  if (c.fails_from !== null) rows.push(["fails", `at ${c.worst_bit} from n = ${whole(c.fails_from)} on`], ["proposal", c.proposal]);
+  if (c.fails_from !== null) {
+    rows.push(["fails", `at n = ${whole(c.fails_from)}: ${c.fails_bit} where ${whole(c.fails_matches)} of ${whole(c.fails_writers)} writers match`]);
+    if (c.witness !== null) rows.push(["state", `on: ${c.witness.slice(0, 12).join(", ") || "no bit"}${c.witness.length > 12 ? ` and ${whole(c.witness.length - 12)} more` : ""}`]);
+    rows.push(["proposal", c.proposal]);
+  }
   rows.push(["program", c.program_id]);
+  const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: c.certified ? "Certified" : "Not certified" }), `, ${c.rounding} rounding`),
-    make("p", { className: "soft", textContent: c.certified
-      ? "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic."
-      : "With this rounding, exactness cannot be proved for this program." }),
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: sentence(c.verdict) }), `${assumed}, ${c.rounding} rounding`),
+    make("p", { className: "soft", textContent: MEANINGS[c.verdict] }),
     make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
   );
 }
@@ -98,10 +107,11 @@ function size(s) {
   );
 }
 
-function downloads(id, files) {
+function downloads(id, files, missing) {
   const rows = Object.entries(FILES).filter(([name]) => name in files).map(([name, what]) => make("li", {},
     make("a", { href: `/api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
     make("span", { className: "soft", textContent: ` ${Math.max(1, Math.round(files[name] / 1024)).toLocaleString("en")} KiB · ${what}` })));
+  rows.push(...Object.entries(missing).map(([name, why]) => make("li", { className: "soft", textContent: `${name} is not there: ${why}` })));
   const open = make("a", { href: `/api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
   element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), make("p", {}, open),
     make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));

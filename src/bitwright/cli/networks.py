@@ -1,0 +1,81 @@
+"""What a network file was trained for, so that a bit length need not be said again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.learning.store import About
+    from bitwright.program import Algorithm
+
+
+def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The network files that a run uses; beside another engine they are refused when it begins."""
+    files: tuple[Path, ...] = options["files"]
+    return files if options["engine"] == "network" else ()
+
+
+def trained_algorithm(
+    name: str,
+    files: Sequence[Path],
+    bits: int | None = None,
+    order: Sequence[int] | None = None,
+    values: Mapping[str, int] | None = None,
+    counter: bool = False,
+) -> Algorithm:
+    """The algorithm of this name, in the size that the first of these networks was trained for.
+
+    Raises InputError if it was trained for something else, for another size than is asked for, or if a value is too
+    large.
+    """
+    from bitwright.algorithms.known import order_of
+    from bitwright.bits import shorten, width_of
+    from bitwright.learning.members import network_files
+    from bitwright.learning.store import read_about
+
+    file = network_files(files[0])[0]
+    about = read_about(file)
+    found, trained = algorithm_of(about), f"{file} was trained for {what_of(about)}"
+    if found is None or found.name != name:
+        raise InputError(f"{trained}, not for {name}")
+    length = length_of(found)
+    if bits is not None and bits != length:
+        raise InputError(f"{trained}, got --bits {shorten(bits)}; leave out --bits, or choose another network")
+    if order is not None and list(order) != order_of(found):
+        own, asked = (shorten(",".join(map(str, places))) for places in (order_of(found), order))
+        raise InputError(f"{trained} in the order {own}, got --order {asked}; leave it out, or choose another network")
+    if counter and found.halt is None:
+        raise InputError(f"{trained} without a counter, got --counter")
+    for given, value in (values or {}).items():
+        if value >= 0 and width_of(value) > length and given in {word.name for word in found.inputs}:
+            raise InputError(f"{trained}; {given} is {shorten(value)}, which needs {width_of(value):,}")
+    return found
+
+
+def algorithm_of(about: About) -> Algorithm | None:
+    """The shipped algorithm that a network was trained for, if it is one."""
+    from bitwright.algorithms.known import known_algorithm
+
+    return known_algorithm(about.bits, about.examples, about.origin.program_id)
+
+
+def what_of(about: About) -> str:
+    """The same for a person: the name and the bit length, or the id of a program without a name."""
+    found = algorithm_of(about)
+    if found is None:
+        sizes = f"{_counted(len(about.bits), 'bit')}, {_counted(len(about.examples), 'template')}"
+        return f"program {about.origin.program_id[:13]}... ({sizes})"
+    return f"{found.name} of {_counted(length_of(found), 'bit')}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def length_of(algorithm: Algorithm) -> int:
+    """The bit length of a shipped algorithm, whose inputs all have the same."""
+    return len(algorithm.inputs[0].bits)

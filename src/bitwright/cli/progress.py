@@ -1,0 +1,125 @@
+"""Signs of life on stderr while something takes long: a bar on a terminal, else a line about every ten seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_SOON = 0.5  # seconds until there is a bar
+_OFTEN, _SELDOM = 0.1, 10.0  # seconds between two looks at a bar, and between two lines
+_PULSE = 0.5  # seconds after which time itself is a reason to look
+
+
+class StepProgress:
+    """Is called with what is done and how much there is, from any thread; work that never calls it is shown as well.
+
+    `at_most` says that the work may be done long before it has come so far. `clock` and `terminal` are for tests.
+    """
+
+    def __init__(
+        self,
+        show: bool,
+        what: str = "steps",
+        *,
+        at_most: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        terminal: bool | None = None,
+    ) -> None:
+        self._show = show and sys.stderr is not None
+        self._terminal = self._show and sys.stderr.isatty() if terminal is None else terminal
+        self._what, self._at_most, self._clock = what, at_most, clock
+        self._begin = self._looked = self._said = clock()
+        self._first: tuple[float, int] | None = None  # when the first call came, and what was done then
+        self._done, self._total = 0, 0
+        self._lock, self._end = Lock(), Event()
+        self._pulse: Thread | None = None
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> StepProgress:
+        if self._show:
+            self._pulse = Thread(target=self._beat, daemon=True)
+            self._pulse.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.set()
+        if self._pulse:
+            self._pulse.join(60)
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, step: int, limit: int) -> None:
+        if not self._show:
+            return
+        with self._lock:
+            if self._first is None:
+                self._first = (self._clock(), step)
+            self._done, self._total = step, limit
+        self.look()
+
+    def look(self) -> None:
+        """Shows how far it is, if it is time for that."""
+        with self._lock:
+            now = self._clock()
+            if self._terminal:
+                if now - self._begin >= _SOON and now - self._looked >= _OFTEN:
+                    self._looked = now
+                    self._show_bar(now)
+            elif now - self._said >= _SELDOM:
+                self._said = now
+                click.echo(self.line(now), err=True)
+
+    def line(self, now: float) -> str:
+        """How far it is, in words."""
+        spent = f"{_duration(now - self._begin)} so far"
+        if not self._total:
+            return f"{self._what}: {spent}"
+        share = f"{self._done:,} of {self._total:,} ({100 * self._done / self._total:.0f} %)"
+        return ", ".join(part for part in (f"{self._what}: {share}", spent, self._left(now)) if part)
+
+    def _left(self, now: float) -> str:
+        """The time that the rest takes if it goes on as it went since the first call."""
+        if self._first is None or self._done <= self._first[1] or now <= self._first[0]:
+            return ""
+        rate = (self._done - self._first[1]) / (now - self._first[0])
+        return f"{'at most' if self._at_most else 'about'} {_duration((self._total - self._done) / rate)} left"
+
+    def _show_bar(self, now: float) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = (TextColumn("{task.fields[line]}", markup=False), BarColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._what, total=None, line="")
+        if self._task is not None:
+            self._bar.update(self._task, completed=self._done, total=self._total or None, line=self.line(now))
+
+    def _beat(self) -> None:
+        while not self._end.wait(_PULSE):
+            try:
+                self.look()
+            except (OSError, ValueError):  # nobody listens any more
+                return
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"

@@ -1,0 +1,181 @@
+"""What `validate` says: the report, the JSON, and the command that shows a failure again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bitwright.cli.targets import NAMES
+
+if TYPE_CHECKING:
+    from bitwright.execution.validation import Failure, Validation
+    from bitwright.theory.decisions import Triple
+
+
+def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
+    """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
+    task = done.task
+    name = f"./{target}" if target.startswith("-") else target
+    words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
+    if target in NAMES and options["order"] is None:
+        words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
+    if options["order"] is not None:
+        words += ["--order", options["order"]]
+    if options["machine"] is not None:
+        words += ["--machine", str(options["machine"])]
+    words += ["--engine", task.engine]
+    if task.engine != "templates":
+        words += ["--rounding", task.settings.rounding]
+    for path in options["files"]:
+        words += ["--network", str(path)]
+    for option in ("padding", "width", "max_steps"):
+        if options[option] is not None:
+            words += [f"--{option.replace('_', '-')}", str(options[option])]
+    for option, usual in (("networks", 1), ("seed", 0)):
+        if options[option] not in (None, usual):
+            words += [f"--{option}", str(options[option])]
+    return shlex.join(words)
+
+
+def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything, as JSON."""
+    task, tally = done.task, done.tally
+    chosen = task.engine in ("sampled", "network") and not task.settings.files
+    return {
+        "algorithm": task.algorithm.name,
+        "program_id": task.algorithm.program.id,
+        "engine": task.engine,
+        "rounding": None if task.engine == "templates" else task.settings.rounding,
+        "examples": done.examples,
+        "networks": task.settings.networks if chosen else len(done.networks) or None,
+        "seed": task.settings.seed if chosen else None,
+        "network_digests": list(done.networks),
+        "oracle": oracle_name(done),
+        "verdict": done.verdict,
+        "exact": done.exact,
+        "inputs": tally.inputs,
+        "random": task.inputs.random is not None,
+        "sample_seed": None if task.inputs.random is None else task.inputs.seed,
+        "step_limit": task.limit,
+        "steps": tally.steps,
+        "evaluations": tally.evaluations,
+        "evaluations_per_second": round(tally.evaluations / done.seconds),
+        "wrong": tally.wrong,
+        "wrong_steps": tally.wrong_steps,
+        "unfinished": tally.unfinished,
+        "endless": tally.endless,
+        "unjudged": tally.unjudged,
+        "undecided": tally.undecided,
+        "failures": [
+            {
+                "inputs": failure.inputs,
+                "outputs": failure.outputs,
+                "expected": failure.expected,
+                "command": rerun(failure, target, done, options),
+            }
+            for failure in tally.failures
+        ],
+        "n_max": tally.n_max,
+        "declared": _declared(done),
+        "margin": done.margin,
+        "margin_at": done.worst,
+        "triples": sorted(tally.triples),
+        "misjudged": list(done.misjudged),
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def report(done: Validation, target: str, options: Mapping[str, Any]) -> str:
+    """For people."""
+    task, tally = done.task, done.tally
+    name = task.algorithm.name
+    about = f"{name} ({task.algorithm.description})" if task.algorithm.description else name
+    rounded = "" if task.engine == "templates" else f", {task.settings.rounding} rounding, K = {done.examples:,}"
+    scope = "all there are" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
+    lines = [
+        f"{done.verdict.upper()}: {about}, engine {task.engine}{rounded}",
+        f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {oracle_name(done)}",
+        f"  steps     at most {tally.steps:,} in a run; {tally.evaluations:,} evaluations, "
+        f"{tally.wrong_steps:,} unlike the rules",
+        f"  matches   n = {min(tally.matches, default=0):,} to {tally.n_max:,}; "
+        f"{len(tally.triples):,} different (n, writers, matches)",
+        *_networks(done),
+        *_undecided(done),
+    ]
+    if done.margin is not None:
+        where = "" if done.worst is None else f" at {_situation(done.worst)}"
+        lines.append(f"  margin    {done.margin:.6g}{where}")
+    if done.misjudged:
+        lines.append(f"  misjudged {len(done.misjudged):,} of these, the first at {_situation(done.misjudged[0])}")
+    if done.bound_broken:
+        what, therefore = broken_bound(done)
+        lines += [f"  declared  {what}", f"            {therefore}"]
+    for failure in tally.failures:
+        right = "should not end" if failure.expected is None else f"should give {values_text(failure.expected)}"
+        lines.append(f"  wrong     {values_text(failure.inputs) or name} gives {values_text(failure.outputs)}, {right}")
+        lines.append(f"            {rerun(failure, target, done, options)}")
+    if tally.wrong > len(tally.failures) > 0:
+        lines.append(f"            and {tally.wrong - len(tally.failures):,} more")
+    return "\n".join(lines)
+
+
+def oracle_name(done: Validation) -> str:
+    return "the rules" if done.task.oracle is None else done.task.oracle.name
+
+
+def broken_bound(done: Validation) -> tuple[str, str]:
+    """That runs match more than is declared, and what this means for certificates."""
+    tally, declared = done.tally, done.task.algorithm.matches
+    first = f", the first {values_text(tally.crowd.inputs)}" if tally.crowd and tally.crowd.inputs else ""
+    doubt = " (wrong steps may have led there; see --engine templates)" if tally.wrong_steps else ""
+    return (
+        f"matches {declared} is broken: n = {tally.n_max:,} occurred{doubt}; {_runs(tally.beyond)} met more{first}",
+        "a certificate made with --n declared does not hold; use --n reachable or --n blocks",
+    )
+
+
+def _declared(done: Validation) -> dict[str, Any] | None:
+    """What is declared of n, and whether it holds."""
+    tally, declared = done.tally, done.task.algorithm.matches
+    if declared is None:
+        return None
+    first = tally.crowd.inputs if tally.crowd else None
+    return {"matches": declared, "broken": done.bound_broken, "runs_beyond": tally.beyond, "first": first}
+
+
+def _networks(done: Validation) -> list[str]:
+    if not done.networks:
+        return []
+    count = len(done.networks)
+    more = f" and {count - 1:,} more, see --json" if count > 1 else ""
+    return [f"  networks  {count:,}, as read at the start: sha256 {done.networks[0][:16]}...{more}"]
+
+
+def _undecided(done: Validation) -> list[str]:
+    """Runs that were not compared with the oracle, or only with its word that they never end."""
+    task, tally, lines = done.task, done.tally, []
+    cut = tally.unfinished - tally.endless
+    limit = f"{task.limit:,} step{'s' * (task.limit != 1)}"
+    if cut:
+        declared = task.limit == task.algorithm.steps
+        advice = "its 'steps' allows no more" if declared else "raise --max-steps"
+        lines.append(f"  undecided {_runs(cut)} did not end within {limit}, and their outputs are not known; {advice}")
+    if tally.unjudged:
+        lines.append(f"  undecided {_runs(tally.unjudged)} ended, and {oracle_name(done)} does not know what is right")
+    if tally.endless:
+        lines.append(f"  endless   {_runs(tally.endless)} did not end within {limit}, and never do, as the oracle says")
+    return lines
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run{'s' * (count != 1)}"
+
+
+def _situation(triple: Triple) -> str:
+    n, writers, matching = triple
+    return f"n = {n:,} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
+
+
+def values_text(values: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())

@@ -1,0 +1,167 @@
+"""SBN assembly (.sbn) to a Code; docs/sbn.md has the grammar. All problems of a text are raised together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bitwright.bits import shorten
+from bitwright.errors import ProgramError, printable
+from bitwright.machines.assembly.names import Names
+from bitwright.machines.assembly.reading import read
+from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
+from bitwright.machines.assembly.sbn_words import SbnWords
+from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
+from bitwright.program.text.files import read_text
+from bitwright.text.macros import Item, Label, Operand, Statement, names_of
+from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
+from bitwright.text.scanner import opening_comment
+
+DEFAULT_WIDTH = 8
+_STEPS = (SBN.instruction, USE)
+
+
+def load_sbn(path: str | Path) -> Code:
+    """The code in a .sbn file; raises InputError for the file, ProgramError for what it says."""
+    path = Path(path)
+    try:
+        return assemble(read_text(path, ".sbn"), path.stem)
+    except ProgramError as error:
+        raise ProgramError(error.problems, printable(str(path))) from None
+
+
+def assemble(text: str, name: str = "program") -> Code:
+    """The code that an assembly text describes; raises ProgramError with every problem, by line and column.
+
+    >>> assemble("loop: dec n" + chr(10) + "jneg n halt" + chr(10) + "jmp loop").sizes
+    Sizes(instructions=3, words=4, width=8)
+    """
+    problems = Problems()
+    try:
+        code = _SbnProgram(text, problems).code(name)
+    except TooManyProblemsError:
+        code = None
+    if code is None:
+        raise problems.error(name)
+    return code
+
+
+class _SbnProgram:
+    """Gives every name its meaning and every label its address, then every instruction its words."""
+
+    def __init__(self, text: str, problems: Problems) -> None:
+        self.text, self.problems = text, problems
+        source = read(text, SBN, problems)
+        self.names = Names(SBN, source, problems)
+        self.directives: dict[str, list[Statement]] = {name: [] for name in SBN.forms}
+        self.steps: list[Statement] = []  # instructions, and what numbers their words
+        self.size = 0
+        for item in self.names.declare([item for item in source.items if self._is_sound(item)]):
+            if isinstance(item, Label):
+                self.names.labels.setdefault(item.token.key, self.size)
+            elif item.name in _STEPS:
+                self.steps.append(item)
+                self.size += item.name != USE
+            else:
+                self.directives[item.name].append(item)
+        self.names.labels[END_OF_PROGRAM] = self.size
+
+    def code(self, name: str) -> Code | None:
+        if self.size > MAX_SIZE:
+            first = [item for item in self.steps if item.name != USE][MAX_SIZE]
+            self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
+            return None
+        for item in self.directives[".const"]:
+            self.names.constant(item)
+        words = SbnWords(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        if not self.size and not self.problems:
+            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
+        pairs = []
+        for item in self.steps:
+            if item.name == USE:
+                for operand in item.operands:
+                    words.of(operand, item)
+            else:
+                pairs.append((words.of(item.operands[0], item), words.of(item.operands[1], item, written=True)))
+        instructions = self._instructions(pairs, words)  # once it is known which names are words
+        inputs, outputs = (words.ports(directive, self.directives[directive]) for directive in (".in", ".out"))
+        exported = words.exported()
+        if self.problems:
+            return None
+        return Code(
+            instructions=tuple(instructions),
+            words=tuple(words.values),
+            width=words.width,
+            names=exported,
+            inputs=inputs,
+            outputs=outputs,
+            labels={
+                label: at for label, at in self.names.labels.items() if label != END_OF_PROGRAM and label[0] != "@"
+            },
+            name=name,
+            description=opening_comment(self.text, ";"),
+        )
+
+    def _is_sound(self, item: Item) -> bool:
+        """Whether the operands of a directive have the right form."""
+        if isinstance(item, Label) or item.name in _STEPS:
+            return True
+        numbers = {".width": 0, ".word": 1, ".const": 1}.get(item.name)
+        try:
+            for token in [self.names.name(item, given) for at, given in enumerate(item.operands) if at != numbers]:
+                if token.text[0] == "@" and item.name != ".word":
+                    message = f"'{token.text}' is local to the text; a name for others has no '@'"
+                    raise self.problems.stop(token, message)
+        except GiveUpError:
+            self.names.already_reported.update(names_of(item))
+            return False
+        return True
+
+    def _width(self) -> int:
+        """The width; the largest where it is wrong itself, so that nothing else is said to be too wide."""
+        given = self.directives[".width"]
+        for item in given[1:]:
+            self.problems.at(item.token, f"'.width' is given twice; line {given[0].token.line} has it too")
+        try:
+            value = self.names.plain(given[0], given[0].operands[0]) if given else DEFAULT_WIDTH
+        except GiveUpError:
+            return MAX_WIDTH
+        if not 1 <= value <= MAX_WIDTH:
+            message = f"a word has between 1 and {MAX_WIDTH} bits, got {shorten(value)}"
+            self.problems.at(given[0].operands[0].origin, message)
+            return MAX_WIDTH
+        return value
+
+    def _instructions(self, pairs: list[tuple[int, int]], words: SbnWords) -> list[Instruction]:
+        found = []
+        steps = [item for item in self.steps if item.name != USE]
+        for at, (item, (a, b)) in enumerate(zip(steps, pairs, strict=True), start=1):
+            target = self._target(item.operands[2], words) if len(item.operands) == 3 else at
+            found.append(Instruction(a, b, target))
+        return found
+
+    def _target(self, operand: Operand, words: SbnWords) -> int:
+        """The address that a label or a number means; 0, with a problem, where it means none."""
+        label, names, problems = operand.name, self.names, self.problems
+        try:
+            if label is not None:
+                return names.labels[label.key] if label.key in names.labels else self._missing(operand, words)
+            if operand.pooled:
+                raise problems.stop(operand.origin, f"a label is needed here, found {operand}; labels have no '#'")
+            value, most = names.number(operand), 2 ** max(1, self.size.bit_length()) - 1
+            if not 0 <= value <= most:
+                message = f"an address of this program lies between 0 and {most:,}, got {operand}"
+                raise problems.stop(operand.origin, message)
+        except GiveUpError:
+            return 0
+        return value
+
+    def _missing(self, operand: Operand, words: SbnWords) -> int:
+        name, problems, meanings = operand.tokens[0], self.problems, self.names.meanings
+        hint = problems.hint(name.text, (label for label in self.names.labels if "." not in label))
+        what = str(meanings.get(name.key, "a word" if name.key in words.addresses else ""))
+        if what:
+            problems.at(operand.origin, f"a label is needed here, but '{name.text}' is {what}{hint}")
+        elif name.text not in self.names.already_reported:
+            advice = hint or f"; put '{name.text}:' before an instruction"
+            problems.at(operand.origin, f"unknown label '{name.text}'{advice}")
+        return 0

@@ -1,0 +1,148 @@
+"""SBN, subtract and branch if negative: the code of a program, and a plain interpreter, the oracle of the machines.
+
+One instruction, sbn(a, b, c): M[b] <- M[b] - M[a]; if the result is negative go to c, else to the next instruction
+(Algorithm 1; App. B.4). Words are two's complement. An address that no instruction has ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bitwright.errors import InputError, counted, listing, suggestion
+
+MAX_WIDTH = 64
+MAX_SIZE = 65_536  # of instructions, and of words
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a machine is; the paper's l_I, l_M and n_C."""
+
+    instructions: int
+    words: int
+    width: int
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("instructions", self.instructions, MAX_SIZE),
+            ("words", self.words, MAX_SIZE),
+            ("width", self.width, MAX_WIDTH),
+        ):
+            if not 1 <= value <= most:
+                raise InputError(f"a machine has between 1 and {most:,} {name}, got {value:,}")
+
+    @property
+    def instruction_bits(self) -> int:
+        """n_I: enough for one address more than there are instructions, the one that halts."""
+        return max(1, self.instructions.bit_length())
+
+    @property
+    def word_bits(self) -> int:
+        """n_M."""
+        return max(1, (self.words - 1).bit_length())
+
+    def __str__(self) -> str:
+        parts = (self.instructions, "instruction"), (self.words, "word")
+        return f"{', '.join(counted(*part) for part in parts)} of {counted(self.width, 'bit')}"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One sbn: the addresses of two words, and of the instruction to go to if the difference is negative."""
+
+    a: int
+    b: int
+    c: int
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program for an SBN machine: instructions, initial words, and the names that users know words by."""
+
+    instructions: tuple[Instruction, ...]
+    words: tuple[int, ...]  # signed
+    width: int
+    names: Mapping[str, int] = field(default_factory=dict)  # name to address
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
+    name: str = "program"
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        sizes = self.sizes
+        for at, instruction in enumerate(self.instructions):
+            if not (0 <= instruction.a < sizes.words and 0 <= instruction.b < sizes.words):
+                raise InputError(f"instruction {at} names a word outside 0 to {sizes.words - 1}")
+            if not 0 <= instruction.c < 2**sizes.instruction_bits:
+                raise InputError(f"instruction {at} goes to {instruction.c}, beyond {2**sizes.instruction_bits - 1}")
+        for at, word in enumerate(self.words):
+            check_word(word, self.width, f"word {at}")
+        for what in (*self.inputs, *self.outputs):
+            if what not in self.names:
+                raise InputError(f"there is no word called '{what}'{suggestion(what, list(self.names))}")
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(len(self.instructions), len(self.words), self.width)
+
+    def memory(self, values: Mapping[str, int]) -> list[int]:
+        """The words with which a run on these input values starts."""
+        for name in values:
+            if name not in self.inputs:
+                known = f"it takes {listing(self.inputs)}" if self.inputs else "it takes no input"
+                raise InputError(f"{self.name} has no input '{name}'; {known}{suggestion(name, self.inputs)}")
+        missing = [name for name in self.inputs if name not in values]
+        if missing:
+            form = " ".join(f"{name}=NUMBER" for name in missing[:5])
+            raise InputError(f"{self.name} needs a value for {listing(missing)}; give {form}")
+        memory = list(self.words)
+        for name, value in values.items():
+            memory[self.names[name]] = check_word(value, self.width, f"input {name}")
+        return memory
+
+
+def check_word(value: int, width: int, name: str) -> int:
+    """`value`, if it fits a signed word of this width; else an InputError."""
+    low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
+    if not low <= value <= high:
+        raise InputError(f"{name} must fit in {counted(width, 'bit')}, {low} to {high}, got {value}")
+    return value
+
+
+def wrap(value: int, width: int) -> int:
+    """Two's complement: `value` modulo 2^width, as a signed number."""
+    low = value % (1 << width)
+    return low - (1 << width) if low >> (width - 1) else low
+
+
+@dataclass(frozen=True)
+class Executed:
+    """One instruction as it was executed."""
+
+    address: int
+    instruction: Instruction
+    result: int
+    jumped: bool
+
+
+def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[Executed, list[int]]]:
+    """Runs a program in plain Python; gives every executed instruction and the memory after it (do not change it)."""
+    memory, address = code.memory(values or {}), 0
+    while address < len(code.instructions):
+        instruction = code.instructions[address]
+        result = wrap(memory[instruction.b] - memory[instruction.a], code.width)
+        memory[instruction.b] = result
+        executed = Executed(address, instruction, result, result < 0)
+        address = instruction.c if result < 0 else (address + 1) % 2**code.sizes.instruction_bits
+        yield executed, memory
+
+
+def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
+    """The outputs of a program by the plain interpreter; raises InputError if it does not halt in time."""
+    memory = code.memory(values or {})
+    for count, (_, memory) in enumerate(interpret(code, values), start=1):  # noqa: B007
+        if count >= limit:
+            raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
+    return {name: memory[code.names[name]] for name in code.outputs}

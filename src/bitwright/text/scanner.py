@@ -1,0 +1,91 @@
+"""Text to tokens, each with its line and column, by a table of the kinds that a language has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from bitwright.bits import shorten
+from bitwright.errors import Problem
+from bitwright.text.problems import Problems
+
+MAX_LINE = 10_000
+NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+SPACE = r" \t\r\f"  # within a line
+END = "end"  # the kind of the empty token that closes a line
+
+
+class Token(NamedTuple):
+    """A piece of text, and where it stands."""
+
+    kind: str
+    text: str
+    line: int
+    column: int
+    scope: int = 0  # which expansion of a macro a local name belongs to; 0 is the text outside of macros
+
+    @property
+    def key(self) -> str:
+        """A name; one with a scope is different in every expansion."""
+        return f"{self.text}.{self.scope}" if self.scope else self.text
+
+    def problem(self, message: str) -> Problem:
+        return Problem(self.line, self.column, message)
+
+    def __str__(self) -> str:
+        return f"'{shorten(self.text)}'" if self.text else "the end of the line"
+
+
+class Scanner:
+    """Reads lines; `kinds` are tried in order, and `refusals` tell for some of them what is wrong, and how far in.
+
+    >>> scanner = Scanner({"name": "[a-z]+", "comment": ";.*", "other": "."}, {"other": lambda text: (0, "no name")})
+    >>> [str(token) for token in scanner.tokens("one two ; three", 1, Problems())]
+    ["'one'", "'two'", 'the end of the line']
+    """
+
+    def __init__(self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]]) -> None:
+        forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
+        self._pieces = re.compile(rf"[{SPACE}]*(?:{forms})")
+        self._refusals = refusals
+
+    def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
+        """The tokens of a line, without its comment, closed by one of kind `end`."""
+        if len(text) > MAX_LINE:
+            place = Token(END, "", line, 1)
+            raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
+        found: list[Token] = []
+        end = len(text)
+        for match in self._pieces.finditer(text):
+            kind = match.lastgroup or ""
+            if kind == "comment":
+                end = match.start(kind)
+                break
+            if kind in self._refusals:
+                further, message = self._refusals[kind](match[kind])
+                raise problems.stop(Token(kind, "", line, match.start(kind) + 1 + further), message)
+            found.append(tuple.__new__(Token, (kind, match[kind], line, match.start(kind) + 1, 0)))  # the fastest way
+        found.append(Token(END, "", line, end + 1))
+        return found
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text, one at a time, for a hostile text may have very many."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def opening_comment(text: str, sign: str) -> str:
+    """The comment lines at the top of a text, as one paragraph."""
+    block = re.match(rf"(?:[ \t]*{sign}[^\n]*\n?)*", text)
+    lines = block.group().splitlines() if block else []
+    return " ".join(line.strip().lstrip(sign).strip() for line in lines).strip()
+
+
+def unix_lines(text: str) -> str:
+    """Lines that end in one character, as every reader counts them; some editors end them in CR, or CR and LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
