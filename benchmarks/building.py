@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.measure import Row, alone, readable, seconds
 from bitwright import addition
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.engines.rules import RuleEngine
 
 LENGTH = 250_000
 
@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
     yield Row("peak memory of a process that builds and steps it", f"{peak:.2f} GB", "target 2 GB")
 
     program = addition(LENGTH).program
-    engine = TemplatesEngine(program)
+    engine = RuleEngine(program)
     flight = engine.begin(np.random.default_rng(0).random((1, program.bits)) < 0.5)
     step = seconds(flight.step)
     arrays = [

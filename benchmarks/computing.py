@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines import Code, Instruction, Sizes, interpret, machine_b, steps_per_instruction
 
 SIZES = ((8, 8, 8), (32, 32, 16), (128, 256, 16), (256, 1024, 32))
@@ -34,9 +34,9 @@ def rows() -> Iterator[Row]:
         code = endless(sizes)
         state = machine.algorithm(code).state({})[None]
         steps = steps_per_instruction(sizes)
-        events = TemplatesEngine(machine.program).begin_long(state)
+        events = RuleEngine(machine.program).begin_long(state)
         following = steps * seconds(lambda e=events, n=20 * steps: e.leap(n, ()), at_least=0.5) / (20 * steps)
-        packed = steps * seconds(TemplatesBatch(TemplatesEngine(machine.program), state).step, repeat=2)
+        packed = steps * seconds(PackedBatch(RuleEngine(machine.program), state).step, repeat=2)
         yield Row(
             f"SBN machine B {numbers}, K = {machine.program.templates:,}, one run",
             f"{1 / following:,.0f} instructions/s",
@@ -46,9 +46,9 @@ def rows() -> Iterator[Row]:
     sizes = Sizes(8, 8, 8)
     machine, steps = machine_b(sizes), steps_per_instruction(sizes)
     states = np.array([machine.algorithm(endless(sizes, seed)).state({}) for seed in range(1_000)])
-    engine = TemplatesEngine(machine.program)
-    one = seconds(TemplatesBatch(engine, states[:1]).step)
-    many = seconds(TemplatesBatch(engine, states).step)
+    engine = RuleEngine(machine.program)
+    one = seconds(PackedBatch(engine, states[:1]).step)
+    many = seconds(PackedBatch(engine, states).step)
     yield Row(
         "SBN machine B (8, 8, 8), a batch of 1,000 runs, one core",
         f"{1_000 / (many * steps):,.0f} instructions/s",

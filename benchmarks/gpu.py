@@ -19,13 +19,13 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication, permutation
-from bitwright.execution.torch_network import TorchNetworkEngine
-from bitwright.execution.torch_rules import TorchRules
-from bitwright.learning import Plan, Recipe, train
-from bitwright.learning.fused import train_drawn
-from bitwright.learning.start import Shape
-from bitwright.learning.torch_trainer import descend_many
-from bitwright.training_set import TrainingSet
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.engines.torch_network import TorchNetworkEngine
+from bitwright.engines.torch_rules import TorchRules
+from bitwright.networks import Plan, Recipe, train
+from bitwright.networks.fused import train_drawn
+from bitwright.networks.start import Shape
+from bitwright.networks.torch_trainer import descend_many
 
 LINES: list[dict[str, Any]] = []
 

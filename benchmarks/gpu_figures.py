@@ -17,9 +17,9 @@ from pathlib import Path
 import torch
 
 from bitwright.errors import BitwrightError
-from bitwright.experiments import Setting, Table, write_tables
-from bitwright.experiments.beyond_measure import EVERYTHING
 from bitwright.files.storage import write_atomically
+from bitwright.studies import Setting, Table, write_tables
+from bitwright.studies.beyond_measure import EVERYTHING
 
 RUNS = Path(__file__).parent.parent / "docs" / "runs" / "h200-training-and-arithmetic.jsonl"
 SHARES = {"experiment-1": 0.4, "experiment-2": 0.7, "beyond": 1.0}  # of the time, by when each is to be done

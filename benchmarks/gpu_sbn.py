@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from bitwright.engines.torch_network import TorchNetworkEngine
+from bitwright.engines.torch_rules import TorchRules
 from bitwright.errors import InputError
-from bitwright.execution.torch_network import TorchNetworkEngine
-from bitwright.execution.torch_rules import TorchRules
-from bitwright.learning import Plan, Recipe, TrainingError, train
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
+from bitwright.networks import Plan, Recipe, TrainingError, train
 
 FOLDER = Path(__file__).parent.parent / "examples" / "sbn"
 

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from bitwright.execution.torch_network import TorchNetworkEngine
-from bitwright.execution.torch_rules import TorchRules
-from bitwright.learning import Plan, Recipe, train
+from bitwright.engines.torch_network import TorchNetworkEngine
+from bitwright.engines.torch_rules import TorchRules
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
+from bitwright.networks import Plan, Recipe, train
 
 STRUCTURED = {
     "countdown": "loop: subleq #1, n, -1\njmp loop\nn: .data {x}",

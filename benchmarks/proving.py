@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
 from bitwright import multiplication, run, run_batch
-from bitwright.execution import Settings
 from bitwright.theory import Predictor, certify, declared_range, smallest_examples, weights
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, Program, addition, multiplication, run, run_batch
 from bitwright.bits import BoolArray
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.engines.rules import RuleEngine
 
 
 def rows() -> Iterator[Row]:
@@ -72,7 +72,7 @@ def dense_rate(program: Program, states: BoolArray) -> float:
 
 def distance_to_limit(program: Program) -> tuple[float, float]:
     """How close a step comes to the NOTs, ANDs and ORs it cannot do without, at the speed of plain word operations."""
-    engine = TemplatesEngine(program)
+    engine = RuleEngine(program)
     batch = engine.chunk
     flight = engine.begin(np.random.default_rng(0).random((batch, program.bits)) < 0.5)
     step = seconds(flight.step)

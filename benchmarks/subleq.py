@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from benchmarks.measure import Row, alone, readable
-from bitwright.execution import Settings, make_engine
 from bitwright.execution.events import EventBatch
+
+from benchmarks.measure import Row, alone, readable
+from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
 
 # Sums all of memory through a pointer in its own code, for ever: reads, writes, self-modification and jumps.

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import peak_memory
-from bitwright.execution import Settings, make_engine
-from bitwright.execution.computer import Computer
+from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Interpreter, Shape, find_dialect, load_image, machine_v
+from bitwright.running.computer import Computer
 
 
 def main() -> None:

@@ -27,14 +27,12 @@ from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
 from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run_batch
 from bitwright.bits import BoolArray
-from bitwright.execution import Settings
-from bitwright.execution.limit import LimitEngine
-from bitwright.execution.sliced.engine import SlicedEngine
-from bitwright.execution.sliced.lanes import counting
-from bitwright.execution.templates import TemplatesEngine
-from bitwright.execution.validation import Arithmetic, make_task, validate
-from bitwright.experiments.style import COLOURS, plot_style
+from bitwright.checking.validation import Arithmetic, make_task, validate
+from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.files.storage import write_atomically
+from bitwright.running.sliced.engine import SlicedEngine
+from bitwright.running.sliced.lanes import counting
+from bitwright.studies.style import COLOURS, plot_style
 from bitwright.theory.decisions import decide
 
 ROOT = Path(__file__).parent.parent
@@ -187,7 +185,7 @@ class Peer:
 
 def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
     """Different times of random runs, mixed."""
-    batch = TemplatesEngine(algorithm.program).begin(random_states(algorithm, 1024))
+    batch = RuleEngine(algorithm.program).begin(random_states(algorithm, 1024))
     steps, found = algorithm.steps or 1, []
     for step in range(steps):
         if step % max(1, steps // 10) == 0:
@@ -199,7 +197,7 @@ def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
 
 def memory(name: str, bits: int) -> str:
     _, peak = alone(
-        "from bitwright import *; from bitwright.execution.validation import *; "
+        "from bitwright import *; from bitwright.checking.validation import *; "
         f"t = validate(make_task({name}({bits}), oracle=Arithmetic('{name}'))).tally; assert t.wrong == 0"
     )
     return f"{peak:.2f} GB"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines import Code, Instruction, Machine, Sizes, interpret
 from bitwright.machines.sbn import Executed
 from bitwright.program import Program, parse
@@ -57,7 +57,7 @@ def compare(
     """
     sizes, report = machine.sizes, Report()
     states = np.array([machine.algorithm(code).state({}) for code in codes])
-    batch = TemplatesBatch(TemplatesEngine(program or machine.program), states)
+    batch = PackedBatch(RuleEngine(program or machine.program), states)
     runners = [_Runner(code, interpret(code, {}), 0, list(code.words), 0) for code in codes]
     executed = [0] * len(codes)
     step = 0

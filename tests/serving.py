@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 from waiting import PATIENCE, wait_until
 
-from bitwright.server.limits import Limits
-from bitwright.server.listen import address_of, make_server, open_socket
+from bitwright.web.limits import Limits
+from bitwright.web.listen import address_of, make_server, open_socket
 
 RING = """# a bit that goes round for ever
 bits x[500]
@@ -33,8 +33,8 @@ ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}
 ENDLESS = {"steps": 4_000_000, "cells": 2_000_000_000, "seconds": 100_000.0}  # limits under which SLOW has no end
 MAIN = (
     "import json, sys\n"
-    "from bitwright.server.limits import Limits\n"
-    "from bitwright.server.listen import address_of, open_socket, serve\n"
+    "from bitwright.web.limits import Limits\n"
+    "from bitwright.web.listen import address_of, open_socket, serve\n"
     "opened = open_socket('127.0.0.1', 0)\n"
     "limits, size = json.loads(sys.argv[1])\n"
     "serve(opened, '127.0.0.1', lambda: print(address_of(opened), flush=True), Limits(**limits), size)\n"

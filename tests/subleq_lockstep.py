@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits
-from bitwright.execution.engine import Batch
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.engines.protocol import Batch
+from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import Interpreter, MachineV, Shape
 
 Begin = Callable[[BoolArray], Batch]
@@ -74,7 +74,7 @@ def compare(
 ) -> Report:
     """Runs all images together, up to `most` instructions each, and notes the first disagreement of each."""
     rng, report = random.Random(seed), Report()
-    begin = begin or TemplatesEngine(machine.program).begin
+    begin = begin or RuleEngine(machine.program).begin
     batch = begin(np.array([machine.start(image) for image in images]))
     rows = []
     for image in images:

@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
+    from bitwright.app import EngineChoice
+    from bitwright.app import run as run
+    from bitwright.app import run_batch as run_batch
+    from bitwright.encoding.training_set import TrainingSet as TrainingSet
+    from bitwright.engines.make import make_engine as make_engine
+    from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
-    from bitwright.execution import BatchRun as BatchRun
-    from bitwright.execution import Engine as Engine
-    from bitwright.execution import Run as Run
-    from bitwright.execution import Settings as Settings
-    from bitwright.execution import Trace as Trace
-    from bitwright.execution import make_engine as make_engine
-    from bitwright.execution import run as run
-    from bitwright.execution import run_batch as run_batch
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
@@ -38,6 +36,9 @@ if TYPE_CHECKING:
     from bitwright.program import parse as parse
     from bitwright.program import span as span
     from bitwright.program import word as word
+    from bitwright.program.trace import Trace as Trace
+    from bitwright.running.run import BatchRun as BatchRun
+    from bitwright.running.run import Run as Run
     from bitwright.theory import Certificate as Certificate
     from bitwright.theory import Predictor as Predictor
     from bitwright.theory import calibrated_size as calibrated_size
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from bitwright.theory import smallest_examples as smallest_examples
     from bitwright.theory import variance as variance
     from bitwright.theory import weights as weights
-    from bitwright.training_set import TrainingSet as TrainingSet
 
 # The public names, and the room each comes from.
 _names, __getattr__ = lazy_names(
@@ -58,7 +58,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid load parse span word",
         "bitwright.theory": "Certificate Predictor calibrated_size certify sign_size "
         "smallest_examples variance weights",
-        "bitwright.training_set": "TrainingSet",
+        "bitwright.encoding.training_set": "TrainingSet",
     },
 )
 __all__ = ["__version__", *_names]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from bitwright import addition
 from bitwright.cli.main import main
-from bitwright.learning import load_network
+from bitwright.networks import load_network
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -45,7 +45,7 @@ def test_a_port_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_extra_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "bitwright.server.listen", raising=False)
+    monkeypatch.delitem(sys.modules, "bitwright.web.listen", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert refusal(capsys) == "bitwright: serve needs uvicorn; pip install 'bitwright[web]'\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from bitwright import addition
 from bitwright.cli.main import main
-from bitwright.learning import Network, Plan, Recipe, save_network, train
+from bitwright.networks import Network, Plan, Recipe, save_network, train
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parent.parent.parent

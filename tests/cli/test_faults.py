@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE, wait_until
 
-from bitwright.execution import make_engine
-from bitwright.execution.checkpoint import load_checkpoint
-from bitwright.execution.computer import Computer, Tally
+from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, load_sq, machine_v
+from bitwright.running.checkpoint import load_checkpoint
+from bitwright.running.computer import Computer, Tally
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute

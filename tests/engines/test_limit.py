@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from programs import crowded
 
 from bitwright import InputError, Program, addition, multiplication, parse
+from bitwright.checking.reachable import all_states, reachable_range
 from bitwright.encoding.counting import count_rows, largest
 from bitwright.encoding.packed import pack, unpack
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.execution.reachable import all_states, reachable_range
 from bitwright.theory import Rounding, smallest_examples
 
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition, parse, run, run_batch
-from bitwright.execution import Settings
-from bitwright.execution.sampled import RandomFunction, SampledEngine
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.engines.sampled import RandomFunction, SampledEngine
 from bitwright.theory import Predictor, calibrated_size, covariance, variance, weights
-from bitwright.training_set import TrainingSet
 
 DRAWS = 2_000
 
@@ -143,6 +142,6 @@ def test_an_empty_ensemble_is_refused() -> None:
 
 
 def test_runs_too_long_to_sample_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.execution.sampled.MAX_STATES", 3)
+    monkeypatch.setattr("bitwright.engines.sampled.MAX_STATES", 3)
     with pytest.raises(InputError, match="at most 3 different states"):
         run(addition(8), p=255, q=255, engine="sampled", settings=Settings(networks=1000))

@@ -22,7 +22,10 @@ from bitwright.running.observers import Margins, Watch
 
 
 def lockstep(program: Program, state: np.ndarray, steps: int) -> None:
-    event, packed = ActiveBlocksBatch(SparseTables(program), state, False), PackedBatch(RuleEngine(program), state[None])
+    event, packed = (
+        ActiveBlocksBatch(SparseTables(program), state, False),
+        PackedBatch(RuleEngine(program), state[None]),
+    )
     change = ChangedBitsBatch(program, state, False)
     for _ in range(steps):
         n = len(program.match(packed.states()[0]))

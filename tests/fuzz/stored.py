@@ -16,21 +16,21 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from bitwright.execution.engines import make_engine
 from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 
 from bitwright import addition, certify, load, permutation
-from bitwright.execution.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.execution.computer import Computer, Limits
-from bitwright.execution.engines import make_engine
-from bitwright.execution.sampling import random_starts
-from bitwright.execution.validation import make_task, validate
-from bitwright.experiments.table import Table, load_table
+from bitwright.checking.validation import make_task, validate
 from bitwright.files import documents
-from bitwright.learning import Plan, Recipe, load_network, save_network, train
-from bitwright.learning.cache import cache_folder, cached_network
-from bitwright.learning.ensemble import Study, grow
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.networks import Plan, Recipe, load_network, save_network, train
+from bitwright.networks.cache import cache_folder, cached_network
+from bitwright.networks.ensemble import Study, grow
+from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
+from bitwright.running.computer import Computer, Limits
+from bitwright.running.sampling import random_starts
+from bitwright.studies.table import Table, load_table
 from bitwright.theory import blocks_range, check_certificate, load_certificate, save_certificate
 
 PROGRAM = addition(2).program

@@ -14,7 +14,7 @@ import pytest
 from lockstep import Change, altered, compare, random_code
 
 from bitwright import run
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.engines.rules import RuleEngine
 from bitwright.machines import Code, Instruction, Sizes, machine_a, steps_of_instruction
 
 CELL = ("M_mem_cont", "M_to_copy_inv_a", "M_to_copy_b", "M_is_match_b", "M_to_copy_from_sub", "M_sub_result")
@@ -104,7 +104,7 @@ def test_12_nothing_happens_unless_the_start_compares() -> None:
     state = machine.algorithm(code).state({})
     compare_bits = machine.program.layout["I_to_compare"].bits()
     state[compare_bits] = False
-    batch = TemplatesEngine(machine.program).begin(state[np.newaxis])
+    batch = RuleEngine(machine.program).begin(state[np.newaxis])
     for _ in range(50):
         batch.step()
     assert batch.unchanged()[0]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitwright import InputError, Settings, addition, make_engine, multiplication, parse, permutation, run, run_batch
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 
 # A token walks along x; `length` is the place where it starts, so runs have different lengths.
@@ -98,7 +98,7 @@ def test_batches_of_uneven_runs_equal_single_runs(ending: str) -> None:
             assert (together.steps[row], together.halted[row]) == (alone.steps, alone.halted)
 
 
-class SmallChunks(TemplatesEngine):
+class SmallChunks(RuleEngine):
     chunk = 10
 
 

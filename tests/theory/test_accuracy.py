@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication, permutation
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.theory import calibrated_size, expected_accuracy, networks_for, round_outputs, sign_size, signed_gaps
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding
-from bitwright.training_set import TrainingSet
 
 
 def states_of(algorithm, count: int, seed: int):  # type: ignore[no-untyped-def]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication
-from bitwright.execution import reachable_range
+from bitwright.checking.reachable import reachable_range
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.theory import Predictor, ntk, weights
-from bitwright.training_set import TrainingSet
 
 
 def test_signs_of_theorem_5_1() -> None:

@@ -11,9 +11,9 @@ from programs import crowded
 
 from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
-from bitwright.execution.kernel import KernelEngine
-from bitwright.execution.limit import LimitEngine
-from bitwright.execution.templates import TemplatesEngine
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.engines.kernel import KernelEngine
+from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.theory import (
     Certificate,
     Range,
@@ -25,7 +25,6 @@ from bitwright.theory import (
     weights,
 )
 from bitwright.theory.feasible import Feasible
-from bitwright.training_set import TrainingSet
 
 
 def dense_program(rng: np.random.Generator) -> Program:
@@ -83,7 +82,7 @@ def place_of(program: Program, name: str | None) -> int:
 def outcomes(program: Program, examples: int, state: BoolArray) -> tuple[BoolArray, BoolArray]:
     """The state after a step by the limit and by the templates."""
     found = []
-    for engine in (LimitEngine(program, examples, "sign"), TemplatesEngine(program)):
+    for engine in (LimitEngine(program, examples, "sign"), RuleEngine(program)):
         batch = engine.begin(state)
         batch.step()
         found.append(batch.states()[0])

@@ -13,7 +13,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bitwright.learning.cache import Entry
+    from bitwright.networks.cache import Entry
 
 
 @click.command("cache")
@@ -28,7 +28,7 @@ def command(check: bool, clear: bool, as_json: bool) -> int:
     The folder is bitwright/networks in $BITWRIGHT_CACHE if that is set, else in $XDG_CACHE_HOME, else in ~/.cache. An
     entry that is damaged is never used: it is trained again and replaced.
     """
-    from bitwright.learning.cache import clear_cache, entries, networks_folder
+    from bitwright.networks.cache import clear_cache, entries, networks_folder
 
     folder = networks_folder()
     if clear:
@@ -58,7 +58,7 @@ def command(check: bool, clear: bool, as_json: bool) -> int:
 
 def _problem(entry: Entry, check: bool) -> str | None:
     """Why an entry will not be used, as far as is seen without reading it whole, or by reading it."""
-    from bitwright.learning.store import check_network_file
+    from bitwright.networks.store import check_network_file
 
     if entry.problem is not None or not check:
         return entry.problem

@@ -12,9 +12,9 @@ from bitwright.cli.terminal import terminal_of
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.execution.computer import Tally
-    from bitwright.execution.engine import Engine
+    from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
+    from bitwright.running.computer import Tally
 
 _SAVE_EVERY = 60.0  # seconds between two checkpoints
 
@@ -39,9 +39,9 @@ def run_image(
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     from bitwright.cli.computer_report import Asked, report
     from bitwright.cli.memory import find_address, find_words
-    from bitwright.execution.computer import Computer, Limits
     from bitwright.files.storage import check_writable
     from bitwright.machines.subleq.dialect import MAX_WIDTH
+    from bitwright.running.computer import Computer, Limits
 
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
@@ -106,7 +106,7 @@ def _engines(
     precision: str,
 ) -> tuple[Engine, Engine | None]:
     """The engine that runs the machine; and the rules, to compare with where it can be wrong."""
-    from bitwright.execution import Settings, make_engine
+    from bitwright.engines.make import make_engine
     from bitwright.theory import check_rounding
 
     fallible = engine in ("sampled", "network")
@@ -128,8 +128,8 @@ def _engines(
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:
     """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
-    from bitwright.learning.cache import suggested_width
     from bitwright.machines.subleq.resources import bytes_available
+    from bitwright.networks.cache import suggested_width
 
     program = machine.program
     width = hidden or suggested_width(program.templates)
@@ -145,8 +145,8 @@ def _start(
     machine: MachineV, image: list[int], first: int, resume: Path | None, quiet: bool
 ) -> tuple[Any, Tally | None, str]:
     """The state to go on from, what was done before, and the hash of the image that the run began with."""
-    from bitwright.execution.checkpoint import image_hash, load_checkpoint
     from bitwright.machines.subleq import misfits
+    from bitwright.running.checkpoint import image_hash, load_checkpoint
 
     if resume is None:
         for line in misfits(machine.shape, image):
@@ -159,6 +159,6 @@ def _start(
 
 
 def _save(path: Path, machine: MachineV, computer: Any, began_with: str) -> None:
-    from bitwright.execution.checkpoint import save_checkpoint
+    from bitwright.running.checkpoint import save_checkpoint
 
     save_checkpoint(path, machine, computer.state(), computer.tally, began_with)

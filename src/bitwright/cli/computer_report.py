@@ -17,8 +17,8 @@ from bitwright.cli.terminal import Terminal
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
-    from bitwright.execution.computer import Computer, Ending
-    from bitwright.execution.engine import Engine
+    from bitwright.engines.protocol import Engine
+    from bitwright.running.computer import Computer, Ending
 
 _REASONS = {
     "limit": "stopped at --max-instructions",

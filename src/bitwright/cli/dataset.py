@@ -38,7 +38,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Write the training set: inputs X, labels Y, the names of rows and columns, and the program's id."""
-    from bitwright.training_set import TrainingSet, check_dense, random_bases
+    from bitwright.encoding.training_set import TrainingSet, check_dense, random_bases
 
     if output.suffix != ".npz":
         raise InputError(f"-o takes a .npz file, got {output}")

@@ -24,7 +24,7 @@ from bitwright.cli.targets import find_algorithm, training_size
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.learning.ensemble import Study
+    from bitwright.networks.ensemble import Study
 
 
 @click.command("ensemble")
@@ -64,9 +64,9 @@ def command(
 ) -> int:
     """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
     from bitwright.cli.train import make_recipe
-    from bitwright.execution.sampling import random_starts, random_states
-    from bitwright.learning.ensemble import DEVICE_BLOCK, Judge, Statistics, Study, grow
-    from bitwright.learning.limit_check import compare_with_limit
+    from bitwright.networks.ensemble import DEVICE_BLOCK, Judge, Statistics, Study, grow
+    from bitwright.networks.limit_check import compare_with_limit
+    from bitwright.running.sampling import random_starts, random_states
     from bitwright.theory import check_rounding
     from bitwright.workers import Workers
 

@@ -63,7 +63,7 @@ def command(
     from math import inf
 
     from bitwright.cli.targets import find_algorithm, parse_values
-    from bitwright.experiments import FIGURES, Setting, make_figure, write_tables
+    from bitwright.studies import FIGURES, Setting, make_figure, write_tables
     from bitwright.workers import Workers
 
     if target is None and (inputs or bits is not None or order is not None or machine is not None):
@@ -71,7 +71,7 @@ def command(
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, got {minutes:g}")
     if device != "cpu":
-        from bitwright.learning.torch_trainer import check_device
+        from bitwright.networks.torch_trainer import check_device
 
         check_device(device)
     until = inf if minutes is None else time.monotonic() + 60 * minutes
@@ -85,6 +85,6 @@ def command(
             for path in write_tables(each, setting, True)[1] if collect_only else make_figure(each, setting):
                 note(f"wrote {path}", quiet)
     if page is not None:
-        from bitwright.experiments.page import update_page
+        from bitwright.studies.page import update_page
 
         note(f"wrote {page}: {update_page(page, output)} captions", quiet)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.learning.store import About
+    from bitwright.networks.store import About
     from bitwright.program import Algorithm
 
 
@@ -34,8 +34,8 @@ def trained_algorithm(
     """
     from bitwright.algorithms.known import order_of
     from bitwright.bits import shorten, width_of
-    from bitwright.learning.members import network_files
-    from bitwright.learning.store import read_about
+    from bitwright.networks.members import network_files
+    from bitwright.networks.store import read_about
 
     file = network_files(files[0])[0]
     about = read_about(file)

@@ -14,8 +14,9 @@ from bitwright.cli.targets import training_size
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.execution import Run, Watch
     from bitwright.program import Algorithm, Program
+    from bitwright.running.observers import Watch
+    from bitwright.running.run import Run
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -50,7 +51,7 @@ def execute(
     watch: Watch | None = None,
 ) -> Run:
     """A run with the options that users give, under a progress bar."""
-    from bitwright.execution import Settings, run
+    from bitwright.app import run
     from bitwright.theory import check_rounding
 
     chosen = check_rounding(rounding)
@@ -113,7 +114,7 @@ def report(
 
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
     """
-    from bitwright.execution.exact import is_exact
+    from bitwright.running.run import is_exact
 
     exact = is_exact(run)
     if as_json:

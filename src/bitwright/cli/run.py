@@ -15,8 +15,8 @@ from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.bits import BoolArray
-    from bitwright.execution import Run
     from bitwright.machines import Code
+    from bitwright.running.run import Run
 
 COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "start")
 
@@ -82,7 +82,7 @@ def _run_sbn(
     quiet: bool,
     options: dict[str, Any],
 ) -> int:
-    from bitwright.execution import Watch
+    from bitwright.running.observers import Watch
 
     machine, code, algorithm = find_machine(target, kind)
     count, before = 0, (0, 0)

@@ -20,7 +20,7 @@ def command(port: int, host: str, browser: bool) -> int:
     bitwright serve --open
     """
     try:
-        from bitwright.server.listen import address_of, is_local, open_socket, serve
+        from bitwright.web.listen import address_of, is_local, open_socket, serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "pydantic", "starlette", "uvicorn"):
             raise

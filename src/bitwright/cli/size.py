@@ -83,7 +83,7 @@ def command(
 
 
 def _report_width(algorithm: Algorithm, seed: int, padding: int, as_json: bool) -> None:
-    from bitwright.execution.width import measure_width
+    from bitwright.checking.width import measure_width
 
     with StepProgress(not as_json, "networks") as progress:
         law = measure_width(algorithm, seed=seed, padding=padding, progress=progress)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from bitwright.execution.run import Progress
     from bitwright.machines import Code, Machine
     from bitwright.machines.subleq import MachineV
     from bitwright.program import Algorithm
+    from bitwright.running.observers import Progress
     from bitwright.theory import Range
 
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
@@ -150,7 +150,7 @@ def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> i
 def find_range(algorithm: Algorithm, source: str | None, progress: Progress | None = None) -> Range:
     """The range of n, the same for every verb: what is proved, unless something else is asked for."""
     from bitwright.bits import shorten
-    from bitwright.execution import reachable_range
+    from bitwright.checking.reachable import reachable_range
     from bitwright.theory import blocks_range, declared_range
 
     if source in (None, "blocks"):

@@ -15,7 +15,7 @@ from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.execution.computer import Tally
+    from bitwright.running.computer import Tally
 
 
 class Terminal:

@@ -16,8 +16,8 @@ from bitwright.cli.targets import find_algorithm, find_machine, parse_values, wi
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.execution import Run
     from bitwright.program import Algorithm
+    from bitwright.running.run import Run
     from bitwright.viewer import Computer
 
 KINDS = (".html", ".svg", ".txt")
@@ -56,7 +56,7 @@ def command(
     bitwright trace examples/sbn/sort4.sbn a=4 b=3 c=9 d=1 -o sort.html
     bitwright trace examples/rule110.bw row=1 --only centre
     """
-    from bitwright.execution.exact import is_exact
+    from bitwright.running.run import is_exact
     from bitwright.viewer import choose_columns, trace_states, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:

@@ -24,7 +24,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.learning import Recipe
+    from bitwright.networks import Recipe
     from bitwright.program import Algorithm, Program
     from bitwright.workers import Workers
 
@@ -93,13 +93,13 @@ def make_recipe(
     padding: int,
 ) -> Recipe:
     """A recipe from the options that users give."""
-    from bitwright.learning import Plan, Recipe
-    from bitwright.learning.cache import suggested_width
+    from bitwright.networks import Plan, Recipe
+    from bitwright.networks.cache import suggested_width
 
     if trainer == "numpy" and device != "cpu":
         raise InputError(f"the numpy trainer runs on the cpu, got --device {device}; use --trainer torch")
     if trainer == "torch":
-        from bitwright.learning.torch_trainer import check_device
+        from bitwright.networks.torch_trainer import check_device
 
         check_device(device)
     return Recipe(
@@ -119,14 +119,14 @@ def _train_file(
     algorithm: Algorithm, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool
 ) -> None:
     from bitwright.files.storage import check_writable
-    from bitwright.learning import save_network, train
+    from bitwright.networks import save_network, train
 
     if output.suffix != ".safetensors":
         raise InputError(f"-o takes a .safetensors file, got {output}")
     if onnx is not None and onnx.suffix != ".onnx":
         raise InputError(f"--onnx takes an .onnx file, got {onnx}")
     if onnx is not None:
-        from bitwright.learning.onnx_file import onnx_module, save_onnx
+        from bitwright.networks.onnx_file import onnx_module, save_onnx
 
         onnx_module()
         check_writable(onnx)
@@ -181,8 +181,8 @@ def _about(algorithm: Algorithm, recipe: Recipe) -> dict[str, object]:
 def _train_folder(
     algorithm: Algorithm, recipe: Recipe, networks: int, output: Path, crew: Workers, as_json: bool, quiet: bool
 ) -> None:
-    from bitwright.learning.members import network_files, train_members
-    from bitwright.learning.store import read_about
+    from bitwright.networks.members import network_files, train_members
+    from bitwright.networks.store import read_about
 
     if output.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")

@@ -16,8 +16,7 @@ from bitwright.cli.targets import NAMES, find_algorithm, find_machine, is_image,
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.execution import Settings
-    from bitwright.execution.validation import Oracle, Validation
+    from bitwright.checking.validation import Oracle, Validation
     from bitwright.program import Algorithm
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
@@ -77,8 +76,8 @@ def command(
     programs, and for rule files the rules themselves unless a function is given.
     """
     from bitwright.algorithms.known import order_of
-    from bitwright.execution.sliced import AVAILABLE, to_be_compiled
-    from bitwright.execution.validation import make_task, validate
+    from bitwright.checking.validation import make_task, validate
+    from bitwright.running.sliced import AVAILABLE, to_be_compiled
     from bitwright.workers import Workers
 
     if sample_seed is not None and random is None:
@@ -138,7 +137,6 @@ def _settings(
     networks: int,
     seed: int | None,
 ) -> Settings:
-    from bitwright.execution import Settings
     from bitwright.theory import check_rounding
 
     if (files or width is not None) and engine != "network":
@@ -157,8 +155,8 @@ def _own_oracle(
     target: str, algorithm: Algorithm, order: str | None, machine: str | None, max_steps: int | None
 ) -> Oracle | None:
     """The independent oracle of what we ship; a rule file has none of its own."""
-    from bitwright.execution.run import step_limit
-    from bitwright.execution.validation import Arithmetic, Interpreter
+    from bitwright.checking.validation import Arithmetic, Interpreter
+    from bitwright.running.endings import step_limit
 
     if target in NAMES:
         length = len(algorithm.inputs[0].bits)
@@ -171,8 +169,8 @@ def _own_oracle(
 
 def _given_oracle(algorithm: Algorithm, function: str | None, arrays: str | None) -> Oracle:
     """The user's own, read now so that what is wrong with it is said at once."""
-    from bitwright.execution.validation import ArrayFunction, Function
-    from bitwright.execution.validation.oracles import is_wide
+    from bitwright.checking.validation import ArrayFunction, Function
+    from bitwright.checking.validation.oracles import is_wide
 
     outputs = tuple(word.name for word in algorithm.outputs)
     if arrays is None and function is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.cli.targets import NAMES
 
 if TYPE_CHECKING:
-    from bitwright.execution.validation import Failure, Validation
+    from bitwright.checking.validation import Failure, Validation
     from bitwright.theory.decisions import Triple
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bitwright.bits import BoolArray
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.real import RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding
-from bitwright.training_set import TrainingSet
 
 
 class KernelEngine(RealEngine):

@@ -13,7 +13,7 @@ from bitwright.program import Program
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:
-    from bitwright.learning import Network
+    from bitwright.networks import Network
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 MAX_EXAMPLES = 10**10
@@ -79,7 +79,7 @@ def network_engine(
 def check_examples(program: Program, examples: int | None) -> int:
     """K, after checking that it is one for this program."""
     K = program.templates if examples is None else examples
-    if K < program.templates:
+    if program.templates > K:
         raise InputError(
             f"the training set has at least the program's {program.templates:,} templates, got {K:,} examples"
         )

@@ -54,8 +54,14 @@ class Batch(ABC):
         return np.asarray(self.states()[0][bits])
 
     @abstractmethod
+    def load(self, states: BoolArray) -> None:
+        """Goes on from other states, of as many runs: what a host does between two steps."""
+
     def turn_on(self, bits: Sequence[int]) -> None:
-        """Sets bits of every state from outside, between two steps."""
+        """Sets bits of every state from outside."""
+        states = self.states()
+        states[:, list(bits)] = True
+        self.load(states)
 
     @abstractmethod
     def unchanged(self) -> BoolArray:  # (batch,)
@@ -100,6 +106,10 @@ class Engine(Protocol):
     @property
     def fallible(self) -> bool:
         """Whether a step may differ from that of the rules by chance, so that it must be compared with theirs."""
+
+    @property
+    def seed(self) -> int | None:
+        """Which random networks they are; None where nothing is random."""
 
     @property
     def decisions(self) -> Decisions | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +20,7 @@ class RealEngine(ABC):
     name: str
     tolerance = 0.0
     kind: Kind = "ntk"
+    seed: int | None = None
     fallible = True
     costly = True
     decisions = None
@@ -57,9 +57,8 @@ class RealBatch(Batch):
             outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
         )
 
-    def turn_on(self, bits: Sequence[int]) -> None:
-        self._now = self._now.copy()
-        self._now[:, list(bits)] = True
+    def load(self, states: BoolArray) -> None:
+        self._now = states.copy()
 
     def outputs(self) -> tuple[FloatArray, IntArray]:
         """What the engine says about the states as they are now."""

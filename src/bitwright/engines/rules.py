@@ -8,7 +8,6 @@ templates, and is made as one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +38,7 @@ class RuleEngine:
     rounding: Rounding | None = None
     examples: int | None = None
     kind: Kind = "ntk"
+    seed: int | None = None
     fallible = False
     costly = False
 
@@ -92,7 +92,7 @@ class RuleEngine:
             column = np.searchsorted(self.decisions.writers, rules.writers)
             bits[rules.targets] &= pack(m >= self.decisions.needed[n][:, column])
 
-    def margins(self, matches: Words, count: int) -> FloatArray | None:  # (K, words) -> (batch,)
+    def margins(self, matches: Words, count: int) -> FloatArray | None:  # noqa: ARG002  # (K, words) -> (batch,)
         """How far these matches are from a bit that is rounded the other way."""
         return None
 
@@ -159,9 +159,9 @@ class PackedBatch(Batch):
 
     def __init__(self, engine: RuleEngine, states: BoolArray) -> None:
         self._engine = engine
-        self._take(states)
+        self.load(states)
 
-    def _take(self, states: BoolArray) -> None:
+    def load(self, states: BoolArray) -> None:
         self._count = len(states)
         self._now = with_complements(pack(states))
         self._before = self._now.copy()
@@ -178,12 +178,7 @@ class PackedBatch(Batch):
         self._engine.decide(self.last_matches, self._now[: self._engine.program.bits])
 
     def keep(self, rows: BoolArray) -> None:
-        self._take(self.states()[rows])
-
-    def turn_on(self, bits: Sequence[int]) -> None:
-        states = self.states()
-        states[:, list(bits)] = True
-        self._take(states)
+        self.load(self.states()[rows])
 
     def states(self) -> BoolArray:
         return unpack(self._now[: self._engine.program.bits], self._count)

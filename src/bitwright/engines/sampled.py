@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError
 from bitwright.engines.real import RealBatch, RealEngine
+from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights

@@ -11,7 +11,7 @@ import numpy as np
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
-from bitwright.program.layout import NAME
+from bitwright.program.layout import NAME, IntArray
 from bitwright.program.program import Program
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
@@ -106,6 +106,23 @@ class Algorithm(Shown):
         for word in self.inputs:
             state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
         return state
+
+    @property
+    def input_bits(self) -> IntArray:
+        """The bits of all input words, one after the other, each from its lowest bit on."""
+        return np.array([bit for word in self.inputs for bit in word.bits], dtype=np.int64)
+
+    @property
+    def output_bits(self) -> IntArray:
+        """The same for the output words."""
+        return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
+
+    def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
+        """The states in which runs start, for many values of the input bits at once."""
+        states = np.zeros((len(values), self.program.bits), dtype=bool)
+        states[:, list(self.start)] = True
+        states[:, self.input_bits] = values
+        return states
 
     def read(self, state: BoolArray) -> dict[str, int]:
         """The output values, by name, that a state of k bits holds."""

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import InputError
-from bitwright.execution.trace import Trace
 from bitwright.program import Program
+from bitwright.program.trace import Trace
 from bitwright.running.observers import Observer, View
 
 _MAX_BYTES = 1 << 30

@@ -13,10 +13,10 @@ from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
-from bitwright.execution.trace import Trace
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
+from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, Reporter, Watch

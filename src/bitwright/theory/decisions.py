@@ -9,7 +9,7 @@ to prove, in interval arithmetic, both ends of every range of n in which the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,20 +78,22 @@ class Decisions:
         changes = np.flatnonzero(np.diff(column[1:])) + 2  # the n at which another range begins
         for first, last in zip([1, *changes.tolist()], [*(changes - 1).tolist(), self.n_max], strict=True):
             least = int(column[first])
-            self._prove(first, lambda e, m=least - 1: _mean(e, c, m) <= 0, lambda e, m=least - 1: _mean(e, c, m) > 0)
-            self._prove(last, lambda e, m=least: _mean(e, c, m) > 0, lambda e, m=least: _mean(e, c, m) <= 0)
+            self._prove(first, c, least - 1, above=False)
+            self._prove(last, c, least, above=True)
         return column
 
-    def _prove(self, n: int, claim: Callable[[Enclosure], bool], opposite: Callable[[Enclosure], bool]) -> None:
-        """Raises BitwrightError unless `claim` is certain at one of the precisions."""
+    def _prove(self, n: int, c: int, m: int, above: bool) -> None:
+        """Raises BitwrightError unless it is certain, at one of the precisions, on which side of 0 the mean lies."""
         for bits in _PRECISIONS:
             with precision(bits):
-                e = enclose(n, self.examples)
-                if claim(e):
+                mean = _mean(enclose(n, self.examples), c, m)
+                if mean > 0 if above else mean <= 0:
                     return
-                if opposite(e):
+                if mean <= 0 if above else mean > 0:
                     break
-        raise BitwrightError(f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this")
+        raise BitwrightError(
+            f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this"
+        )
 
 
 def decide(program: Program, examples: int, rounding: Rounding | None) -> Decisions:

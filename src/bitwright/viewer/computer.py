@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.execution import Trace
 from bitwright.machines import Code, Machine
 from bitwright.program.layout import IntArray
+from bitwright.program.trace import Trace
 
 
 @dataclass(frozen=True)

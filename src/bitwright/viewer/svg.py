@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.execution import Trace
+from bitwright.program.trace import Trace
 from bitwright.viewer.columns import choose_columns
 
 _CELL, _GAP, _LEFT, _TOP = 12, 14, 46, 64

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from bitwright.execution import Trace
+from bitwright.program.trace import Trace
 from bitwright.viewer.columns import choose_columns
 
 

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bitwright.engines.make import make_engine
 from bitwright.errors import InputError, ProgramError
-from bitwright.execution import Settings, make_engine
-from bitwright.execution.computer import Computer
 from bitwright.machines.sbn.code import wrap
 from bitwright.machines.subleq import (
     Assembly,
@@ -25,6 +24,7 @@ from bitwright.machines.subleq import (
     find_dialect,
     machine_v,
 )
+from bitwright.running.computer import Computer
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 WIDTH = 16

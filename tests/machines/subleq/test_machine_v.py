@@ -6,13 +6,12 @@ import random
 
 import numpy as np
 import pytest
+from bitwright.execution.events import EventBatch, Tables
 from lockstep import altered
 from subleq_lockstep import Report, compare, random_image
 
 from bitwright import InputError
-from bitwright.execution import events
-from bitwright.execution.events import EventBatch, Tables
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v, resources
 
 MACHINES = [
@@ -87,8 +86,8 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 
     def differs(bits: set[str]) -> bool:
         program = altered(v.program, lambda on, writes: None if on == bits else writes)
-        engine = TemplatesEngine(program)
-        found: Report = compare(v, images, most=8, begin=lambda states: TemplatesBatch(engine, states))
+        engine = RuleEngine(program)
+        found: Report = compare(v, images, most=8, begin=lambda states: PackedBatch(engine, states))
         return bool(found.mismatches)
 
     assert not differs(set())
@@ -109,13 +108,13 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 def test_the_event_loop_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
     """In lockstep with packed words, n and all; and against the interpreter."""
     v, rng = machine(words, width, dialect), random.Random(7)
-    tables, engine = Tables(v.program), TemplatesEngine(v.program)
+    tables, engine = Tables(v.program), RuleEngine(v.program)
     for number in range(12):
         image = random_image(rng, v.shape)
         found = compare(v, [image], most=10, begin=lambda states: EventBatch(v.program, states, tables=tables))
         assert found.mismatches == []
         state = v.start(image)[np.newaxis]
-        event, packed = EventBatch(v.program, state, tables=tables), TemplatesBatch(engine, state)
+        event, packed = EventBatch(v.program, state, tables=tables), PackedBatch(engine, state)
         for _ in range(4 * v.timing.steps if number < 4 else 20):
             n = len(v.program.match(packed.states()[0]))
             event.step()

@@ -33,11 +33,11 @@ class ActiveBlocksBatch(Batch):
         blocks = tables.program.blocks
         self._lists = np.zeros((2, blocks), dtype=np.uint32)  # active blocks, now and next
         self._room = tuple(np.zeros(blocks, dtype=np.uint32) for _ in range(3))
-        self._load(state)
+        self.load(state[np.newaxis])
 
-    def _load(self, state: BoolArray) -> None:
+    def load(self, states: BoolArray) -> None:
         """Takes a state in: every block that may match is looked at in the next step."""
-        config = self._tables.program.configurations(state).astype(np.uint32)
+        config = self._tables.program.configurations(states[0]).astype(np.uint32)
         look = config != 0
         look[self._tables.writes.empties] = True
         active = np.flatnonzero(look)
@@ -68,7 +68,7 @@ class ActiveBlocksBatch(Batch):
         before = self.states()
         after, margin, n = self._sign.step(before)
         self._worst = min(float(self._counts.worst[0]), margin)
-        self._load(after[0])
+        self.load(after)
         self._counters[loop.UNCHANGED] = bool((before == after).all())
         self._counters[[loop.LEAST, loop.MOST]] = n
         self._counters[loop.COUNTED] = sum(bool(after[0, bit]) for bit in counted)

@@ -33,10 +33,10 @@ class ChangedBitsBatch(Batch):
             program.write_start,
             program.write_bits.astype(np.int32),
         )
-        self._load(state)
+        self.load(state[np.newaxis])
 
-    def _load(self, state: BoolArray) -> None:
-        program = self._program
+    def load(self, states: BoolArray) -> None:
+        program, state = self._program, states[0]
         config = program.configurations(state)
         current = program.lookup(np.arange(program.blocks), config)
         matched = current[current >= 0]
@@ -69,11 +69,6 @@ class ChangedBitsBatch(Batch):
         made = int(loop.advance(1 if counted else most, np.array(stops, dtype=np.int64), self._memory, self._tables))
         self.counted = sum(bool(self._memory.bits[bit]) for bit in counted)
         return made
-
-    def turn_on(self, bits: Sequence[int]) -> None:
-        state = self.states()[0]
-        state[list(bits)] = True
-        self._load(state)
 
     def keep(self, rows: BoolArray) -> None:
         """Nothing to leave out of a batch of one."""

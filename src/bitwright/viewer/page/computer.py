@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bitwright.execution import Trace
+from bitwright.program.trace import Trace
 from bitwright.viewer.computer import Computer
 from bitwright.viewer.page.blob import Blob
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.execution import Run, Trace
-from bitwright.execution.templates import TemplatesBatch, TemplatesEngine
+from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.program.layout import IntArray
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray, variance, weights
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.viewer.page.blob import Blob
@@ -84,7 +85,7 @@ def _along(
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
     """For each step: n of its state, the bits that the step got wrong, the smallest margin and the bit that has it."""
     program, steps = trace.program, trace.steps
-    engine = TemplatesEngine(program)
+    engine = RuleEngine(program)
     n, wrong = np.zeros(steps + 1, dtype=np.int64), np.zeros(steps, dtype=np.int64)
     least, bit = np.full(steps, np.inf), np.full(steps, -1, dtype=np.int64)
     for first, states in _chunks(trace):
@@ -94,7 +95,7 @@ def _along(
         ends = min(last, steps)
         if ends == first:
             continue
-        batch = TemplatesBatch(engine, states)
+        batch = PackedBatch(engine, states)
         batch.step()
         after = np.unpackbits(trace.packed[first + 1 : ends + 1], axis=1, count=program.bits).astype(bool)
         wrong[first:ends] = np.count_nonzero(batch.states()[: ends - first] != after, axis=1)

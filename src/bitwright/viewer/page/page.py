@@ -12,8 +12,9 @@ from importlib.resources import files
 
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
-from bitwright.execution import Run, Trace
 from bitwright.program import Algorithm
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
 from bitwright.viewer.computer import Computer
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.computer import computer_data

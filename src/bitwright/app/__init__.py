@@ -1,0 +1,9 @@
+"""From what a person names to what is run: an algorithm, K, the range of n, a rounding and an engine.
+
+The command line, the web page and the studies use this and nothing of their own.
+"""
+
+from bitwright.app.engines import EngineChoice, choose_engine, find_networks
+from bitwright.app.public import run, run_batch
+
+__all__ = ["EngineChoice", "choose_engine", "find_networks", "run", "run_batch"]

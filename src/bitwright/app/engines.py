@@ -1,0 +1,136 @@
+"""From what a person says about an engine to the engine; networks are trained here, where none are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bitwright.bits import shorten
+from bitwright.engines.make import make_engine
+from bitwright.engines.protocol import Engine
+from bitwright.errors import InputError
+from bitwright.program import Algorithm, Program
+from bitwright.theory.ranges import training_size
+from bitwright.theory.rounding import check_rounding
+
+if TYPE_CHECKING:
+    from bitwright.networks import Network, Recipe
+
+# The settings that only some engines have.
+_OF = {
+    "networks": ("sampled", "network"),
+    "seed": ("sampled", "network"),
+    "width": ("network",),
+    "files": ("network",),
+    "device": ("network",),
+    "precision": ("network",),
+}
+_SAID_BY_FILES = ("width", "networks", "seed", "padding")  # a network file says how it was trained
+PYTHON = {"files": "network"}  # what settings are called, where it is not their name
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """An engine as a person describes it. What is left out is what the algorithm, or the engine, needs.
+
+    >>> EngineChoice("limit", rounding="sign").checked().name
+    'limit'
+    """
+
+    name: str = "templates"
+    rounding: str = "calibrated"
+    padding: int | None = None  # examples that are never matched; None: those that the algorithm declares for `sign`
+    networks: int = 1
+    seed: int = 0
+    files: tuple[Path, ...] = ()  # trained networks to average
+    width: int | None = None  # without files: of the networks to train
+    device: str = "cpu"
+    precision: str = "float32"
+    compiled: bool = True  # whether rules and limit may use compiled loops
+
+    def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
+        """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
+        check_rounding(self.rounding)
+        default = EngineChoice()
+        given = [name for name in (*_OF, "padding") if getattr(self, name) != getattr(default, name)]
+        for name in given:
+            engines = _OF.get(name, (self.name,))
+            if self.name not in engines:
+                raise InputError(f"{spell(name)} goes with {spell('engine')} {' or '.join(engines)}, not {self.name}")
+        if self.files and (both := [spell(name) for name in _SAID_BY_FILES if name in given]):
+            raise InputError(f"a network file says how it was trained; leave out {' and '.join(both)}")
+        if not 1 <= self.networks <= 10**9:
+            raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
+        if not 0 <= self.seed <= 2**63:
+            raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
+        return self
+
+    @property
+    def trains(self) -> bool:
+        """Whether networks must be trained for it."""
+        return self.name == "network" and not self.files
+
+    def examples(self, algorithm: Algorithm) -> int:
+        """K, the same for every verb."""
+        return training_size(algorithm, self.rounding, self.padding)
+
+
+Trainer = Callable[["Program", "Recipe"], "Network"]
+
+
+def choose_engine(
+    algorithm: Algorithm, choice: EngineChoice, trained: Sequence[Network] | None = None, train: Trainer | None = None
+) -> Engine:
+    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds."""
+    choice = choice.checked()
+    networks: Sequence[Network] = trained or ()
+    if choice.name == "network" and trained is None:
+        networks = find_networks(algorithm, choice, train)
+    return make_engine(
+        choice.name,
+        algorithm.program,
+        rounding=choice.rounding,
+        examples=None if choice.name in ("templates", "network") else choice.examples(algorithm),
+        networks=choice.networks,
+        seed=choice.seed,
+        trained=networks,
+        device=choice.device,
+        precision=choice.precision,
+        compiled=choice.compiled,
+    )
+
+
+def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[Network]:
+    """Trained networks from files, or such as are trained now; without a trainer of the caller's they are kept."""
+    from bitwright.networks import load_network
+    from bitwright.networks.cache import cached_network
+    from bitwright.networks.members import network_files
+
+    program = algorithm.program
+    if choice.files:
+        return [load_network(file, program) for path in choice.files for file in network_files(path)]
+    make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
+    return [make(program, recipe) for recipe in recipes(algorithm, choice)]
+
+
+def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
+    """How each network of a choice is trained."""
+    from bitwright.networks import Plan, Recipe
+    from bitwright.networks.cache import suggested_width
+
+    examples = choice.examples(algorithm)
+    width = suggested_width(examples) if choice.width is None else choice.width
+    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
+    if choice.device != "cpu":
+        common = replace(common, trainer="torch", device=choice.device)
+    return [replace(common, member=member) for member in range(choice.networks)]
+
+
+def choice_of(options: Mapping[str, object]) -> EngineChoice:
+    """A choice from options that carry its names; None stands for what is left out."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if "engine" in given:
+        given["name"] = given.pop("engine")
+    return EngineChoice(**given)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Checking: every input, every n that runs reach, and certificates."""

@@ -1,0 +1,24 @@
+"""Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
+
+from bitwright.checking.validation.functions import ArrayFunction, Function
+from bitwright.checking.validation.oracles import UNKNOWN, Arithmetic, Interpreter, Oracle
+from bitwright.checking.validation.tally import Crowd, Failure, Tally
+from bitwright.checking.validation.task import Task
+from bitwright.checking.validation.validate import Validation, Verdict, make_task, validate
+
+__all__ = [
+    "UNKNOWN",
+    "Arithmetic",
+    "ArrayFunction",
+    "Crowd",
+    "Failure",
+    "Function",
+    "Interpreter",
+    "Oracle",
+    "Tally",
+    "Task",
+    "Validation",
+    "Verdict",
+    "make_task",
+    "validate",
+]

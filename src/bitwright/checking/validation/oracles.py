@@ -1,0 +1,204 @@
+"""Oracles: what the outputs should be, found without any engine that is validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from operator import index
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+
+from bitwright.bits import BoolArray, any_digits, shorten
+from bitwright.errors import BitwrightError, InputError
+from bitwright.machines import Code, interpret
+from bitwright.program import Algorithm
+from bitwright.running.sliced.engine import Look
+from bitwright.running.sliced.lanes import MOST_BITS, Numbers
+
+Values = Mapping[str, Any]
+
+
+class Silence(Enum):
+    """What an oracle says where it does not know what is right."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Silence.UNKNOWN
+Answer = Mapping[str, Any] | Literal[Silence.UNKNOWN] | None
+
+
+class Oracle(Protocol):
+    """Says what the outputs of an input are."""
+
+    @property
+    def name(self) -> str:
+        """How a report calls it."""
+
+    @property
+    def arrays(self) -> bool:
+        """Whether it can be asked about whole arrays at once."""
+
+    def __call__(self, values: Values) -> Answer:
+        """The outputs by name; None where the run never ends; UNKNOWN where it cannot say."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Python's own integers; the same expressions work on arrays."""
+
+    operation: str  # addition, multiplication or permutation
+    order: tuple[int, ...] = ()
+    arrays = True
+
+    @property
+    def name(self) -> str:
+        return "Python's integers"
+
+    def __call__(self, values: Values) -> Mapping[str, Any]:
+        if self.operation == "addition":
+            return {"sum": values["p"] + values["q"]}
+        if self.operation == "multiplication":
+            return {"product": values["multiplicand"] * values["multiplier"]}
+        p = values["p"]
+        return {"p": sum((p >> i & 1) << (place - 1) for i, place in enumerate(self.order))}
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """The plain interpreter of SBN, for so many instructions; every one takes a run at least a step.
+
+    That a run never ends it says only where the same instruction has found the same memory twice.
+    """
+
+    code: Code
+    limit: int
+    arrays = False
+
+    @property
+    def name(self) -> str:
+        return "the plain interpreter"
+
+    def __call__(self, values: Values) -> Answer:
+        code, memory = self.code, self.code.memory(values)
+        mark: tuple[int, list[int]] | None = None
+        for count, (executed, memory) in enumerate(interpret(code, values)):
+            if count == self.limit:  # one more than it was given
+                return UNKNOWN
+            if mark is not None and mark[0] == executed.address and mark[1] == memory:
+                return None
+            if count & (count - 1) == 0:  # 0, 1, 2, 4, ...: a mark far enough apart meets any cycle (Brent)
+                mark = (executed.address, list(memory))
+        return {name: memory[code.names[name]] for name in code.outputs}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is right for some inputs: one array for each output word, and where there is no such answer."""
+
+    outputs: list[Numbers]
+    endless: BoolArray  # (count,) the run never ends
+    unknown: BoolArray  # (count,) the oracle cannot say
+
+
+def expected(
+    oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int, look: Look | None = None
+) -> Expected:
+    """Asks the oracle about these inputs."""
+    names = [word.name for word in algorithm.outputs]
+    if oracle.arrays and values:
+        nowhere = np.zeros(count, dtype=bool)
+        return Expected(_ask_at_once(oracle, names, _fitting(algorithm, values), count), nowhere, nowhere)
+    columns = [np.zeros(count, dtype=object) for _ in names]
+    endless, unknown = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    lists = {name: array.tolist() for name, array in values.items()}
+    for place in range(count):
+        answer = oracle({name: column[place] for name, column in lists.items()})
+        if answer is None:
+            endless[place] = True
+        elif isinstance(answer, Silence):
+            unknown[place] = True
+        else:
+            for name, column in zip(names, columns, strict=True):
+                column[place] = whole_number(output_of(answer, name, oracle), oracle, name)
+        if look and place % 128 == 0:
+            look(place / count)
+    return Expected(columns, endless, unknown)
+
+
+def is_wide(algorithm: Algorithm) -> bool:
+    """Whether some numbers are longer than a machine word, so that arrays hold Python's integers."""
+    return any(len(word.bits) > MOST_BITS for word in (*algorithm.inputs, *algorithm.outputs))
+
+
+def _fitting(algorithm: Algorithm, values: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """The values in arrays in which the outputs find room; they are not to be written to."""
+    found = {name: array.astype(object if is_wide(algorithm) else np.int64) for name, array in values.items()}
+    for array in found.values():
+        array.flags.writeable = False
+    return found
+
+
+def _ask_at_once(oracle: Oracle, names: list[str], values: Mapping[str, Numbers], count: int) -> list[Numbers]:
+    """One answer about whole arrays, itself checked against answers about single inputs in a few places."""
+    found = oracle(values)
+    columns = [whole_numbers(output_of(found, name, oracle), oracle, name, count) for name in names]
+    for place in sorted({0, count // 7, count // 3, count // 2, count - 1}):
+        given = {name: int(array[place]) for name, array in values.items()}
+        single = oracle(given)
+        for name, column in zip(names, columns, strict=True):
+            alone = whole_number(output_of(single, name, oracle), oracle, name)
+            if int(column[place]) != alone:
+                told = " ".join(f"{name}={shorten(value)}" for name, value in given.items())
+                raise InputError(
+                    f"the oracle {oracle.name} and its answer about whole arrays disagree: of {told} alone it says "
+                    f"{name}={shorten(alone)}, among {count:,} inputs {name}={shorten(int(column[place]))}"
+                )
+    return columns
+
+
+def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
+    if not isinstance(answer, Mapping):
+        raise BitwrightError(f"an oracle of arrays gives arrays, got {shown(answer)} from {oracle.name}")
+    if name not in answer:
+        raise InputError(f"the oracle {oracle.name} says nothing about output {name}")
+    return answer[name]
+
+
+def whole_number(value: object, oracle: Oracle, name: str) -> int:
+    """An output as a whole number; nothing is rounded or read out of text."""
+    try:
+        return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
+    except Exception:
+        raise InputError(
+            f"the oracle {oracle.name} must give whole numbers, got {shown(value)} for output {name}"
+        ) from None
+
+
+def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbers:
+    """An output as an array of whole numbers, one for each input."""
+    if not isinstance(value, np.ndarray):
+        raise InputError(f"the oracle {oracle.name} must give NumPy arrays, got {shown(value)} for output {name}")
+    if value.shape != (count,):
+        raise InputError(
+            f"the oracle {oracle.name} must give a number for each of {count:,} inputs, "
+            f"got an array of shape {value.shape} for output {name}"
+        )
+    if value.dtype == object:
+        return np.array([whole_number(item, oracle, name) for item in value.tolist()], dtype=object)
+    if value.dtype.kind not in "iub":
+        raise InputError(
+            f"the oracle {oracle.name} must give whole numbers, got an array of {value.dtype} for output {name}"
+        )
+    return value.astype(object if value.dtype == np.uint64 else np.int64)
+
+
+def shown(value: object) -> str:
+    """Anything in a few words."""
+    try:
+        with any_digits():
+            return shorten(repr(value))
+    except Exception:
+        return f"a {type(value).__name__}"

@@ -1,0 +1,192 @@
+"""Validation: every input, or many random ones, run to the end and compared with an oracle."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+from bitwright.checking.validation.batch import forget, run_batch_of
+from bitwright.checking.validation.inputs import choose_inputs
+from bitwright.checking.validation.oracles import Oracle
+from bitwright.checking.validation.prepare import Prepared, prepare
+from bitwright.checking.validation.progress_file import ProgressFile
+from bitwright.checking.validation.tally import Tally
+from bitwright.checking.validation.task import Task
+from bitwright.execution.engines import Settings
+from bitwright.program import Algorithm
+from bitwright.running.endings import step_limit
+from bitwright.running.observers import Progress
+from bitwright.running.sliced.engine import Look
+from bitwright.theory.decisions import Triple
+from bitwright.workers import Workers
+
+Verdict = Literal["exact", "not exact", "not decided"]
+_SAVE_EVERY = 2.0  # seconds
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What came of it."""
+
+    task: Task
+    tally: Tally
+    seconds: float
+    margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
+    examples: int  # K
+    networks: tuple[str, ...] = ()  # for `network`: the sha256 of each that was used
+    worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
+    misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
+
+    @property
+    def verdict(self) -> Verdict:
+        """Exact: every run ended, as the oracle says, and every step was the rules' step.
+
+        Not exact: some step was another, or some run ended otherwise than the oracle says. Not decided: nothing wrong
+        was seen, but of some runs it is not known whether they are right. An oracle may also say that a run never ends;
+        a run that did not end in time is then right.
+        """
+        if self.tally.wrong or self.tally.wrong_steps:
+            return "not exact"
+        return "not decided" if self.tally.undecided else "exact"
+
+    @property
+    def exact(self) -> bool:
+        return self.verdict == "exact"
+
+    @property
+    def bound_broken(self) -> bool:
+        """Whether a run met more matches than its algorithm declares, which certificates with that n rely on."""
+        return self.tally.beyond > 0
+
+
+def make_task(
+    algorithm: Algorithm,
+    engine: str = "limit",
+    settings: Settings | None = None,
+    oracle: Oracle | None = None,
+    random: int | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    plain: bool = False,
+) -> Task:
+    """What to validate: all inputs, or `random` ones; without an oracle the plain `templates` engine is the judge.
+
+    `seed` says which inputs are drawn; which networks, the settings say.
+    """
+    inputs = choose_inputs(algorithm, random, seed)
+    return Task(algorithm, engine, settings or Settings(), inputs, oracle, step_limit(algorithm, limit), plain)
+
+
+def validate(
+    task: Task,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    resume: Path | None = None,
+    along: Progress | None = None,
+) -> Validation:
+    """Does a task; the result does not depend on the workers. With `resume` it goes on from that file, and keeps it.
+
+    Files of networks and of a function are read once, now; what is then done to them changes nothing. `progress` is
+    told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
+    """
+    begin = time.perf_counter()
+    ready = prepare(task)
+    file = ProgressFile(resume, ready) if resume else None
+    done, tally, spent = file.load() if file else (0, Tally(), 0.0)
+    numbers = iter(range(done, task.batches))
+    decisions = task.decisions()
+    saved = begin - _SAVE_EVERY  # the first batch is saved at once
+    watch = _Watch(along, task, done)
+
+    def save() -> None:
+        if file:
+            file.save(done, tally, spent + time.perf_counter() - begin)
+
+    results = _results(ready, workers or Workers(), numbers, watch)
+    try:
+        for part in results:
+            done, tally = done + 1, tally + part
+            watch.finish(done)
+            if progress:
+                progress(tally.inputs, task.inputs.count)
+            if time.perf_counter() - saved > _SAVE_EVERY:
+                save()
+                saved = time.perf_counter()
+    finally:
+        results.close()
+        forget()
+        save()
+    seconds = spent + time.perf_counter() - begin
+    if decisions is None:
+        return Validation(task, tally, seconds, tally.margin, ready.examples, ready.digests)
+    misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
+    margin, worst = decisions.margin(tally.triples) or (None, None)
+    return Validation(task, tally, seconds, margin, ready.examples, (), worst, misjudged)
+
+
+class _Watch:
+    """How far a validation is, batches under way included."""
+
+    def __init__(self, told: Progress | None, task: Task, done: int) -> None:
+        self._told, self._task, self._done = told, task, done
+        self._shares: dict[int, float] = {}
+        self._lock = Lock()
+        self._tell()
+
+    def look(self, number: int) -> Look | None:
+        """To be told about one batch."""
+
+        def note(share: float) -> None:
+            with self._lock:
+                self._shares[number] = share
+            self._tell()
+
+        return note if self._told else None
+
+    def finish(self, done: int) -> None:
+        """Batches come to an end in their order."""
+        with self._lock:
+            self._done = done
+            self._shares = {number: share for number, share in self._shares.items() if number >= done}
+
+    def _tell(self) -> None:
+        task = self._task
+        with self._lock:
+            under_way = sum(share * task.size(number) for number, share in self._shares.items())
+            done = min(self._done * task.batch, task.inputs.count)
+        if self._told:
+            self._told(done + int(under_way), task.inputs.count)
+
+
+def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:
+    if workers.kind != "serial":
+        yield from workers.map(run_batch_of, ready, numbers)
+    elif ready.task.sliced:
+        yield from _in_threads(ready, numbers, watch)
+    else:
+        for number in numbers:
+            yield run_batch_of(ready, number, watch.look(number))
+
+
+def _in_threads(ready: Prepared, numbers: Iterator[int], watch: _Watch) -> Iterator[Tally]:
+    """On all cores of this process, in order: the compiled loops let other threads run."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    waiting: deque[Future[Tally]] = deque()
+    with ThreadPoolExecutor(cores) as pool:
+        try:
+            for number in numbers:
+                waiting.append(pool.submit(run_batch_of, ready, number, watch.look(number)))
+                if len(waiting) > cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,72 @@
+"""The `network` engine: trained networks of finite width decide the next state, one or the average of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.encoding.packed import PackedRules
+from bitwright.engines.real import RealEngine
+from bitwright.errors import InputError
+from bitwright.networks import Network
+from bitwright.networks.threads import linear_algebra_threads
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.rounding import Rounding
+
+
+def check_networks(program: Program, networks: Sequence[Network]) -> int:
+    """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
+    if not networks:
+        raise InputError("the network engine needs at least one network")
+    kinds = {(network.origin.padding, network.origin.parametrization) for network in networks}
+    if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
+        raise InputError("all networks of an ensemble must be trained alike, on the training set of this program")
+    return program.templates + networks[0].origin.padding
+
+
+def limit_of(networks: Sequence[Network]) -> Kind:
+    """The limit that the networks' parametrization leads to."""
+    return "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
+
+
+def check_finite(finite: bool) -> None:
+    """Raises InputError unless all outputs of the networks were finite: what is not says nothing about any bit."""
+    if not finite:
+        raise InputError("the network's outputs are not finite; its weights are too large for this precision")
+
+
+class NetworkEngine(RealEngine):
+    """Steps states by the outputs of trained networks. Calibrated rounding uses the limit of their parametrization."""
+
+    name = "network"
+
+    def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
+        super().__init__(program, check_networks(program, networks), rounding)
+        self.kind, self.seed = limit_of(networks), networks[0].origin.seed
+        self._networks = list(networks)
+        self._rules = PackedRules(program)
+
+    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
+        """Equal states have equal outputs, so each different one is evaluated once."""
+        packed = np.packbits(states, axis=1)
+        rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, first, again = np.unique(rows, return_index=True, return_inverse=True)
+        encoded, n = self.encode(states[first])
+        with linear_algebra_threads(), np.errstate(all="ignore"):
+            total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
+        check_finite(bool(np.isfinite(total).all()))
+        return np.asarray(total / len(self._networks))[again], n[again]
+
+    def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
+        """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""
+        matched = self._rules.matched(states)
+        n = np.count_nonzero(matched, axis=1)
+        encoded = np.zeros((len(states), self.examples), dtype=np.float32)
+        encoded[:, : self.program.templates] = matched
+        encoded /= np.sqrt(np.maximum(n, 1))[:, None]
+        return encoded, n

@@ -1,0 +1,172 @@
+"""The `network` engine in PyTorch: states stay on the device from the first step to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.encoding.literals import literals_of
+from bitwright.engines.network import check_finite, check_networks, limit_of
+from bitwright.engines.protocol import Batch
+from bitwright.errors import InputError
+from bitwright.networks import Network
+from bitwright.networks.torch_trainer import check_device, torch_module
+from bitwright.program import Program
+from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.rounding import Rounding
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+_ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
+
+
+class TorchNetworkEngine:
+    """Steps batches of states by one trained network, or the average of several, with calibrated rounding."""
+
+    name = "network"
+    fallible = True
+    costly = True
+    decisions = None
+
+    def __init__(
+        self,
+        program: Program,
+        networks: Sequence[Network],
+        rounding: Rounding = "calibrated",
+        device: str = "cpu",
+        dtype: str = "float32",
+        chunk: int = 1 << 15,
+    ) -> None:
+        torch = torch_module()
+        if rounding != "calibrated":
+            raise InputError("on a device networks are run with calibrated rounding; use the NumPy engine for sign")
+        if dtype not in DTYPES:
+            raise InputError(f"there is no precision '{dtype}'; choose {', '.join(DTYPES)}")
+        self.program, self.chunk = program, chunk
+        self.rounding: Rounding = rounding
+        self.device, self.dtype = check_device(device), getattr(torch, dtype)
+        examples = check_networks(program, networks)
+        self.examples, self.kind, self.seed = examples, limit_of(networks), networks[0].origin.seed
+        self.columns = -(-program.bits // _ALIGNED) * _ALIGNED  # of a tensor of states
+        rows = -(-examples // _ALIGNED) * _ALIGNED
+
+        def tensor(values: Any, kind: Any) -> Any:
+            return torch.tensor(values, dtype=kind, device=self.device)
+
+        self.networks = [
+            (
+                tensor(_padded(network.first.T, rows, network.shape.width), self.dtype),  # (K, width)
+                tensor(_padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
+                1 / np.sqrt(network.shape.inputs * network.shape.width),
+            )
+            for network in networks
+        ]
+        most = len(np.unique(program.template_block))
+        w = weights(np.arange(most + 1), examples, self.kind)
+        safe_gap = np.where(w.gap > 0, w.gap, 1)
+        root = np.sqrt(np.maximum(np.arange(most + 1), 1))
+        # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.
+        self.factor = tensor(1 / (safe_gap * root), torch.float32)
+        self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
+        self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
+        literals, wanted = _literals(program, self.columns, rows)
+        self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
+
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
+        return TorchBatch(self, states)
+
+    def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
+        """States as a tensor on the device, padded with bits that are never on."""
+        return torch_module().from_numpy(_padded(states, len(states), self.columns)).to(self.device)
+
+    def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
+        """Which templates match, without the division by sqrt(n), and n.
+
+        A template matches if the bits that it wants on, less those on that it wants off, are as many as it wants on;
+        these are whole numbers up to 16, exact in every precision.
+        """
+        matched = states.to(self.dtype) @ self.literals == self.wanted
+        return matched.to(self.dtype), matched.sum(dim=1)
+
+    def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) -> (batch, columns), (batch,)
+        """zhat for every bit, and n."""
+        matched, n = self.encode(states)
+        outputs: Any = 0
+        for first, last, scale in self.networks:
+            outputs = outputs + (self._hidden(matched, first) @ last).float() * (scale / len(self.networks))
+        return outputs.mul_(self.factor[n][:, None]).addcmul_(self.shift[n][:, None], self.writers), n
+
+    def _hidden(self, matched: Any, first: Any) -> Any:
+        """relu(x w1'); on a CUDA device the product and the relu are one pass over memory."""
+        torch = torch_module()
+        if self.device.type == "cuda":
+            zero = torch.zeros(first.shape[1], dtype=self.dtype, device=self.device)
+            return torch._addmm_activation(zero, matched, first)
+        return (matched @ first).relu_()
+
+
+class TorchBatch(Batch):
+    """States on a device.
+
+    Whether all outputs so far were finite is kept there too, and looked at before anything is handed out: a look after
+    every step would make the device wait.
+    """
+
+    def __init__(self, engine: TorchNetworkEngine, states: BoolArray) -> None:
+        torch = torch_module()
+        self._engine = engine
+        self._now = self._before = engine.tensor_of(states)
+        self._margin = torch.full((len(states),), float("inf"), device=engine.device)
+        self._finite = torch.ones((), dtype=torch.bool, device=engine.device)
+
+    def step(self) -> None:
+        torch = torch_module()
+        with torch.inference_mode():
+            estimate, n = self._engine.estimate(self._now)
+            matched = n > 0
+            self._before = self._now
+            self._now = (estimate > 0.5) & matched[:, None]
+            margin, farthest = (estimate[:, : self._engine.program.bits] - 0.5).abs().aminmax(dim=1)
+            self._finite = self._finite & farthest.isfinite().all()
+            self._margin = torch.where(matched, margin, torch.full_like(margin, float("inf")))
+
+    def load(self, states: BoolArray) -> None:
+        self._now = self._engine.tensor_of(states)
+
+    def keep(self, rows: BoolArray) -> None:
+        torch = torch_module()
+        kept = torch.from_numpy(rows).to(self._engine.device)
+        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
+
+    def states(self) -> BoolArray:
+        return self._handed_out(self._now[:, : self._engine.program.bits])
+
+    def bit(self, bit: int) -> BoolArray:
+        return self._handed_out(self._now[:, bit])
+
+    def unchanged(self) -> BoolArray:
+        return self._handed_out((self._now == self._before).all(dim=1))
+
+    def margin(self) -> FloatArray:
+        return self._handed_out(self._margin.double())
+
+    def _handed_out(self, tensor: Any) -> NDArray[Any]:
+        found = np.asarray(tensor.cpu().numpy())
+        check_finite(bool(self._finite))
+        return found
+
+
+def _padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+    """The matrix with zeros below and to the right."""
+    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
+
+
+def _literals(program: Program, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:  # (columns, rows), (rows,)
+    """+1 where a template wants a bit on, -1 where it wants it off; and how many it wants on (padding: too many)."""
+    signs, wanted, own = np.zeros((columns, rows)), np.full(rows, 100.0), literals_of(program)
+    signs[own.bit, own.template] = np.where(own.on, 1, -1)
+    wanted[: program.templates] = np.bincount(own.template, weights=own.on, minlength=program.templates)
+    return signs, wanted

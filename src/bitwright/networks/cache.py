@@ -1,0 +1,151 @@
+"""Networks trained on the spot are kept in the user's cache folder, so that the next run finds them.
+
+An entry is used only if its digest says that it is as it was written; else it is trained again and replaced. Several
+processes may write at once: an entry is complete or not there, and all would write the same network.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from bitwright.errors import InputError
+from bitwright.networks.network import Network
+from bitwright.networks.store import About, load_network, read_about, save_network
+from bitwright.networks.train import Recipe, train
+from bitwright.program import Program
+
+_PER_EXAMPLE = 100  # hidden units for each example; see docs/learning.md for what this rests on
+_LEAST, _MOST = 2_048, 1 << 20
+_log = logging.getLogger(__name__)
+
+
+def suggested_width(examples: int) -> int:
+    """A width at which one network ran every program we tried exactly: a power of two above 100 K. Not proved."""
+    width = _LEAST
+    while width < min(_PER_EXAMPLE * examples, _MOST):
+        width *= 2
+    return width
+
+
+def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
+    """The network of this recipe: from the cache, or trained now and kept. Also says whether it was trained now.
+
+    An entry that cannot be used is replaced, and a warning to the log says so: a line on stderr unless it is set up.
+    """
+    try:
+        path = entry_path(program, recipe)
+    except InputError:  # there is no place for a cache
+        return train(program, recipe)[0], True
+    if path.exists():
+        try:
+            network = load_network(path, program, with_digest=True)
+            if not is_as_asked(network, recipe):
+                raise InputError(f"{path} was trained with other settings")
+            return network, False
+        except InputError as error:
+            _log.warning("%s; it is trained again and replaced", error)
+    network, _ = train(program, recipe)
+    with suppress(OSError, InputError):  # a cache that cannot be written is no reason to fail
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_network(network, program, path)
+    return network, True
+
+
+def is_as_asked(network: Network, recipe: Recipe) -> bool:
+    """Whether a stored network is the one that this recipe gives."""
+    found, plan = network.origin, recipe.plan
+    return (
+        (network.shape.width, found.seed, found.member, found.start)
+        == (recipe.width, recipe.seed, recipe.member, recipe.start)
+        and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
+        and found.parametrization == plan.parametrization
+        and network.first.dtype == recipe.precision
+    )
+
+
+def entry_path(program: Program, recipe: Recipe) -> Path:
+    """Where the network of this recipe is kept: no two recipes that may give different weights share a place."""
+    decides = json.dumps(asdict(recipe), sort_keys=True, default=float)
+    key = sha256(decides.encode()).hexdigest()[:16]
+    return networks_folder() / f"{program.id[:24]}-{recipe.width}-{recipe.seed}-{recipe.member}-{key}.safetensors"
+
+
+def networks_folder() -> Path:
+    return cache_folder() / "networks"
+
+
+def cache_folder() -> Path:
+    """Where this user's caches are: in $BITWRIGHT_CACHE, $XDG_CACHE_HOME or ~/.cache, in a folder bitwright."""
+    if own := os.environ.get("BITWRIGHT_CACHE"):
+        return Path(own) / "bitwright"
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(shared):  # the standard says that others are to be ignored
+        return Path(shared) / "bitwright"
+    try:
+        return Path.home() / ".cache" / "bitwright"
+    except RuntimeError:
+        raise InputError("this user has no home folder to keep a cache in; set BITWRIGHT_CACHE to a folder") from None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of ours in the cache; what it says of itself, and why it cannot be used, if that is seen at once."""
+
+    path: Path
+    bytes: int
+    about: About | None
+    problem: str | None
+
+
+# Also entries of earlier versions, which had more parts, and what a write that was killed has left.
+_OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors|\.[0-9a-f]{24}-.+\.safetensors\..+")
+
+
+def entries() -> Iterator[Entry]:
+    """What is in the cache, by name; files that are not ours are passed over."""
+    for path, size in _files():
+        about, problem = None, None
+        try:
+            about = read_about(path)
+            problem = None if about.digest else f"{path} was written by an earlier version, without a digest"
+        except InputError as error:
+            problem = str(error)
+        yield Entry(path, size, about, problem)
+
+
+def clear_cache() -> tuple[int, int]:
+    """Removes all entries and nothing else; gives how many they were, and their bytes."""
+    count, size = 0, 0
+    for path, bytes_ in _files():
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot remove {path}: {error.strerror or error}") from None
+        count, size = count + 1, size + bytes_
+    for folder in (networks_folder(), cache_folder()):
+        with suppress(OSError):  # not there, or not empty
+            folder.rmdir()
+    return count, size
+
+
+def _files() -> Iterator[tuple[Path, int]]:
+    folder = networks_folder()
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"cannot read {folder}: {error.strerror or error}") from None
+    for name in names:
+        path = folder / name
+        with suppress(FileNotFoundError):  # another process was faster
+            if _OURS.fullmatch(name) and path.is_file() and not path.is_symlink():
+                yield path, path.stat().st_size

@@ -1,0 +1,104 @@
+"""Gradient descent that uses what is known: step sizes from the spectrum of the kernel, and when to stop or give up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import log, sqrt
+
+from bitwright.bits import shorten
+from bitwright.errors import BitwrightError, InputError
+from bitwright.networks.start import PARAMETRIZATIONS, Parametrization, Shape
+from bitwright.theory.closed_form import spectrum
+
+Progress = Callable[[int, float], None]  # steps made, largest error
+_CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wider than in the limit
+
+
+class TrainingError(BitwrightError):
+    """Training did not reach its tolerance; no network comes out of it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train: full-batch gradient descent on 1/2 sum (F - Y)^2 until every output is within `tolerance`.
+
+    Plain descent is what the theorem speaks of; `momentum` (heavy ball) reaches the same place in far fewer steps.
+    `rate` and `most_steps` are chosen from the spectrum unless they are given.
+    """
+
+    tolerance: float = 1e-3
+    momentum: bool = False
+    parametrization: Parametrization = "ntk"
+    rate: float | None = None
+    most_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.parametrization not in PARAMETRIZATIONS:
+            known = " or ".join(PARAMETRIZATIONS)
+            raise InputError(f"there is no parametrization '{shorten(str(self.parametrization))}'; choose {known}")
+        if not 0 < self.tolerance < 0.5:
+            raise InputError(f"the tolerance must lie between 0 and 0.5, got {self.tolerance:g}")
+        if self.rate is not None and not self.rate > 0:
+            raise InputError(f"the rate must be above 0, got {self.rate:g}")
+        if self.most_steps is not None and self.most_steps < 1:
+            raise InputError(f"the number of steps must be at least 1, got {self.most_steps}")
+
+    def expected_steps(self, examples: int) -> int:
+        """About how many steps the descent will take, from the rate at which the slowest error shrinks."""
+        low, high = spectrum(examples)
+        root = sqrt(high / low) if self.momentum else high / low
+        return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
+
+    def schedule(self, shape: Shape) -> Schedule:
+        """The constants of the descent for a network of this shape."""
+        first = 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
+        low, high = (
+            last + first * (both - last)
+            for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
+        )
+        if self.momentum:
+            rate, keep = (2 / (sqrt(high) + sqrt(low))) ** 2, ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
+            needed = sqrt(high / low)
+        else:
+            rate, keep, needed = 2 / (high + low), 0.0, high / low
+        most = self.most_steps if self.most_steps is not None else int(200 + 60 * needed)
+        return Schedule(self.rate if self.rate is not None else _CAUTION * rate, keep, first, most)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Step size, momentum, the first layer's share of the step size, and the most steps to make."""
+
+    rate: float
+    keep: float
+    first_layer: float
+    most_steps: int
+
+
+@dataclass
+class History:
+    """The loss and the largest error before each step, and once more at the end."""
+
+    loss: list[float] = field(default_factory=list)
+    error: list[float] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        return len(self.error) - 1
+
+    def note(self, loss: float, error: float, tolerance: float) -> bool:
+        """Adds a line; True once the tolerance is reached. Raises TrainingError where descent has gone wrong."""
+        self.loss.append(loss)
+        self.error.append(error)
+        if not loss < 1e6 * (self.loss[0] + 1):  # also true for NaN
+            raise TrainingError(
+                f"training diverged after {self.steps} steps (loss {loss:.3g}); use a wider network or a smaller rate"
+            )
+        return error <= tolerance
+
+    def give_up(self, tolerance: float) -> TrainingError:
+        return TrainingError(
+            f"training stalled at an error of {self.error[-1]:.3g} after {self.steps} steps, above the tolerance "
+            f"{tolerance:g}; use a wider network or more steps"
+        )

@@ -1,0 +1,247 @@
+"""Ensembles: many networks of one recipe, looked at in given states, with running statistics and a file that grows.
+
+Members are trained in blocks of a fixed size, and blocks are added up in order, so the statistics do not depend, to the
+last bit, on the number of workers or on interruptions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray, shorten
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.errors import InputError
+from bitwright.files.journal import Journal
+from bitwright.networks.train import Recipe, train
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.rounding import Rounding, round_outputs
+from bitwright.workers import Workers
+
+Outputs = NDArray[np.float32]  # (members, states, k)
+FORMAT = "bitwright ensemble 1"
+DEVICE_BLOCK = 64  # members trained together on a device
+Progress = Callable[[int, int], None]  # members trained, members at most
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What is asked: networks of this recipe (its member is ignored), and their outputs in these states."""
+
+    program: Program
+    recipe: Recipe
+    states: BoolArray  # (states, k)
+    block: int = 1
+    keep: bool = False  # whether the outputs of each member are kept, or only their mean and spread in a block
+
+    def __post_init__(self) -> None:
+        if self.states.ndim != 2 or self.states.shape[1] != self.program.bits or not len(self.states):
+            raise InputError(f"the states must have shape (1 or more, {self.program.bits}), got {self.states.shape}")
+        if self.block < 1:
+            raise InputError(f"a block has at least 1 member, got {self.block}")
+
+    @property
+    def kind(self) -> Kind:
+        """The limit that the recipe's parametrization leads to."""
+        return "last-layer" if self.recipe.plan.parametrization == "standard" else "ntk"
+
+    def header(self) -> dict[str, object]:
+        """All that decides the numbers in a file of results."""
+        recipe, plan = self.recipe, self.recipe.plan
+        return {
+            "format": FORMAT,
+            "program": self.program.id,
+            "states": len(self.states),
+            "states_sha256": hashlib.sha256(np.packbits(self.states).tobytes()).hexdigest(),
+            "bits": self.program.bits,
+            "width": recipe.width,
+            "seed": recipe.seed,
+            "start": recipe.start,
+            "parametrization": plan.parametrization,
+            "momentum": plan.momentum,
+            "tolerance": plan.tolerance,
+            "rate": plan.rate,
+            "padding": recipe.padding,
+            "trainer": recipe.trainer,
+            "precision": recipe.precision,
+            "device": recipe.device.split(":")[0],
+            "block": self.block,
+            "keep": self.keep,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The outputs of one block of members: their mean and sum of squared deviations, or all of them."""
+
+    count: int
+    mean: FloatArray  # (states, k)
+    spread: FloatArray  # (states, k)
+    outputs: Outputs | None = None
+
+    @classmethod
+    def of(cls, outputs: Outputs, keep: bool) -> Part:
+        if not np.isfinite(outputs).all():
+            raise InputError("the outputs of a trained network are not finite; use a wider network or float64")
+        exact = outputs.astype(np.float64)
+        mean = exact.mean(axis=0)
+        return cls(len(outputs), mean, ((exact - mean) ** 2).sum(axis=0), outputs if keep else None)
+
+    def to_bytes(self) -> bytes:
+        from safetensors.numpy import save
+
+        if self.outputs is not None:
+            return save({"outputs": np.ascontiguousarray(self.outputs)})
+        return save({"mean": self.mean, "spread": self.spread})
+
+    @classmethod
+    def from_bytes(cls, data: bytes, study: Study, file: Path) -> Part:
+        """The part in a record of a file; InputError unless it is one of this study."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+
+        try:
+            found = load(data)
+        except (SafetensorError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file} holds a record that cannot be read ({shorten(str(error))})") from None
+        names = {"outputs"} if study.keep else {"mean", "spread"}
+        shape = ((study.block,) if study.keep else ()) + study.states.shape
+        kind = np.float32 if study.keep else np.float64
+        if set(found) != names or any(
+            a.shape != shape or a.dtype != kind or not np.isfinite(a).all() for a in found.values()
+        ):
+            raise InputError(f"{file} holds a record that does not belong to it")
+        return cls.of(found["outputs"], True) if study.keep else cls(study.block, found["mean"], found["spread"])
+
+
+@dataclass
+class Statistics:
+    """Mean and variance over all members so far, state by state and bit by bit."""
+
+    count: int = 0
+    mean: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    _spread: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def variance(self) -> FloatArray:
+        """The unbiased estimate; needs two members."""
+        return self._spread / max(1, self.count - 1)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of all these numbers, the same for whoever trained the same members."""
+        numbers = (np.asarray(self.count), self.mean, self._spread)
+        return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in numbers)).hexdigest()
+
+    def add(self, part: Part) -> None:
+        """Chan's formula for the mean and spread of two sets together."""
+        if not self.count:
+            self.count, self.mean, self._spread = part.count, part.mean.copy(), part.spread.copy()
+            return
+        together = self.count + part.count
+        shift = part.mean - self.mean
+        self.mean = self.mean + shift * (part.count / together)
+        self._spread = self._spread + part.spread + shift**2 * (self.count * part.count / together)
+        self.count = together
+
+
+def grow(
+    study: Study,
+    most: int,
+    *,
+    enough: Callable[[Statistics], bool] | None = None,
+    file: Path | None = None,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    see: Callable[[Part], None] | None = None,
+) -> Statistics:
+    """Trains members until `enough` says so or there are `most` (rounded up to whole blocks).
+
+    With a file, what it holds is taken from it and what is new is added to it. `see` is called with every part in turn.
+    """
+    statistics = Statistics()
+    if most < 1:
+        raise InputError(f"an ensemble has at least 1 network, got {most}")
+
+    def done(part: Part) -> bool:
+        statistics.add(part)
+        if see:
+            see(part)
+        if progress:
+            progress(statistics.count, most)
+        return statistics.count >= most or (enough is not None and enough(statistics))
+
+    if file is None:
+        with closing(_parts(study, 0, most, workers)) as parts:
+            any(done(part) for part in parts)
+        return statistics
+    with Journal(file, study.header()) as journal:
+        known = (Part.from_bytes(record, study, file) for record in journal.records())
+        finished = False
+        for part in known:  # to its end, so that a torn last record is cut off
+            finished = finished or done(part)
+        if not finished:
+            with closing(_parts(study, statistics.count // study.block, most, workers)) as parts:
+                for part in parts:
+                    journal.append(part.to_bytes())
+                    if done(part):
+                        break
+    return statistics
+
+
+def _parts(study: Study, first: int, most: int, workers: Workers | None) -> Generator[Part]:
+    blocks = range(first, -(-most // study.block)) if most else count(first)
+    yield from (workers or Workers()).map(train_block, study, blocks)
+
+
+def train_block(study: Study, block: int) -> Part:
+    """Trains the members of one block and gives their outputs at the states."""
+    members = range(block * study.block, (block + 1) * study.block)
+    if study.recipe.device.startswith("cuda"):
+        from bitwright.networks.device import outputs_on_device
+
+        return Part.of(outputs_on_device(study.program, study.recipe, members, study.states), study.keep)
+    encoded = TrainingSet(study.program, study.recipe.padding).encode(study.states)
+    outputs = [train(study.program, replace(study.recipe, member=m))[0](encoded) for m in members]
+    return Part.of(np.stack(outputs).astype(np.float32), study.keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Says in which states a mean output rounds to what the rules give."""
+
+    study: Study
+    rounding: Rounding
+    matches: IntArray
+    truth: BoolArray  # (states, k)
+
+    @classmethod
+    def of(cls, study: Study, rounding: Rounding) -> Judge:
+        examples = TrainingSet(study.program, study.recipe.padding)
+        indicator, matches = examples.matches(study.states)
+        return cls(study, rounding, matches, np.asarray((indicator @ examples.labels()).todense()) > 0)
+
+    def right(self, outputs: FloatArray) -> BoolArray:  # (states,)
+        program, recipe = self.study.program, self.study.recipe
+        bits, _ = round_outputs(
+            outputs,
+            self.matches,
+            program.writers,
+            program.templates + recipe.padding,
+            self.rounding,
+            self.study.kind,
+        )
+        return np.asarray((bits == self.truth).all(axis=1))
+
+    def accuracy(self, outputs: FloatArray) -> float:
+        """The fraction of the states that come out right in every bit."""
+        return float(self.right(outputs).mean())

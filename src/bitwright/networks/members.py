@@ -1,0 +1,71 @@
+"""An ensemble to execute with: a folder with one file for each member, which training fills and may be resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bitwright.errors import InputError
+from bitwright.networks.cache import is_as_asked
+from bitwright.networks.store import load_network, save_network
+from bitwright.networks.train import Recipe, train
+from bitwright.program import Program
+from bitwright.workers import Workers
+
+
+def member_file(folder: Path, member: int) -> Path:
+    return folder / f"member-{member:06d}.safetensors"
+
+
+def network_files(path: Path) -> list[Path]:
+    """The network files that a path stands for: itself, or the members in a folder."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("member-*.safetensors"))
+    if not found:
+        raise InputError(f"{path} is a folder without member-*.safetensors files; train them with --networks")
+    return found
+
+
+def train_members(
+    program: Program,
+    recipe: Recipe,
+    count: int,
+    folder: Path,
+    workers: Workers | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Trains members 0 to count - 1 into a folder, except those that are there already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
+    missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
+    with closing((workers or Workers()).map(_train_one, _Task(program, recipe, folder), missing)) as done:
+        for number, _ in enumerate(done, 1):
+            if progress:
+                progress(count - len(missing) + number, count)
+    return [member_file(folder, member) for member in range(count)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    program: Program
+    recipe: Recipe
+    folder: Path
+
+
+def _train_one(task: _Task, member: int) -> None:
+    network, _ = train(task.program, replace(task.recipe, member=member))
+    save_network(network, task.program, member_file(task.folder, member))
+
+
+def _is_there(program: Program, recipe: Recipe, folder: Path, member: int) -> bool:
+    path = member_file(folder, member)
+    if not path.exists():
+        return False
+    if not is_as_asked(load_network(path, program), replace(recipe, member=member)):
+        raise InputError(f"{path} was trained with other settings; choose another folder")
+    return True

@@ -1,0 +1,116 @@
+"""The network of Section 3: F(x) = w2 relu(w1 x / sqrt(K)) / sqrt(width), two layers and no bias."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError
+from bitwright.networks.start import Float, Parametrization, Shape, Start
+
+_FEW = 4
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a network comes from: enough to train it again."""
+
+    program_id: str
+    seed: int
+    member: int
+    start: Start
+    parametrization: Parametrization
+    momentum: bool
+    tolerance: float
+    error: float  # largest error on a training example
+    steps: int
+    trainer: str
+    padding: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Trained weights, which nothing changes any more, and where they come from.
+
+    The weights are copies of those given, and read-only: what is derived from them once stays true.
+    """
+
+    first: Float = field(repr=False)  # w1 (width, K)
+    last: Float = field(repr=False)  # w2 (k, width)
+    origin: Origin
+
+    def __post_init__(self) -> None:
+        for name in ("first", "last"):
+            object.__setattr__(self, name, _frozen(getattr(self, name), name))
+        if self.first.shape[0] != self.last.shape[1] or self.first.dtype != self.last.dtype:
+            raise InputError(
+                f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
+                f"and {self.last.dtype} {self.last.shape}"
+            )
+
+    def __reduce__(self) -> tuple[type[Network], tuple[Float, Float, Origin]]:
+        """Copies and networks in other processes are made as any other: read-only."""
+        return Network, (self.first, self.last, self.origin)
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that decides what the network does: every weight, and its origin."""
+        about = {**asdict(self.origin), "type": str(self.first.dtype), "shape": asdict(self.shape)}
+        found = sha256(json.dumps(about, sort_keys=True).encode() + b"\n")
+        for weights in (self.first, self.last):
+            found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
+        return found.hexdigest()
+
+    @cached_property
+    def _by_example(self) -> Float:  # (K, width)
+        return np.ascontiguousarray(self.first.T)
+
+    def to_torch(self) -> Any:
+        """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias."""
+        from bitwright.networks.torch_trainer import torch_module
+
+        torch = torch_module()
+        layers = torch.nn.Sequential(
+            torch.nn.Linear(self.shape.inputs, self.shape.width, bias=False),
+            torch.nn.ReLU(),
+            torch.nn.Linear(self.shape.width, self.shape.outputs, bias=False),
+        )
+        with torch.no_grad():
+            layers[0].weight.copy_(torch.from_numpy(self.first / np.sqrt(self.shape.inputs)))
+            layers[2].weight.copy_(torch.from_numpy(self.last / np.sqrt(self.shape.width)))
+        return layers
+
+    def __call__(self, inputs: NDArray[np.floating]) -> Float:  # (batch, K) -> (batch, k)
+        """The outputs for encoded inputs.
+
+        An input is zero but for its matched examples; for a few inputs it is faster to add up just their weights.
+        """
+        scale = self.first.dtype.type(1 / np.sqrt(self.first.shape[1] * self.first.shape[0]))
+        inputs = inputs.astype(self.first.dtype, copy=False)
+        if len(inputs) > _FEW:
+            before = inputs @ self.first.T
+        else:
+            before = np.stack([row[row != 0] @ self._by_example[row != 0] for row in inputs])
+        return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
+
+
+def _frozen(weights: Float, name: str) -> Float:
+    """A copy that cannot be written, nor made writable again: a view of an array that is read-only."""
+    if not isinstance(weights, np.ndarray) or weights.ndim != 2 or weights.dtype not in (np.float32, np.float64):
+        kind = (
+            f"{weights.dtype} of shape {weights.shape}" if isinstance(weights, np.ndarray) else type(weights).__name__
+        )
+        raise InputError(f"{name} must be a matrix of float32 or float64, got {kind}")
+    copied = np.array(weights, order="C")
+    copied.flags.writeable = False
+    return copied.view()

@@ -1,0 +1,70 @@
+"""Training in NumPy: the embedded default, and the oracle of the PyTorch trainer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bitwright.networks.descent import History, Plan, Progress
+from bitwright.networks.start import Float, Shape
+
+
+def descend(
+    first: Float,  # w1 (width, K)
+    last: Float,  # w2 (k, width)
+    labels: Float,  # Y' (k, K)
+    plan: Plan,
+    inputs: Float | None = None,  # X (K, K), orthonormal rows; None for unit vectors
+    progress: Progress | None = None,
+) -> tuple[Float, Float, History]:
+    """Full-batch gradient descent from these weights; gives the trained ones and the history."""
+    schedule = plan.schedule(Shape(first.shape[1], first.shape[0], last.shape[0]))
+    dtype = first.dtype.type
+    rate_last, rate_first = dtype(schedule.rate), dtype(schedule.rate * schedule.first_layer)
+    keep = dtype(schedule.keep)
+    first, last = first.copy(), last.copy()
+    speed_first, speed_last = np.zeros_like(first), np.zeros_like(last)
+    history = History()
+    for step in range(schedule.most_steps + 1):
+        before, hidden, error = forward(first, last, labels, inputs)
+        loss = 0.5 * float(np.vdot(error, error))
+        if history.note(loss, float(np.abs(error).max()), plan.tolerance):
+            return first, last, history
+        if progress:
+            progress(step, float(np.abs(error).max()))
+        if step == schedule.most_steps:
+            break
+        back_first, back_last = backward(last, before, hidden, error, inputs)
+        if schedule.keep:
+            speed_first *= keep
+            speed_last *= keep
+            back_first += speed_first
+            back_last += speed_last
+            speed_first, speed_last = back_first, back_last
+        first -= rate_first * back_first
+        last -= rate_last * back_last
+    raise history.give_up(plan.tolerance)
+
+
+def forward(first: Float, last: Float, labels: Float, inputs: Float | None) -> tuple[Float, Float, Float]:
+    """w1 x for every example, its relu, and the error E = s w2 relu(w1 x) - Y with s = 1/sqrt(K width).
+
+    With unit vectors for inputs w1 x is w1 itself, and no product with X is needed.
+    """
+    before = first if inputs is None else first @ inputs.T
+    hidden = np.maximum(before, 0)
+    error = last @ hidden
+    error *= _scale(last, hidden)
+    error -= labels
+    return before, hidden, error
+
+
+def backward(last: Float, before: Float, hidden: Float, error: Float, inputs: Float | None) -> tuple[Float, Float]:
+    """The gradients of 1/2 sum E^2: for w1 s (w2' E)[w1 x > 0] x', for w2 s E relu(w1 x)'."""
+    scaled = error * _scale(last, hidden)
+    back = last.T @ scaled
+    back *= before > 0
+    return back if inputs is None else back @ inputs, scaled @ hidden.T
+
+
+def _scale(last: Float, hidden: Float) -> np.floating:
+    return hidden.dtype.type(1 / np.sqrt(last.shape[1] * hidden.shape[1]))

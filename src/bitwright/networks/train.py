@@ -1,0 +1,98 @@
+"""From a program to a trained network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import index
+
+import numpy as np
+
+from bitwright.bits import shorten
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.errors import InputError, suggestion
+from bitwright.networks.descent import History, Plan, Progress
+from bitwright.networks.network import Network, Origin
+from bitwright.networks.numpy_trainer import descend
+from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, Shape, Start, initial_weights
+from bitwright.networks.threads import linear_algebra_threads
+from bitwright.program import Program
+
+TRAINERS = ("numpy", "torch")
+PRECISIONS = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a network: the same recipe gives the same weights on the same machine."""
+
+    width: int
+    seed: int = 0
+    member: int = 0
+    start: Start = "zero"
+    plan: Plan = field(default_factory=Plan)
+    padding: int = 0
+    trainer: str = "numpy"
+    device: str = "cpu"
+    precision: str = "float32"  # or float64
+    threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
+
+    def __post_init__(self) -> None:
+        for name, most in (("seed", MAX_SEED), ("member", MAX_MEMBER)):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, index(value))
+            except TypeError:
+                raise InputError(f"the {name} is a whole number, got {shorten(repr(value))}") from None
+            if not 0 <= value <= most:
+                raise InputError(f"the {name} must lie between 0 and {most:,}, got {shorten(value)}")
+        _check_word("start", self.start, STARTS)
+        _check_word("trainer", self.trainer, TRAINERS)
+        _check_word("precision", self.precision, PRECISIONS)
+
+
+def train(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, History]:
+    """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
+    examples = TrainingSet(program, recipe.padding)
+    shape = Shape(examples.examples, recipe.width, program.bits)
+    try:
+        first, last, history = _descend(shape, recipe, examples, progress)
+    except MemoryError:
+        need = 4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.momentum else 3) / 2**30
+        raise InputError(
+            f"training at width {shape.width:,} with {shape.inputs:,} examples needs about {need:.1f} GiB of memory, "
+            f"more than there is; use a smaller width"
+        ) from None
+    origin = Origin(
+        program_id=program.id,
+        seed=recipe.seed,
+        member=recipe.member,
+        start=recipe.start,
+        parametrization=recipe.plan.parametrization,
+        momentum=recipe.plan.momentum,
+        tolerance=float(recipe.plan.tolerance),
+        error=history.error[-1],
+        steps=history.steps,
+        trainer=f"{recipe.trainer} on {recipe.device}",
+        padding=recipe.padding,
+    )
+    return Network(first, last, origin), history
+
+
+def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        hint = suggestion(str(word), known)
+        raise InputError(f"there is no {what} '{shorten(str(word))}'; choose {' or '.join(known)}{hint}")
+
+
+def _descend(
+    shape: Shape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
+) -> tuple[Float, Float, History]:
+    dtype = np.float64 if recipe.precision == "float64" else np.float32
+    first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)
+    labels = examples.labels().toarray().T.astype(dtype)
+    if recipe.trainer == "numpy":
+        with linear_algebra_threads(recipe.threads):
+            return descend(first, last, labels, recipe.plan, progress=progress)
+    from bitwright.networks.torch_trainer import descend_one
+
+    return descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads)

@@ -1,0 +1,110 @@
+"""Whole runs of many states in sliced form, with what occurred on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.program import Algorithm, Word
+from bitwright.running.sliced.lanes import Rows, first_lanes, unpack_lanes
+from bitwright.running.sliced.plan import plan
+from bitwright.theory.decisions import Decisions, Triple
+
+_FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
+_CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
+_MEMORY = 1 << 27  # the same for programs that fit no cache
+_PARTS = 16  # looks at how far a batch is
+Look = Callable[[float], None]  # is told the share that is done
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of some runs: the output bits, which runs did not end, and what occurred in all of them together."""
+
+    outputs: Rows  # (output bits, words), the outputs of the algorithm one after the other
+    unfinished: BoolArray  # (count,) runs that the step limit cut off
+    beyond: BoolArray  # (count,) runs that met a state with more matches than their algorithm declares
+    evaluations: int
+    steps: int  # of the longest run
+    wrong_steps: int  # after which the state was not what the rules give
+    matches: frozenset[int]  # every n that occurred
+    triples: frozenset[Triple]
+    margin: float | None = None  # where an engine has measured one
+
+
+class SlicedEngine:
+    """Runs one algorithm by its templates, or by the limit's decisions where given, in rows of `words` words."""
+
+    def __init__(
+        self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None, words: int | None = None
+    ) -> None:
+        from bitwright.running.sliced import kernel
+
+        self._loop, self._plan = kernel.run_words, plan(algorithm.program)
+        program, p = algorithm.program, self._plan
+        halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
+        halt = algorithm.halt if isinstance(algorithm.halt, int) else halt
+        needed = np.ones((p.n_max + 1, len(p.pair_start) - 1), dtype=np.int64)
+        self._outputs = _places(algorithm.outputs)
+        self._cut_off = is_cut_off(algorithm, limit)
+        self._arguments = (
+            _places(algorithm.inputs),
+            np.array(algorithm.start, dtype=np.int64),
+            self._outputs,
+            limit,
+            halt,
+            *(p.literal_start, p.literal_bit, p.literal_flip, p.block_start),
+            *(p.writer_start, p.writer, p.crowd, p.pair_start),
+            needed if decisions is None else decisions.needed,
+            p.n_max if algorithm.matches is None else algorithm.matches,
+        )
+        rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
+        fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
+        self._words = words or max(1, fitting)
+
+    def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
+        """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
+        words, p = inputs.shape[1], self._plan
+        outputs = np.zeros((len(self._outputs), words), dtype=np.uint64)
+        unfinished, beyond = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+        met = np.zeros(p.n_max + 1, dtype=bool)
+        occurred = np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool)
+        totals = np.zeros(3, dtype=np.int64)
+        valid = first_lanes(count, words)
+        part = self._words * max(1, words // self._words // _PARTS)
+        for at in range(0, words, part):
+            some, found = slice(at, at + part), np.empty((len(outputs), min(part, words - at)), dtype=np.uint64)
+            rows, out = np.ascontiguousarray(inputs[:, some]), (found, unfinished[some], beyond[some])
+            self._loop(rows, valid[some], self._words, *self._arguments, *out, met, occurred, totals)
+            outputs[:, some] = found
+            if look:
+                look(min(1.0, (at + part) / words))
+        evaluations, steps, wrong_steps = totals.tolist()
+        return Outcome(
+            outputs=outputs,
+            unfinished=unpack_lanes(unfinished[np.newaxis], count)[:, 0] | self._cut_off,
+            beyond=unpack_lanes(beyond[np.newaxis], count)[:, 0],
+            evaluations=evaluations,
+            steps=steps,
+            wrong_steps=wrong_steps,
+            matches=frozenset(np.flatnonzero(met).tolist()),
+            triples=triples(occurred, p.pairs),
+        )
+
+
+def is_cut_off(algorithm: Algorithm, limit: int) -> bool:
+    """Whether the limit comes before the end of every run: of an algorithm that is done after just so many steps."""
+    return algorithm.halt is None and limit != algorithm.steps
+
+
+def triples(occurred: NDArray[np.bool_], pairs: tuple[tuple[int, int], ...]) -> frozenset[Triple]:
+    """A table of n and pairs (c, m) as a set."""
+    return frozenset((n, *pairs[pair]) for n, pair in np.argwhere(occurred).tolist())
+
+
+def _places(words: tuple[Word, ...]) -> NDArray[np.int64]:
+    return np.array([bit for word in words for bit in word.bits], dtype=np.int64)

@@ -1,0 +1,58 @@
+"""Numbers in sliced form: row j holds bit j of all numbers, 64 numbers to a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray, from_bits
+from bitwright.running.sliced.transposing import transpose
+
+Rows = NDArray[np.uint64]  # (bits, words)
+Numbers = NDArray[Any]  # int64, or Python's integers where they are longer
+MOST_BITS = 62  # that an int64 holds with room for a sum of two
+_LOW = (0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC, 0xF0F0F0F0F0F0F0F0, 0xFF00FF00FF00FF00, 0xFFFF0000FFFF0000)
+_PATTERNS = np.array([*_LOW, 0xFFFFFFFF00000000], dtype=np.uint64)  # bits 0..5 of the numbers 0..63
+
+
+def counting(first: int, words: int, bits: int) -> Rows:
+    """The numbers first, first + 1, ... in sliced form; `first` is a multiple of 64."""
+    rows = np.empty((bits, words), dtype=np.uint64)
+    rows[: len(_PATTERNS)] = _PATTERNS[:bits, np.newaxis]
+    high = (first >> 6) + np.arange(words, dtype=np.int64)
+    for place in range(len(_PATTERNS), bits):
+        rows[place] = np.where(high >> (place - len(_PATTERNS)) & 1, ~np.uint64(0), np.uint64(0))
+    return rows
+
+
+def first_lanes(count: int, words: int) -> NDArray[np.uint64]:  # (words,)
+    """Words whose first `count` lanes are on."""
+    octets = np.packbits(np.arange(64 * words) < count, bitorder="little")
+    return octets.view(np.uint64)
+
+
+def unpack_lanes(rows: Rows, count: int) -> BoolArray:  # (bits, words) -> (count, bits)
+    octets = np.ascontiguousarray(rows).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
+
+
+def pack_lanes(states: BoolArray) -> Rows:  # (count, bits) -> (bits, words)
+    """The inverse; lanes beyond the last state are 0."""
+    count, bits = states.shape
+    octets = np.zeros((bits, 8 * -(-count // 64)), dtype=np.uint8)
+    packed = np.packbits(states.T, axis=1, bitorder="little")
+    octets[:, : packed.shape[1]] = packed
+    return octets.view(np.uint64)
+
+
+def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, words) -> (count,)
+    """The first `count` numbers that the rows hold; signed ones in two's complement."""
+    bits = len(rows)
+    if bits > MOST_BITS:
+        return np.array([from_bits(lane, signed) for lane in unpack_lanes(rows, count)], dtype=object)
+    values = np.zeros(64 * rows.shape[1], dtype=np.int64)
+    transpose(np.ascontiguousarray(rows), values.view(np.uint64))
+    values = values[:count]
+    return values - (values >> (bits - 1) << bits) if signed else values

@@ -1,0 +1,119 @@
+"""Members of ensembles: their outputs at test inputs, from trained networks or drawn from the limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.networks import Recipe, train
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.accuracy import signed_gaps
+from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
+from bitwright.theory.rounding import Rounding
+
+Outputs = NDArray[np.floating]  # (members, states, k)
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Different states of a program with their number of occurrences, encoded, and what should follow them."""
+
+    __test__ = False  # not for pytest
+
+    examples: TrainingSet
+    states: BoolArray  # (P, k), all different
+    times: IntArray  # (P,)
+
+    @classmethod
+    def of(cls, program: Program, states: BoolArray, padding: int = 0) -> TestSet:
+        different, times = np.unique(states, axis=0, return_counts=True)
+        return cls(TrainingSet(program, padding), different, times)
+
+    @cached_property
+    def _matching(self) -> tuple[Any, IntArray]:
+        return self.examples.matches(self.states)
+
+    @property
+    def n(self) -> IntArray:  # (P,)
+        return self._matching[1]
+
+    @cached_property
+    def matched(self) -> IntArray:  # (P, k)
+        """m: how many matched examples write each bit."""
+        return np.asarray((self._matching[0] @ self.examples.labels()).toarray(), dtype=np.int64)
+
+    @cached_property
+    def encoded(self) -> FloatArray:  # (P, K)
+        return self.examples.encode(self.states)
+
+    def gaps(self, rounding: Rounding, kind: Kind) -> tuple[FloatArray, FloatArray]:  # (inputs, k), (inputs,)
+        """For theory/accuracy.py: every state as often as it occurs."""
+        found, sigma = signed_gaps(
+            self.matched, self.n, self.examples.program.writers, self.examples.examples, rounding, kind
+        )
+        return np.repeat(found, self.times, axis=0), np.repeat(sigma, self.times)
+
+    def thresholds(self, rounding: Rounding, kind: Kind) -> FloatArray:  # (P, k)
+        """The outputs above which bits are set, as theory/rounding.py has it: 0, or c w0 + (w1 - w0)/2.
+
+        Infinite for bits that are off whatever the networks say: masked ones, and all where nothing matches.
+        """
+        writers, w = self.examples.program.writers, weights(self.n, self.examples.examples, kind)
+        if rounding == "sign":
+            found = np.where(writers > 0, 0.0, np.inf) + np.zeros((len(self.n), 1))
+        else:
+            found = w.unmatched[:, None] * writers + w.gap[:, None] / 2
+        return np.where((self.n > 0)[:, None], found, np.inf)
+
+
+class LimitMembers:
+    """Members drawn from the limiting Gaussian: joint over states, independent over output bits (Theorem 3.1)."""
+
+    def __init__(self, test: TestSet, kind: Kind, seed: int) -> None:
+        K, program = test.examples.examples, test.examples.program
+        w = weights(test.n, K, kind)
+        self._mean = w.unmatched[:, None] * program.writers + w.gap[:, None] * test.matched  # (P, k)
+        shared = (test.encoded > 0).astype(float) @ (test.encoded > 0).T.astype(float)
+        values, vectors = np.linalg.eigh(covariance(test.n[:, None], test.n, shared, K, kind))
+        self._root = vectors * np.sqrt(np.maximum(values, 0))  # (P, P)
+        self._seed = seed
+
+    def outputs(self, first: int, count: int) -> Outputs:
+        drawn = []
+        for member in range(first, first + count):
+            rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(member,)))
+            drawn.append(self._mean + self._root @ rng.standard_normal(self._mean.shape))
+        return np.stack(drawn)
+
+
+class TrainedMembers:
+    """Networks trained one after the other, or many at once on a CUDA device; a member depends on its number alone."""
+
+    def __init__(self, test: TestSet, recipe: Recipe) -> None:
+        self._test, self._recipe = test, recipe
+
+    @property
+    def device(self) -> str:
+        """What trains, in words."""
+        if self._recipe.device == "cpu":
+            return f"CPU, {self._recipe.trainer}"
+        from bitwright.networks.torch_trainer import check_device, torch_module
+
+        torch = torch_module()
+        return f"{torch.cuda.get_device_name(check_device(self._recipe.device))}, torch {torch.__version__}"
+
+    def outputs(self, first: int, count: int) -> Outputs:
+        program, members = self._test.examples.program, range(first, first + count)
+        if self._recipe.device != "cpu":
+            from bitwright.networks.device import outputs_on_device
+
+            return outputs_on_device(program, self._recipe, members, self._test.states)
+        networks = (train(program, replace(self._recipe, member=member))[0] for member in members)
+        return np.stack([network(self._test.encoded) for network in networks])

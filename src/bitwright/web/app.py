@@ -1,0 +1,238 @@
+"""The application: a page, and a small JSON interface that the page (or anything else on this machine) uses."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.types import Receive, Scope, Send
+
+from bitwright.bits import shorten
+from bitwright.errors import printable
+from bitwright.version import __version__
+from bitwright.web.examples import example_texts
+from bitwright.web.guard import Guard, client_of
+from bitwright.web.jobs import BROKEN, Job, Jobs
+from bitwright.web.limits import Limits
+from bitwright.web.log import log
+from bitwright.web.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
+from bitwright.web.process import BrokenError
+from bitwright.web.requests import CheckRequest, RunRequest
+from bitwright.web.sharing import BusyError
+
+T = TypeVar("T")
+ASSETS = {
+    "index.html": "text/html; charset=utf-8",
+    "style.css": "text/css; charset=utf-8",
+    **dict.fromkeys(("main.js", "ask.js", "program.js", "editor.js", "results.js"), "text/javascript; charset=utf-8"),
+}
+KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", "bw": "text/plain; charset=utf-8"}
+# The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
+_TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
+_PIECE = 1 << 16  # bytes of a file that are handed over at a time
+CHECKING = 2  # processes for checks
+
+
+def processes_for_runs() -> int:
+    """More than processors: they share these, and one client, who gets half of them, can use all of these."""
+    return max(4, min(12, 2 * (os.cpu_count() or 1)))
+
+
+def create_app(
+    limits: Limits | None = None,
+    names: frozenset[str] = frozenset(),
+    size: int = 0,
+    connections: Callable[[], dict[str, int]] = dict,
+) -> FastAPI:
+    """The application with `size` processes for runs; `names` are host names, besides localhost, that it answers to."""
+    limits = limits or Limits()
+    assets = {name: (files("bitwright.web") / "assets" / name).read_bytes() for name in ASSETS}
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        runs, checks = Pool(size or processes_for_runs(), limits, "run", least=2), Pool(CHECKING, limits, "check")
+        app.state.checks, app.state.runs, app.state.jobs = checks, runs, Jobs(runs, limits)
+        tasks = [asyncio.create_task(work) for work in (checks.keep_ready(), runs.keep_ready(), app.state.jobs.sweep())]
+        yield
+        for task in tasks:
+            task.cancel()
+        await app.state.jobs.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(runs.close(), checks.close())
+
+    app = FastAPI(lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(Guard, names=names, body=limits.body)
+
+    def jobs() -> Jobs:
+        found: Jobs = app.state.jobs
+        return found
+
+    def find(identity: str) -> Job:
+        job = jobs().find(identity)
+        if job is None:
+            raise HTTPException(404, "there is no such run, or no longer: results are kept for a while only")
+        return job
+
+    def describe(job: Job) -> dict[str, Any]:
+        about: dict[str, Any] = {"id": job.id, "state": job.state, "version": job.version, "message": job.message}
+        if job.state == "waiting":
+            about["ahead"] = jobs().ahead(job)
+        if job.state == "running":
+            about["progress"] = job.progress
+        if job.result is not None:
+            about["result"] = job.result
+            about["files"] = {name: len(data) for name, data in job.files.items()}
+        return about
+
+    @app.get("/")
+    async def page() -> Response:
+        return Response(assets["index.html"], media_type=ASSETS["index.html"])
+
+    @app.get("/assets/{name}")
+    async def asset(name: str) -> Response:
+        if name not in assets:
+            raise HTTPException(404, "there is no such file")
+        return Response(assets[name], media_type=ASSETS[name])
+
+    @app.get("/api/about")
+    async def about() -> dict[str, Any]:
+        return {"version": __version__, "limits": asdict(limits), "examples": example_texts()}
+
+    @app.get("/api/health")
+    async def health() -> Response:
+        """Whether programs can be run here, and how much of everything is taken."""
+        pools = {"runs": app.state.runs, "checks": app.state.checks}
+        failing = any(pool.failing for pool in pools.values())
+        kept = jobs().room
+        about: dict[str, Any] = {
+            name: {
+                "processes": pool.processes,
+                "places": pool.turns.places,
+                "running": pool.turns.taken,
+                "waiting": pool.turns.waiting,
+            }
+            for name, pool in pools.items()
+        }
+        about["results"] = {"count": len(jobs()), "bytes": kept.total - kept.free, "most": kept.total}
+        about["connections"] = connections()
+        return JSONResponse(
+            {"ok": not failing, "message": NO_PROCESS if failing else "", **about}, 503 if failing else 200
+        )
+
+    @app.post("/api/check")
+    async def check(asked: CheckRequest, request: Request) -> Any:
+        pool: Pool = app.state.checks
+        turn = pool.turns.join(client_of(request.scope))
+        job = {"do": "check", "source": asked.source.model_dump()}
+        try:
+            return (await _unless_gone(request, pool.do(job, turn, limits.check_seconds))).result
+        finally:
+            pool.turns.leave(turn)
+
+    @app.post("/api/runs", status_code=202)
+    async def start(asked: RunRequest, request: Request) -> dict[str, Any]:
+        return describe(jobs().start(asked.model_dump(), client_of(request.scope)))
+
+    @app.get("/api/runs/{identity}")
+    async def look(request: Request, identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
+        """What is known of a run; with `after`, waits until there is something newer than that version."""
+        job = find(identity)
+        await _unless_gone(request, job.newer_than(after, limits.poll_seconds))
+        job.look()
+        return describe(job)
+
+    @app.delete("/api/runs/{identity}")
+    async def cancel(identity: str) -> dict[str, Any]:
+        job = find(identity)
+        jobs().cancel(job)
+        return describe(job)
+
+    @app.get("/api/runs/{identity}/{name}")
+    async def download(identity: str, name: str, save: bool = False) -> Response:
+        job = find(identity)
+        job.look()
+        if name not in job.files:
+            raise HTTPException(
+                404, f"this run has no file {shorten(name)}; it has {', '.join(job.files) or 'none yet'}"
+            )
+        headers = {"content-security-policy": _TRACE_POLICY}
+        if save:
+            headers["content-disposition"] = f'attachment; filename="{name}"'
+        kind = KINDS.get(name.rpartition(".")[2], "application/octet-stream")
+        return _Pieces(job.files[name], media_type=kind, headers=headers)
+
+    _say_what_went_wrong(app)
+    return app
+
+
+class _Pieces(Response):
+    """A large body that waits for whoever reads it, instead of being copied to every connection at once."""
+
+    async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for begin in range(0, len(self.body), _PIECE):
+            piece = bytes(self.body[begin : begin + _PIECE])
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; it is cancelled when whoever asked for it hangs up."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.create_task(work), asyncio.create_task(gone())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise HTTPException(499, "you hung up")
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+def _say_what_went_wrong(app: FastAPI) -> None:
+    """Whatever is refused is refused with one line: {"error": "..."}."""
+
+    @app.exception_handler(StarletteHTTPException)
+    async def http(_: Request, error: StarletteHTTPException) -> Response:
+        known = {404: "there is nothing here", 405: "this cannot be done here"}
+        message = error.detail if isinstance(error, HTTPException) else known.get(error.status_code, error.detail)
+        return JSONResponse({"error": printable(message)}, error.status_code, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body")
+        message = f"{shorten(where)}: {first['msg']}" if where else str(first["msg"])
+        return JSONResponse({"error": shorten(message, 300)}, 422)
+
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, error: RefusedError) -> Response:
+        return JSONResponse({"error": printable(str(error))}, 400)
+
+    @app.exception_handler(NoProcessError)
+    async def no_process(_: Request, error: NoProcessError) -> Response:
+        return JSONResponse({"error": str(error)}, 503, {"retry-after": "10"})
+
+    @app.exception_handler(BusyError)
+    async def busy(_: Request, error: BusyError) -> Response:
+        return JSONResponse({"error": str(error)}, error.status, {"retry-after": str(error.after)})
+
+    @app.exception_handler(BrokenError)
+    async def broken(_: Request, error: BrokenError) -> Response:
+        log.error("a check failed: %s", error)
+        return JSONResponse({"error": BROKEN}, 500)

@@ -1,0 +1,149 @@
+"""Worker processes: so many at a time, each killed when its time is up or its job is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bitwright.errors import BitwrightError
+from bitwright.web.limits import Limits
+from bitwright.web.log import log
+from bitwright.web.process import BrokenError, Files, Worker, spawn
+from bitwright.web.sharing import Turn, Turns
+
+NO_PROCESS = "this server cannot start a process to work in at present; it keeps trying, and its terminal says why"
+_LONGEST_PAUSE = 30.0  # seconds between two attempts to start a process
+
+
+class RefusedError(BitwrightError):
+    """The job cannot be done, and the message says why."""
+
+
+class NoProcessError(RefusedError):
+    """No process could be started; later perhaps one can be."""
+
+
+@dataclass
+class Answer:
+    """What a job gave."""
+
+    result: dict[str, Any]
+    files: Files = field(default_factory=dict)
+
+
+class Pool:
+    """Does jobs in at most `size` processes, which are kept and used again; `least` of them are always ready."""
+
+    def __init__(self, size: int, limits: Limits, what: str, least: int = 1) -> None:
+        self.turns = Turns(size, limits.waiting, limits.waiting_each, what)
+        self._limits, self._least = limits, min(least, size)
+        self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
+        self.failing = False  # whether the last attempt to start a process failed
+
+    @property
+    def processes(self) -> int:
+        return sum(worker.alive for worker in self._all)
+
+    async def keep_ready(self) -> None:
+        """For ever: starts processes ahead of the first job, in the place of dead ones, and after failures."""
+        pause = 1.0
+        while True:
+            self._idle = [worker for worker in self._idle if worker.alive]
+            self._all = {worker for worker in self._all if worker.alive}
+            try:
+                while self.failing or len(self._all) < self._least:
+                    self._idle.append(await self._start())
+                pause = 1.0
+            except NoProcessError:
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+
+    async def do(
+        self,
+        job: Mapping[str, Any],
+        turn: Turn,
+        seconds: float,
+        *,
+        began: Callable[[], None] = lambda: None,
+        told: Callable[[dict[str, Any]], None] = lambda _: None,
+    ) -> Answer:
+        """The answer to a job; raises RefusedError or BrokenError. To cancel it, cancel the task that awaits it."""
+        try:
+            await turn.came.wait()
+            answer = await self._in_some_process(job, seconds, began, told)
+        finally:
+            self.turns.leave(turn)
+        if answer["kind"] == "refused":
+            raise RefusedError(answer["message"])
+        if answer["kind"] == "broken":
+            raise BrokenError(answer["trace"])
+        return Answer(answer["result"], answer["files"])
+
+    async def close(self) -> None:
+        """Ends all processes, whatever they are doing."""
+        await asyncio.gather(*(self._end(worker) for worker in list(self._all)))
+
+    async def _in_some_process(
+        self,
+        job: Mapping[str, Any],
+        seconds: float,
+        began: Callable[[], None],
+        told: Callable[[dict[str, Any]], None],
+    ) -> dict[str, Any]:
+        while True:
+            worker, fresh = await self._take()
+            try:
+                began()
+                async with asyncio.timeout(seconds):
+                    return await worker.do(job, told, self._limits.result)
+            except TimeoutError:
+                raise RefusedError(
+                    f"this took longer than the {seconds:g} seconds that this server allows, and was stopped; "
+                    "make it smaller or lower its step limit"
+                ) from None
+            except (EOFError, OSError):
+                if worker.silent and not fresh:  # it was dead before the job came, and the server did not know yet
+                    continue
+                raise RefusedError(
+                    "the process that worked on this ended, most likely for lack of memory "
+                    f"({self._limits.memory >> 20:,} MiB are allowed); make it smaller"
+                ) from None
+            finally:
+                if worker.leaving or len(self._all) > self.turns.places:
+                    await self._end(worker)
+                else:
+                    self._idle.append(worker)
+
+    async def _take(self) -> tuple[Worker, bool]:
+        """A process, and whether it was started just now."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker, False
+            await self._end(worker)
+        return await self._start(), True
+
+    async def _start(self) -> Worker:
+        try:
+            worker = await spawn(self._limits)
+            self._all.add(worker)
+            try:
+                async with asyncio.timeout(self._limits.start_seconds):
+                    await worker.ready()
+            except BaseException:
+                await self._end(worker)
+                raise
+        except (OSError, MemoryError, BrokenError) as error:  # a timeout is an OSError
+            if not self.failing:
+                log.error("a process to work in could not be started: %s", str(error) or type(error).__name__)
+            self.failing = True
+            raise NoProcessError(NO_PROCESS) from None
+        self.failing = False
+        return worker
+
+    async def _end(self, worker: Worker) -> None:
+        await worker.end()
+        self._all.discard(worker)  # not before: what is cancelled here is ended by `close`

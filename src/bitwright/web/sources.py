@@ -1,0 +1,74 @@
+"""What a request names or pastes, as an algorithm; no file is read on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bitwright.algorithms import addition, multiplication, permutation
+from bitwright.bits import parse_number, shorten
+from bitwright.errors import InputError
+from bitwright.machines import assemble, machine_a, machine_b
+from bitwright.program import Algorithm, parse
+from bitwright.theory import smallest_examples
+from bitwright.viewer import Computer
+from bitwright.web.limits import Limits
+
+
+def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, Computer | None]:
+    """The algorithm, and its computer if it is an SBN program; raises BitwrightError for what cannot be run here."""
+    algorithm, computer = _read(source)
+    program = algorithm.program
+    for size, most, what in (
+        (program.bits, limits.bits, "bits"),
+        (program.templates, limits.templates, "templates"),
+    ):
+        if size > most:
+            raise InputError(f"this program has {size:,} {what}; this server takes at most {most:,}")
+    if computer is not None:  # padded so that the sign rule is certified for it
+        algorithm = replace(algorithm, examples=smallest_examples(program))
+    return algorithm, computer
+
+
+def _read(source: Mapping[str, Any]) -> tuple[Algorithm, Computer | None]:
+    match source["kind"]:
+        case "permutation":
+            return permutation(source["order"]), None
+        case "addition":
+            return addition(source["bits"], source["counter"]), None
+        case "multiplication":
+            return multiplication(source["bits"]), None
+        case "rules":
+            return parse(source["text"].removeprefix("\ufeff"), source["name"]), None
+        case "sbn":
+            code = assemble(source["text"].removeprefix("\ufeff"), source["name"])
+            machine = (machine_a if source["machine"] == "A" else machine_b)(code.sizes)
+            return machine.algorithm(code), Computer(machine, code)
+    raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")
+
+
+def read_numbers(texts: Mapping[str, str]) -> dict[str, int]:
+    """Input values by name; numbers come as text, because JavaScript's own end at 2^53."""
+    values = {}
+    for name, text in texts.items():
+        stripped = text.strip()
+        size = parse_number(stripped.removeprefix("-"), f"input {shorten(name)}")
+        values[name] = -size if stripped.startswith("-") else size
+    return values
+
+
+def describe(algorithm: Algorithm, computer: Computer | None) -> dict[str, object]:
+    """What a page needs in order to ask for inputs, and says about a program without problems."""
+    program = algorithm.program
+    return {
+        "description": algorithm.description,
+        "bits": program.bits,
+        "blocks": program.blocks,
+        "templates": program.templates,
+        "steps": algorithm.steps,
+        "inputs": [{"name": w.name, "bits": len(w.bits), "signed": w.signed} for w in algorithm.inputs],
+        "outputs": [word.name for word in algorithm.outputs],
+        "machine": None if computer is None else f"machine {computer.machine.kind} with {computer.code.sizes}",
+        "program_id": program.id,
+    }

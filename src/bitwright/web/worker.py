@@ -1,0 +1,106 @@
+"""A process that works for the server: jobs come in as lines of JSON, answers go out as lines of JSON and files.
+
+An answer that is done names its files with their sizes, and their bytes follow. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from bitwright.errors import BitwrightError
+from bitwright.web import work
+from bitwright.web.confine import confine
+from bitwright.web.limits import Limits
+
+MOST_JOBS = 200  # then a fresh process takes its place
+_PATIENCE = 10  # seconds beyond its time after which a process whose server is gone ends itself
+
+
+def main(settings: Mapping[str, Any]) -> None:
+    """Answers one job after the other until the server hangs up."""
+    limits = Limits(**settings)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints does not disturb the answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    events.AVAILABLE = False  # compiled loops keep files, and runs are too short here to gain by them
+    try:
+        _warm_up(limits)
+        confine(limits.memory)
+    except Exception:
+        return _send(answers, {"kind": "broken", "trace": traceback.format_exc()})
+    _send(answers, {"kind": "ready"})
+    for done, line in enumerate(sys.stdin.buffer, start=1):
+        _alarm(int(limits.seconds) + _PATIENCE)
+        answer, files = _answer(json.loads(line), limits, Reporter(answers))
+        _alarm(0)
+        answer["leaving"] = answer.get("leaving", False) or done >= MOST_JOBS
+        _send(answers, {**answer, "files": [[name, len(data)] for name, data in files.items()]}, *files.values())
+        if answer["leaving"]:
+            break
+    return None
+
+
+def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], work.Files]:
+    try:
+        if job["do"] == "check":
+            return {"kind": "done", "result": work.check(job["source"], limits)}, {}
+        result, files = work.run(job["request"], limits, progress)
+        return {"kind": "done", "result": result}, files
+    except BitwrightError as error:
+        return {"kind": "refused", "message": " ".join(str(error).split())}, {}
+    except MemoryError:
+        message = (
+            f"this needs more memory than the {limits.memory >> 20:,} MiB that this server allows; make it smaller"
+        )
+        return {"kind": "refused", "message": message, "leaving": True}, {}
+    except Exception:
+        return {"kind": "broken", "trace": traceback.format_exc(), "leaving": True}, {}
+
+
+class Reporter:
+    """Tells the server how far a run is, a few times a second."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers, self._phase, self._told = answers, "", 0.0
+
+    def __call__(self, phase: str, step: int = 0, limit: int = 0) -> None:
+        now = time.monotonic()
+        if phase == self._phase and now - self._told < 0.2:
+            return
+        self._phase, self._told = phase, now
+        _send(self._answers, {"kind": "progress", "phase": phase, "step": step, "limit": limit})
+
+
+def _warm_up(limits: Limits) -> None:
+    """Runs something small with every engine, so that all modules are there before files are closed to us."""
+    for engine in ("templates", "limit", "kernel", "sampled", "network"):
+        source = {"kind": "addition", "bits": 2, "counter": False}
+        request = {"source": source, "inputs": {"p": "1", "q": "1"}, "engine": engine, "rounding": "calibrated"}
+        more = {"networks": 9 if engine == "sampled" else 1, "seed": 0, "width": 64, "max_steps": None, "delta": 0.1}
+        work.run({**request, **more}, replace(limits, width=64), _unheard)
+    work.check({"kind": "sbn", "name": "n", "text": "dec n", "machine": "A"}, limits)
+    work.check({"kind": "rules", "name": "n", "text": "bits"}, limits)
+
+
+def _unheard(phase: str, step: int = 0, limit: int = 0) -> None:
+    """Progress that nobody waits for."""
+
+
+def _alarm(seconds: int) -> None:
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
+def _send(answers: BinaryIO, message: Mapping[str, Any], *files: bytes) -> None:
+    answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+    for data in files:
+        answers.write(data)
+    answers.flush()

@@ -1,0 +1,183 @@
+"""A validation is about the content that it read when it began, whatever becomes of the files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, Settings, addition
+from bitwright.checking.validation import Arithmetic, Function, Task, make_task, validate
+from bitwright.checking.validation.batch import run_batch_of
+from bitwright.checking.validation.prepare import network_digest, prepare
+from bitwright.networks import Network, Plan, Recipe, load_network, save_network, train
+from bitwright.workers import Workers
+
+ALGORITHM = addition(2)
+EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+
+
+@pytest.fixture(scope="module")
+def good() -> Network:
+    return train(ALGORITHM.program, Recipe(2_048, plan=Plan(momentum=True)))[0]
+
+
+@pytest.fixture
+def bad(good: Network) -> Network:
+    """It says the opposite of what it was taught."""
+    return Network(good.first.copy(), -good.last, good.origin)
+
+
+def put(network: Network, path: Path) -> Path:
+    save_network(network, ALGORITHM.program, path)
+    return path
+
+
+def task_of(path: Path) -> Task:
+    return make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"))
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_a_file_that_is_overwritten_between_validations(
+    workers: Workers, tmp_path: Path, good: Network, bad: Network
+) -> None:
+    task = task_of(put(good, tmp_path / "n.safetensors"))
+    first = validate(task, workers)
+    assert (first.verdict, first.networks) == ("exact", (network_digest(good),))
+    put(bad, tmp_path / "n.safetensors")
+    for again in (task, task_of(tmp_path / "n.safetensors")):
+        second = validate(again, workers)
+        assert (second.verdict, second.networks) == ("not exact", (network_digest(bad),))
+        assert second.tally.wrong > 0
+    (tmp_path / "n.safetensors").unlink()
+    with pytest.raises(InputError, match="there is no network file"):
+        validate(task, workers)
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_file_that_is_overwritten_or_removed_meanwhile(
+    workers: Workers, remove: bool, tmp_path: Path, good: Network, bad: Network
+) -> None:
+    """After the first of three batches; the other two are still about what was read."""
+    path = put(good, tmp_path / "n.safetensors")
+    seen = []
+
+    def spoil(done: int, total: int) -> None:
+        seen.append((done, total))
+        if remove:
+            path.unlink(missing_ok=True)
+        else:
+            put(bad, path)
+
+    task = make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"), random=3000)
+    done = validate(task, workers, progress=spoil)
+    assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
+    assert (done.verdict, done.networks) == ("exact", (network_digest(good),))
+
+
+def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: Network, bad: Network) -> None:
+    """As in a worker of a cluster, which goes on from one validation to the next."""
+    path = put(good, tmp_path / "n.safetensors")
+    first = prepare(task_of(path))
+    put(bad, path)
+    second = prepare(task_of(path))
+    assert first.task == second.task
+    wrong = [run_batch_of(ready, 0).wrong_steps for ready in (first, second, first)]
+    assert (wrong[0], wrong[2]) == (0, 0)
+    assert wrong[1] > 0
+
+
+def test_a_folder_of_members_is_read_once(tmp_path: Path, good: Network, bad: Network) -> None:
+    put(good, tmp_path / "member-000000.safetensors")
+    put(good, tmp_path / "member-000001.safetensors")
+    assert validate(task_of(tmp_path)).networks == (network_digest(good),) * 2
+    put(bad, tmp_path / "member-000001.safetensors")
+    done = validate(task_of(tmp_path))
+    assert done.networks == (network_digest(good), network_digest(bad))
+    assert done.verdict == "not exact"  # they cancel out
+
+
+def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: Network) -> None:
+    path = put(good, tmp_path / "n.safetensors")
+    assert network_digest(load_network(path, ALGORITHM.program)) == network_digest(good)
+    first, last = good.first.copy(), good.last.copy()
+    first[0, 0] = np.nextafter(first[0, 0], np.float32(9))
+    last[-1, -1] = np.nextafter(last[-1, -1], np.float32(9))
+    others = [
+        Network(first, good.last, good.origin),
+        Network(good.first, last, good.origin),
+        Network(good.first.astype(np.float64), good.last.astype(np.float64), good.origin),
+        replace(good, origin=replace(good.origin, seed=1)),
+        replace(good, origin=replace(good.origin, parametrization="standard")),
+    ]
+    assert len({network_digest(network) for network in (good, *others)}) == 6
+
+
+def test_a_progress_file_belongs_to_the_weights_that_it_began_with(tmp_path: Path, good: Network, bad: Network) -> None:
+    path, progress = put(good, tmp_path / "n.safetensors"), tmp_path / "progress.json"
+    task = make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"), random=3000)
+
+    class StopError(Exception):
+        pass
+
+    def spoil_and_stop(done: int, total: int) -> None:  # noqa: ARG001
+        put(bad, path)
+        raise StopError
+
+    with pytest.raises(StopError):
+        validate(task, progress=spoil_and_stop, resume=progress)
+    begun = json.loads(progress.read_text())
+    assert (begun["batches"], begun["of"]["trained networks"]) == (1, [network_digest(good)])
+    with pytest.raises(InputError, match=r"its trained networks was .*, now it is"):
+        validate(task, resume=progress)
+    put(good, path)
+    done = validate(task, resume=progress)
+    assert (done.tally.inputs, done.verdict) == (3000, "exact")
+    moved = path.rename(tmp_path / "renamed.safetensors")  # the same content goes on from the same file
+    again = make_task(ALGORITHM, "network", Settings(files=(moved,)), Arithmetic("addition"), random=3000)
+    assert validate(again, resume=progress).tally == done.tally
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_an_oracle_that_is_rewritten_between_validations(workers: Workers, tmp_path: Path) -> None:
+    """Even by a text of the same length in the same second, which Python's own cache of modules would not notice."""
+    path = tmp_path / "rewritten_oracle.py"
+    task = make_task(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
+    for sign, verdict in (("+", "exact"), ("-", "not exact"), ("+", "exact")):
+        path.write_text(f"def total(p, q): return p {sign} q\n")
+        assert validate(task, workers).verdict == verdict
+
+
+def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:
+    """What is loaded is used to the end; a process that would load another one says so."""
+    path = tmp_path / "changing_oracle.py"
+    path.write_text("def total(p, q): return p + q\n")
+    oracle = Function("changing_oracle:total", str(tmp_path), ("sum",))
+    task = make_task(ALGORITHM, "templates", oracle=oracle, random=3000, plain=True)
+    progress = tmp_path / "progress.json"
+
+    def rewrite(done: int, total: int) -> None:  # noqa: ARG001
+        path.write_text("def total(p, q): return p - q\n")
+
+    read = oracle.read()
+    done = validate(task, progress=rewrite, resume=progress)
+    assert (done.tally.inputs, done.verdict) == (3000, "exact")
+    assert json.loads(progress.read_text())["of"]["oracle's content"] == read.digest
+    with pytest.raises(InputError, match="its oracle's content was"):
+        validate(task, resume=progress)
+    unseen = replace(read, folder=f"{tmp_path}/.")  # as in another process
+    with pytest.raises(InputError, match="has changed while it was used; start again"):
+        unseen({"p": 1, "q": 1})
+
+
+def test_a_shipped_module_can_be_an_oracle(tmp_path: Path) -> None:
+    """Modules of Python and NumPy are used as they are, not made anew."""
+    import operator
+
+    assert Function("operator:add", str(tmp_path), ("sum",)).read().load() is operator.add
+    assert Function("numpy:add", str(tmp_path), ("sum",)).read().load() is np.add
+    assert Function("math:gcd", str(tmp_path), ("sum",)).read()({}) == {"sum": 0}

@@ -1,0 +1,111 @@
+"""Wrong steps are counted by a matching of their own: an engine that matches wrongly is found out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import random_program
+
+from bitwright import Program, addition
+from bitwright.bits import BoolArray
+from bitwright.checking.validation.definition import Definition
+from bitwright.checking.validation.walk import Walker
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.engines.rules import RuleEngine
+from bitwright.networks import Plan, Recipe, train
+from bitwright.running.sliced.lanes import counting
+
+torch = pytest.importorskip("torch")
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+        ],
+    ),
+]
+
+
+def by_hand(program: Program, state: BoolArray) -> BoolArray:
+    """Eq. (5) and (6) written out."""
+    after = np.zeros(program.bits, dtype=bool)
+    for template in range(program.templates):
+        block = int(program.template_block[template])
+        bits = program.block_bits[program.block_start[block] : program.block_start[block + 1]]
+        if all(bool(state[bit]) == bool(program.template_config[template] >> j & 1) for j, bit in enumerate(bits)):
+            after[program.writes(template)] = True
+    return after
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), bits=st.integers(1, 30), largest=st.integers(1, 6), more=st.integers(0, 9))
+def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, largest: int, more: int) -> None:
+    from bitwright.engines.torch_rules import TorchRules
+
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, largest, 4)
+    states = rng.random((40, bits)) < rng.random()
+    wanted = np.array([by_hand(program, state) for state in states])
+    batch = RuleEngine(program).begin(states)
+    batch.step()
+    assert (batch.states() == wanted).all()
+    padded = torch.from_numpy(np.pad(states, ((0, 0), (0, more)))).to(device)
+    found = TorchRules(program, device)(padded)
+    assert found.shape == padded.shape
+    assert (found[:, :bits].cpu().numpy() == wanted).all()
+    assert not found[:, bits:].any()
+    matched = Definition(program).matched(states)
+    assert [np.flatnonzero(row).tolist() for row in matched] == [program.match(state).tolist() for state in states]
+
+
+def spoil(engine: Any) -> None:
+    """Lets two templates of addition, one of which carries, match each other's configuration."""
+    for name in ("literals", "wanted"):
+        values = getattr(engine, name)
+        first, second = values[..., 0].clone(), values[..., 2].clone()
+        values[..., 0], values[..., 2] = second, first
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
+    from bitwright.engines.torch_network import TorchNetworkEngine
+    from bitwright.engines.torch_rules import TorchRules
+
+    algorithm = addition(3)
+    program = algorithm.program
+    network = train(program, Recipe(4_096, plan=Plan(momentum=True)))[0]
+    engine = TorchNetworkEngine(program, [network], device=device)
+    rules, labels = TorchRules(program, device), TrainingSet(program).labels().toarray()
+    states = np.array([algorithm.state({"p": p, "q": q}) for q in range(8) for p in range(8)])
+    walker = Walker(algorithm, engine, algorithm.steps or 0)
+    for spoiled in (False, True):
+        if spoiled:
+            spoil(engine)
+        now = engine.load(states)
+        estimate, n = engine.estimate(now)
+        after = (estimate > 0.5) & (n > 0)[:, None]
+        wrong = int((after != rules(now)).any(dim=1).sum())
+        own = engine.encode(now)[0][:, : program.templates].cpu().numpy() @ labels > 0
+        assert (after[:, : program.bits].cpu().numpy() == own).all()  # by its own matching all is well
+        assert (wrong > 0) == spoiled
+        assert (walker.run(counting(0, 1, 6), 64).wrong_steps > 0) == spoiled
+
+
+def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engines in NumPy share their matching with `templates`; what they are compared with does not."""
+    from bitwright.engines.network import NetworkEngine
+
+    algorithm = addition(3)
+    network = train(algorithm.program, Recipe(4_096, plan=Plan(momentum=True)))[0]
+    walker = Walker(algorithm, NetworkEngine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
+    assert walker.run(counting(0, 1, 6), 64).wrong_steps == 0
+    right = RuleEngine.match_in_order
+    monkeypatch.setattr(RuleEngine, "match_in_order", lambda self, literals: right(self, literals)[::-1])
+    assert walker.run(counting(0, 1, 6), 64).wrong_steps > 0

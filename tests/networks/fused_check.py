@@ -1,0 +1,69 @@
+"""Run by test_fused in a process of its own, in Triton's interpreter: the fused kernels beside their oracle."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import torch
+
+from bitwright import permutation
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.networks.descent import Plan, TrainingError
+from bitwright.networks.fused import descend_fused, train_drawn
+from bitwright.networks.start import Shape, initial_weights
+from bitwright.networks.torch_trainer import descend_many
+
+K, WIDTH = 5, 600  # not multiples of a tile, so that the padding is at work
+SHAPE = Shape(K, WIDTH, K)
+LABELS = torch.tensor(TrainingSet(permutation([3, 1, 2, 5, 4]).program).labels().toarray().T, dtype=torch.float32)
+
+
+def beside_oracle(plan: Plan, start: str) -> dict[str, object]:
+    drawn = [initial_weights(SHAPE, start, 1, member) for member in (0, 1)]  # type: ignore[arg-type]
+    first, last = (torch.from_numpy(np.stack(layer)) for layer in zip(*drawn, strict=True))
+    ours = descend_fused(first.clone(), last.clone(), LABELS, plan)
+    theirs = descend_many(first.clone(), last.clone(), LABELS, plan)
+    return {
+        "difference": max(float((a - b).abs().max()) for a, b in zip(ours[:2], theirs[:2], strict=True)),
+        "moved": float((theirs[1] - last).abs().max()),
+        "steps": [[h.steps for h in side[2]] for side in (ours, theirs)],
+        "history": float(np.abs(np.array(ours[2][0].error) - theirs[2][0].error).max()),
+    }
+
+
+def drawn(start: str) -> dict[str, object]:
+    plan = Plan(tolerance=0.4999, most_steps=50)
+    first, last, _ = train_drawn(SHAPE, start, 7, [0, 3, 2**40], LABELS, plan)  # type: ignore[arg-type]
+    alone = train_drawn(SHAPE, start, 7, [3], LABELS, plan)  # type: ignore[arg-type]
+    other = train_drawn(SHAPE, start, 8, [3], LABELS, plan)  # type: ignore[arg-type]
+    return {
+        "same alone": bool((alone[0][0] == first[1]).all() and (alone[1][0] == last[1]).all()),
+        "other seed differs": not bool((other[0][0] == first[1]).any()),
+        "members differ": not bool((first[0] == first[1]).any()),
+        "mean": float(first.mean()),
+        "deviation": float(last.std()),
+    }
+
+
+def failure() -> str:
+    try:
+        train_drawn(SHAPE, "random", 7, [0], LABELS, Plan(tolerance=1e-3, most_steps=2))
+    except TrainingError as error:
+        return str(error)
+    return "none"
+
+
+if __name__ == "__main__":
+    json.dump(
+        {
+            "plain": beside_oracle(Plan(tolerance=1e-2), "random"),
+            "momentum": beside_oracle(Plan(tolerance=1e-2, momentum=True), "zero"),
+            "standard": beside_oracle(Plan(tolerance=1e-2, parametrization="standard"), "zero"),
+            "drawn": drawn("random"),
+            "drawn zero": drawn("zero"),
+            "failure": failure(),
+        },
+        sys.stdout,
+    )

@@ -1,0 +1,221 @@
+"""The cache: what was trained is found again, what was altered is not used, and only what is ours is removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import save
+from waiting import PATIENCE
+
+from bitwright import InputError, addition
+from bitwright.networks import Plan, Recipe, load_network
+from bitwright.networks.cache import (
+    cache_folder,
+    cached_network,
+    clear_cache,
+    entries,
+    entry_path,
+    networks_folder,
+    suggested_width,
+)
+from bitwright.networks.store import read_about
+
+PROGRAM = addition(2).program
+RECIPE = Recipe(256, seed=1, plan=Plan(momentum=True))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    return tmp_path / "bitwright" / "networks"
+
+
+def test_what_was_trained_is_found_again() -> None:
+    one, trained = cached_network(PROGRAM, RECIPE)
+    two, again = cached_network(PROGRAM, RECIPE)
+    assert (trained, again) == (True, False)
+    assert one.digest == two.digest
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(RECIPE, width=258),
+        replace(RECIPE, seed=2),
+        replace(RECIPE, member=1),
+        replace(RECIPE, padding=3),
+        replace(RECIPE, start="random"),
+        replace(RECIPE, precision="float64"),
+        replace(RECIPE, plan=Plan()),
+        replace(RECIPE, plan=Plan(momentum=True, tolerance=1e-2)),
+        replace(RECIPE, plan=Plan(momentum=True, tolerance=1.0000001e-3)),
+        replace(RECIPE, plan=Plan(momentum=True, rate=1.0)),
+        replace(RECIPE, plan=Plan(momentum=True, parametrization="standard")),
+    ],
+)
+def test_recipes_that_give_other_weights_have_places_of_their_own(other: Recipe) -> None:
+    """So that two which take turns do not replace each other's networks."""
+    assert entry_path(PROGRAM, other) != entry_path(PROGRAM, RECIPE) != entry_path(addition(3).program, RECIPE)
+    assert cached_network(PROGRAM, RECIPE)[1]
+    assert cached_network(PROGRAM, other)[1]
+    assert not cached_network(PROGRAM, RECIPE)[1]
+    network, again = cached_network(PROGRAM, other)
+    assert not again
+    assert network.shape.inputs == PROGRAM.templates + other.padding
+
+
+def altered(path: Path, how: str) -> None:
+    """What may happen to an entry: a weight changes, or its origin, or it is cut, or it is of an earlier version."""
+    data = path.read_bytes()
+    network, about = load_network(path, PROGRAM), json.loads(_metadata(path))
+    if how == "weight":
+        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    elif how == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif how == "junk":
+        path.write_bytes(b"damaged")
+    else:
+        change = {"parametrization": "standard"} if how == "origin" else {"format": "bitwright network 1"}
+        document = {**about, **change}
+        if how == "earlier":
+            del document["sha256"]
+        path.write_bytes(save({"first": network.first, "last": network.last}, {"bitwright": json.dumps(document)}))
+
+
+def _metadata(path: Path) -> str:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        found: str = file.metadata()["bitwright"]
+    return found
+
+
+@pytest.mark.parametrize("how", ["weight", "origin", "cut", "junk", "earlier"])
+def test_an_entry_that_was_altered_is_replaced_and_not_used(how: str, caplog: pytest.LogCaptureFixture) -> None:
+    network, _ = cached_network(PROGRAM, RECIPE)
+    path = entry_path(PROGRAM, RECIPE)
+    altered(path, how)
+    again, trained = cached_network(PROGRAM, RECIPE)
+    assert trained
+    assert again.digest == network.digest
+    [said] = [record.getMessage() for record in caplog.records]
+    assert said.startswith(str(path))
+    assert said.endswith("it is trained again and replaced")
+    assert not cached_network(PROGRAM, RECIPE)[1]
+
+
+def test_the_wrong_network_in_a_place_is_replaced_too(caplog: pytest.LogCaptureFixture) -> None:
+    cached_network(PROGRAM, RECIPE)
+    other = replace(RECIPE, seed=2)
+    entry_path(PROGRAM, RECIPE).rename(entry_path(PROGRAM, other))
+    assert cached_network(PROGRAM, other)[1]
+    assert "was trained with other settings" in caplog.text
+
+
+def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
+    add = [sys.executable, "-m", "bitwright", "add", "1", "2", "--engine", "network", "--width", "512", "-q"]
+    subprocess.run(add, check=True, capture_output=True)
+    [path] = folder.iterdir()
+    path.write_bytes(b"damaged")
+    done = subprocess.run(add, check=True, capture_output=True, text=True)
+    assert done.stdout == "3\n"
+    assert done.stderr.count("\n") == 1
+    assert f"{path} is not a network file" in done.stderr
+    assert "trained again" in done.stderr
+
+
+TOGETHER = """
+from bitwright import addition
+from bitwright.networks import Plan, Recipe
+from bitwright.networks.cache import cached_network
+print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(momentum=True)))[0].digest)
+"""
+
+
+def test_several_processes_at_once(folder: Path) -> None:
+    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
+    assert [process.returncode for process in crew] == [0] * 4
+    assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
+    assert not cached_network(PROGRAM, RECIPE)[1]
+    assert len(list(folder.iterdir())) == 1  # no temporary files either
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "file"))
+    assert cached_network(PROGRAM, RECIPE)[1]
+
+
+def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cache_folder() == tmp_path / "bitwright"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "bitwright"
+    monkeypatch.delenv("BITWRIGHT_CACHE")
+    assert cache_folder() == tmp_path / "xdg" / "bitwright"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_folder() == tmp_path / "home" / ".cache" / "bitwright"
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(InputError, match="set BITWRIGHT_CACHE"):
+        cache_folder()
+    assert cached_network(PROGRAM, RECIPE)[1]  # trained, and kept nowhere
+
+
+def test_entries_and_what_is_wrong_with_them(folder: Path) -> None:
+    assert list(entries()) == []
+    cached_network(PROGRAM, RECIPE)
+    cached_network(PROGRAM, replace(RECIPE, padding=2))
+    sound, padded = sorted(entries(), key=lambda entry: entry.about.origin.padding if entry.about else 9)
+    assert sound.about == read_about(entry_path(PROGRAM, RECIPE))
+    assert (sound.about.width, sound.problem, sound.bytes) == (256, None, sound.path.stat().st_size)  # type: ignore[union-attr]
+    assert padded.about is not None
+    altered(sound.path, "earlier")
+    padded.path.write_bytes(b"x")
+    (folder / "mine.txt").write_text("x")
+    problems = {entry.path: entry.problem or "" for entry in entries()}
+    assert set(problems) == {sound.path, padded.path}
+    assert "earlier version" in problems[sound.path]
+    assert "truncated or damaged" in problems[padded.path]
+
+
+def test_clearing_removes_only_what_is_ours(folder: Path, tmp_path: Path) -> None:
+    assert clear_cache() == (0, 0)
+    cached_network(PROGRAM, RECIPE)
+    [entry] = folder.iterdir()
+    size = entry.stat().st_size
+    id_ = PROGRAM.id[:24]
+    (folder / f"{id_}-256-0-0-0-zero-ntk-momentum-0.001.safetensors").write_bytes(b"12")  # of an earlier version
+    (folder / f".{entry.name}.abc123").write_bytes(b"345")  # a write that was killed
+    outside = tmp_path / "outside.safetensors"
+    outside.write_text("")
+    kept = [folder / "mine.safetensors", folder / f"{id_}.safetensors", folder.parent / entry.name]
+    for path in kept:
+        path.write_text("mine")
+    (folder / f"{id_}-1-1-1-x.safetensors").mkdir()
+    (folder / f"{id_}-1-1-2-x.safetensors").symlink_to(outside)
+    assert clear_cache() == (3, size + 5)
+    assert all(path.exists() for path in (*kept, outside))
+    assert len(os.listdir(folder)) == 4
+    assert clear_cache() == (0, 0)
+
+
+def test_an_empty_cache_leaves_no_folder(tmp_path: Path) -> None:
+    cached_network(PROGRAM, RECIPE)
+    assert networks_folder().is_dir()
+    clear_cache()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_suggested_widths() -> None:
+    assert [suggested_width(K) for K in (1, 20, 21, 40, 202, 10**9)] == [2048, 2048, 4096, 4096, 32768, 1 << 20]

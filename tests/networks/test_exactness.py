@@ -1,0 +1,100 @@
+"""One trained network runs whole algorithms without a wrong bit: every 8-bit sum, every 6-bit product."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch
+from bitwright.checking.reachable import all_states
+from bitwright.engines.network import NetworkEngine
+from bitwright.engines.rules import PackedBatch, RuleEngine
+from bitwright.networks import Plan, Recipe, train
+
+
+def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:
+    network, _ = train(algorithm.program, Recipe(width, seed=0, plan=Plan(momentum=True)))
+    return NetworkEngine(algorithm.program, [network], "calibrated")
+
+
+@pytest.mark.parametrize(("algorithm", "width"), [(addition(8), 4_096), (multiplication(6), 8_192)])
+def test_every_input_through_one_network(algorithm: Algorithm, width: int) -> None:
+    """Tested, not proved: seed 0, float32; every bit of every state of every run equals that of the templates."""
+    engine = one_network(algorithm, width)
+    half = len(algorithm.inputs[0].bits)
+    wrong, margin, first = 0, np.inf, 0
+    for states in all_states(algorithm, 1 << 14):
+        flight, truth = engine.begin(states), PackedBatch(RuleEngine(algorithm.program), states)
+        for _ in range(algorithm.steps or 0):
+            flight.step()
+            truth.step()
+            wrong += int((flight.states() != truth.states()).any(axis=1).sum())
+            margin = min(margin, float(flight.margin().min()))
+        for row in range(0, len(states), max(1, len(states) // 64)):
+            a, b = (first + row) % 2**half, (first + row) >> half
+            [answer] = algorithm.read(flight.states()[row]).values()
+            assert answer == (a + b if algorithm.name == "addition" else a * b)
+        first += len(states)
+    assert wrong == 0
+    assert margin > 0.1
+
+
+def test_the_network_engine_is_the_formula() -> None:
+    algorithm = addition(3)
+    network, _ = train(algorithm.program, Recipe(512))
+    engine = NetworkEngine(algorithm.program, [network], "calibrated")
+    from bitwright.encoding.training_set import TrainingSet
+
+    states = np.random.default_rng(0).random((40, 9)) < 0.5
+    outputs, n = engine.outputs(states)
+    x = TrainingSet(algorithm.program).encode(states)
+    expected = np.maximum(x @ network.first.T, 0) @ network.last.T / np.sqrt(12 * 512)
+    np.testing.assert_allclose(outputs, expected, atol=1e-5)
+    assert n.tolist() == TrainingSet(algorithm.program).matches(states)[1].tolist()
+
+
+def test_an_ensemble_of_random_starts_is_averaged() -> None:
+    program = addition(2).program
+    networks = [train(program, Recipe(512, 3, member, start="random"))[0] for member in range(3)]
+    engine = NetworkEngine(program, networks, "calibrated")
+    states = np.random.default_rng(0).random((10, 6)) < 0.5
+    singles = [NetworkEngine(program, [network], "calibrated").outputs(states)[0] for network in networks]
+    np.testing.assert_allclose(engine.outputs(states)[0], np.mean(singles, axis=0), atol=1e-12)
+
+
+def test_the_torch_engine_agrees() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    from bitwright.engines.torch_network import TorchNetworkEngine
+
+    algorithm = multiplication(3)
+    network, _ = train(algorithm.program, Recipe(8_192, plan=Plan(momentum=True), padding=5))
+    states = next(all_states(algorithm, 64))
+    for dtype in ("float32", "float64", "bfloat16"):
+        engine = TorchNetworkEngine(algorithm.program, [network], dtype=dtype)
+        done = run_batch(algorithm, states, engine=engine, margins=True)
+        truth = run_batch(algorithm, states)
+        assert (done.states == truth.states).all()
+        plain = run_batch(
+            algorithm, states, engine=NetworkEngine(algorithm.program, [network], "calibrated"), margins=True
+        )
+        assert done.margin is not None
+        assert plain.margin is not None
+        tolerance = 0.05 if dtype == "bfloat16" else 1e-3
+        np.testing.assert_allclose(done.margin, plain.margin, atol=tolerance)
+
+
+def test_trained_on_the_spot() -> None:
+    done = run(addition(5), p=19, q=30, engine="network", settings=Settings(width=2048))
+    assert done.value == 49
+    assert done.margin is not None
+    assert 0.1 < done.margin < 0.5
+
+
+def test_networks_that_do_not_belong_together() -> None:
+    program = addition(2).program
+    one = train(program, Recipe(256))[0]
+    other = train(program, Recipe(256, plan=Plan(parametrization="standard")))[0]
+    foreign = train(addition(3).program, Recipe(256))[0]
+    for networks in ([], [one, other], [foreign]):
+        with pytest.raises(InputError):
+            NetworkEngine(program, networks, "calibrated")

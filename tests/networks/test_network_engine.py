@@ -1,0 +1,113 @@
+"""The engine `network`: outputs that are no numbers are never rounded, and rounding uses the limit of the networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, Program, addition, run, run_batch
+from bitwright.engines.network import NetworkEngine, check_networks, limit_of
+from bitwright.engines.protocol import Engine
+from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.theory import weights
+
+Make = Callable[[Program, list[Network]], Engine]
+
+
+def on_torch(precision: str) -> Make:
+    def make(program: Program, networks: list[Network]) -> Engine:
+        pytest.importorskip("torch")
+        from bitwright.engines.torch_network import TorchNetworkEngine
+
+        return TorchNetworkEngine(program, networks, dtype=precision)
+
+    return make
+
+
+def in_numpy(program: Program, networks: list[Network]) -> Engine:
+    return NetworkEngine(program, networks, "calibrated")
+
+
+ADDITION = addition(3)
+ENGINES: dict[str, Make] = {"numpy": in_numpy} | {p: on_torch(p) for p in ("float32", "bfloat16", "float16")}
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return train(ADDITION.program, Recipe(1024, plan=Plan(momentum=True)))[0]
+
+
+def larger(network: Network, factor: float) -> Network:
+    """The same function times factor^2."""
+    return replace(network, first=network.first * np.float32(factor), last=network.last * np.float32(factor))
+
+
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_outputs_that_are_not_finite_are_noticed(network: Network, name: str) -> None:
+    """float16 ends at 65,504: weights as large overflow there, and in float32 at 3e38."""
+    factor = 1e5 if name == "float16" else 1e25
+    engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
+    with pytest.raises(InputError, match="outputs are not finite"):
+        run(ADDITION, p=3, q=5, engine=engine)
+    states = np.zeros((70, ADDITION.program.bits), dtype=bool)
+    states[3:] = ADDITION.state({"p": 3, "q": 5})
+    with pytest.raises(InputError, match="outputs are not finite"):
+        run_batch(ADDITION, states, engine=engine)
+
+
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_finite_outputs_are_no_reason_to_complain(network: Network, name: str) -> None:
+    engine = ENGINES[name](ADDITION.program, [network])
+    assert run(ADDITION, p=3, q=5, engine=engine).value == 8
+
+
+@pytest.mark.parametrize("name", list(ENGINES)[1:])
+@pytest.mark.parametrize("what", ["states", "bit", "unchanged", "margin"])
+def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Network, name: str, what: str) -> None:
+    """Later steps may well be finite again: a state without matches has no outputs to overflow."""
+    torch = pytest.importorskip("torch")
+    factor = 1e5 if name == "float16" else 1e25
+    engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
+    batch = engine.begin(ADDITION.state({"p": 3, "q": 5})[None])
+    batch.step()
+    engine.networks = [  # type: ignore[attr-defined]
+        (torch.zeros_like(first), torch.zeros_like(last), scale)
+        for first, last, scale in engine.networks  # type: ignore[attr-defined]
+    ]
+    batch.step()
+    with pytest.raises(InputError, match="outputs are not finite"):
+        getattr(batch, what)(*([0] if what == "bit" else []))
+
+
+def test_one_hidden_unit_of_one_network_is_enough(network: Network) -> None:
+    for layer, place in (("first", np.s_[1]), ("last", np.s_[:, 1])):
+        weights_of = getattr(network, layer).copy()
+        weights_of[place] = np.inf
+        for name in ("numpy", "float32"):
+            engine = ENGINES[name](ADDITION.program, [network, replace(network, **{layer: weights_of})])
+            with pytest.raises(InputError, match="outputs are not finite"):
+                run(ADDITION, p=7, q=7, engine=engine)
+
+
+@pytest.mark.parametrize(("parametrization", "kind"), [("ntk", "ntk"), ("standard", "last-layer")])
+def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str) -> None:
+    """Outputs that are just the mean of one limit have its margin of 1/2 under it, and not under the other."""
+    plan = Plan(momentum=True, parametrization=parametrization)  # type: ignore[arg-type]
+    program = ADDITION.program
+    network = train(program, Recipe(256, plan=plan))[0]
+    assert limit_of([network]) == kind
+    w = weights(np.arange(program.blocks + 1), check_networks(program, [network]), kind)  # type: ignore[arg-type]
+    engine = NetworkEngine(program, [network], "calibrated")
+    states = np.random.default_rng(0).random((50, program.bits)) < 0.5
+    matched = np.array([[t in program.match(state) for t in range(program.templates)] for state in states])
+    n = matched.sum(axis=1)
+    labels = np.array([[bit in program.writes(t) for bit in range(program.bits)] for t in range(program.templates)])
+    mean = w.unmatched[n][:, None] * labels.sum(axis=0) + w.gap[n][:, None] * (matched.astype(int) @ labels)
+    engine.outputs = lambda _: (mean, n)  # type: ignore[method-assign, assignment]
+    batch = engine.begin(states)
+    batch.step()
+    assert (batch.states() == (matched.astype(int) @ labels > 0)).all()
+    np.testing.assert_allclose(batch.margin()[n > 0], 0.5, atol=1e-9)

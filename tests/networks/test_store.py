@@ -1,0 +1,292 @@
+"""Network files: complete, checked, and refused when anything is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from bitwright import InputError, Program, addition
+from bitwright.networks import Network, Plan, Recipe, load_network, save_network, train
+from bitwright.networks.store import read_about
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return addition(3).program
+
+
+@pytest.fixture(scope="module")
+def network(program: Program) -> Network:
+    return train(program, Recipe(256, seed=4, plan=Plan(momentum=True)))[0]
+
+
+@pytest.fixture
+def path(network: Network, program: Program, tmp_path: Path) -> Path:
+    place = tmp_path / "net.safetensors"
+    save_network(network, program, place)
+    return place
+
+
+def metadata(path: Path) -> dict[str, object]:
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
+    found: dict[str, object] = json.loads(header["__metadata__"]["bitwright"])
+    return found
+
+
+def test_round_trip(path: Path, network: Network, program: Program) -> None:
+    again = load_network(path, program)
+    assert (again.first == network.first).all()
+    assert (again.last == network.last).all()
+    assert again.origin == network.origin
+    assert metadata(path)["examples"][0] == "when p[1]=1 q[1]=0 write p[1]"  # type: ignore[index]
+    assert metadata(path)["bits"] == program.layout.names
+
+
+def test_a_file_of_another_program(path: Path) -> None:
+    with pytest.raises(InputError, match="for another program"):
+        load_network(path, addition(4).program)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 1000, -1])
+def test_truncated_files(path: Path, program: Program, keep: int) -> None:
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(InputError, match=r"truncated or damaged|is not a network|another program"):
+        load_network(path, program)
+
+
+def test_files_with_any_bit_of_the_header_flipped(path: Path, network: Network, program: Program) -> None:
+    """A flipped bit is refused, or it was in a part that says nothing about the network."""
+    data = bytearray(path.read_bytes())
+    header = 8 + struct.unpack("<Q", data[:8])[0]
+    rng = np.random.default_rng(0)
+    for at in rng.integers(0, header, size=200).tolist():
+        changed = bytearray(data)
+        changed[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        try:
+            again = load_network(path, program)
+        except InputError:
+            continue
+        assert again.digest == network.digest
+
+
+NO = object()  # the field is left out
+FUZZ: dict[str, list[object]] = {
+    "format": [NO, "bitwright network 9", 1],
+    "version": [NO, 3, "x" * 101],
+    "numpy": [NO, None],
+    "program_id": [NO, "a" * 63, "A" * 64, 7],
+    "seed": [NO, "x", True, -1, 2**63 + 1, 1.0],
+    "member": [NO, -1, 10**9 + 1, False, None],
+    "start": [NO, "hot", ["zero"], None],
+    "parametrization": [NO, "mup", 0],
+    "momentum": [NO, 1, "yes"],
+    "tolerance": [NO, float("nan"), float("inf"), 0, -1e-3, 0.5, "1e-3", True],
+    "error": [NO, float("nan"), -1e-9, 2e-3, None],
+    "steps": [NO, -3, 1.5, 10**13],
+    "trainer": [NO, "", "magic on cpu", "numpy on two devices", 5],
+    "padding": [NO, -1, 3, "0", 10**11],
+    "bits": [NO, ["lie"], "pqc", [], [1] * 9, None],
+    "examples": [NO, ["lie"], [], None],
+    "sha256": [NO, "0" * 64, "x", None],
+    "more": [1],
+}
+
+
+OTHERWISE = {  # what is said where the field itself could be
+    ("format", "bitwright network 9"): "of a kind this version knows",
+    ("format", "1"): "of a kind this version knows",
+    ("format", str(NO)): "of a kind this version knows",
+    ("padding", "3"): "do not fit its bits and examples",
+    ("sha256", "0" * 64): "is damaged",
+}
+
+
+def put(path: Path, network: Network, document: object) -> None:
+    path.write_bytes(save({"first": network.first, "last": network.last}, {"bitwright": json.dumps(document)}))
+
+
+def changed(path: Path, name: str, value: object) -> dict[str, object]:
+    return {
+        **{key: old for key, old in metadata(path).items() if key != name},
+        **({} if value is NO else {name: value}),
+    }
+
+
+def test_every_field_is_fuzzed(path: Path) -> None:
+    assert set(FUZZ) == {*metadata(path), "more"}
+
+
+@pytest.mark.parametrize("name", list(FUZZ))
+def test_metadata_that_cannot_be(path: Path, network: Network, program: Program, name: str) -> None:
+    for value in FUZZ[name]:
+        put(path, network, changed(path, name, value))
+        said = (
+            {"NaN", "Infinity"}
+            if value != value or value == float("inf")
+            else {OTHERWISE.get((name, str(value)), name)}
+        )
+        with pytest.raises(InputError, match="|".join(said)):
+            load_network(path, program)
+        save_network(network, program, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("seed", 5), ("member", 1), ("start", "random"), ("parametrization", "standard"), ("momentum", False)),
+        *(("tolerance", 2e-3), ("error", 0), ("steps", 0), ("trainer", "torch on cpu")),
+    ],
+)
+def test_an_origin_that_could_be_and_is_not_what_was_written(
+    path: Path, network: Network, program: Program, name: str, value: object
+) -> None:
+    """Another parametrization, for one, would be rounded in another way."""
+    put(path, network, changed(path, name, value))
+    with pytest.raises(InputError, match="its weights or their origin are not those that were written"):
+        load_network(path, program)
+
+
+@pytest.mark.parametrize("name", ["bits", "examples"])
+def test_as_many_names_as_there_should_be_and_one_of_them_wrong(
+    path: Path, network: Network, program: Program, name: str
+) -> None:
+    names = list(metadata(path)[name])  # type: ignore[call-overload]
+    for wrong in ([*names[:-1], "lie"], [names[1], names[0], *names[2:]]):
+        put(path, network, changed(path, name, wrong))
+        with pytest.raises(InputError, match="bits and examples are not those of the program"):
+            load_network(path, program)
+
+
+def test_weights_of_which_one_bit_was_flipped(path: Path, program: Program) -> None:
+    data = bytearray(path.read_bytes())
+    data[-2] ^= 1  # a little in the last weight
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is damaged"):
+        load_network(path, program)
+
+
+def test_files_of_the_first_format_are_read_after_all_other_checks(
+    path: Path, network: Network, program: Program
+) -> None:
+    old = {**changed(path, "sha256", NO), "format": "bitwright network 1"}
+    put(path, network, old)
+    assert load_network(path, program).digest == network.digest
+    assert read_about(path).digest is None
+    with pytest.raises(InputError, match="written by an earlier version"):
+        load_network(path, program, with_digest=True)
+    for name, value in (("error", 1e-2), ("bits", ["lie"]), ("steps", -3), ("sha256", network.digest)):
+        put(path, network, {**old, name: value})
+        with pytest.raises(InputError, match=name):
+            load_network(path, program)
+
+
+def test_what_a_file_says_of_itself(path: Path, network: Network, program: Program) -> None:
+    about = read_about(str(path))
+    assert (about.path, about.origin, about.digest) == (path, network.origin, network.digest)
+    assert (about.bits, len(about.examples)) == (program.layout.names, program.templates)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ('{"format": "bitwright network 2", "format": "bitwright network 1"}', "it has 'format' twice"),
+        ("[" * 100_000, "nested more than 32 deep"),
+        ("{", "truncated or damaged"),
+        ("[1]", "holds a list"),
+        ("", "truncated or damaged"),
+    ],
+)
+def test_metadata_that_is_no_document(
+    path: Path, network: Network, program: Program, document: str, message: str
+) -> None:
+    path.write_bytes(save({"first": network.first, "last": network.last}, {"bitwright": document}))
+    with pytest.raises(InputError, match=message) as caught:
+        load_network(path, program)
+    assert len(str(caught.value)) < 400
+
+
+def test_files_that_hold_something_else(path: Path, network: Network, program: Program) -> None:
+    document, weights = json.dumps(metadata(path)), {"first": network.first, "last": network.last}
+    for tensors, about in (
+        (weights, None),
+        (weights, {"pt": "1"}),
+        (weights, {"bitwright": document, "more": "1"}),
+        ({**weights, "bias": network.first}, {"bitwright": document}),
+        ({"first": network.first}, {"bitwright": document}),
+    ):
+        path.write_bytes(save(tensors, about))
+        with pytest.raises(InputError, match="holds something else, or more"):
+            load_network(path, program)
+
+
+def test_weights_that_cannot_be(path: Path, network: Network, program: Program) -> None:
+    document = json.dumps(metadata(path))
+    for name, value, message in (
+        ("first", np.nan, "NaN or infinite"),
+        ("last", np.nan, "NaN or infinite"),
+        ("last", -np.inf, "NaN or infinite"),
+        ("first", np.zeros((256, 5), np.float32), "do not fit its bits and examples"),
+        ("last", np.zeros((8, 256), np.float32), "do not fit its bits and examples"),
+        ("last", np.zeros((9, 255), np.float32), "do not fit its bits and examples"),
+        ("first", np.zeros((0, 12), np.float32), "do not fit its bits and examples"),
+        ("first", np.zeros(256, np.float32), "do not fit its bits and examples"),
+        ("first", network.first.astype(np.float16), "float32 or float64"),
+        ("last", network.last.astype(np.float64), "of type F32 and F64; float32 or float64"),
+    ):
+        weights = {"first": network.first.copy(), "last": network.last.copy()}
+        if isinstance(value, float):
+            weights[name][3, 3] = value
+        else:
+            weights[name] = value
+        path.write_bytes(save(weights, {"bitwright": document}))
+        with pytest.raises(InputError, match=message):
+            load_network(path, program)
+
+
+def test_arguments_of_other_types(path: Path, network: Network, program: Program) -> None:
+    assert load_network(str(path), program).digest == network.digest
+    for name in (3, None, b"n.safetensors"):
+        with pytest.raises(InputError, match=f"is a str or a Path, got {type(name).__name__}"):
+            load_network(name, program)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"belongs to a Program, got Algorithm; use its \.program"):
+        load_network(path, addition(3))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="belongs to a Program, got str"):
+        save_network(network, "addition", path)  # type: ignore[arg-type]
+
+
+def test_a_network_is_not_written_as_one_of_another_program(path: Path, network: Network) -> None:
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="trained for another program"):
+        save_network(network, addition(4).program, path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": -1}, "the seed must lie between"),
+        ({"seed": 0.5}, "the seed is a whole number"),
+        ({"member": 10**9 + 1}, "the member must lie between"),
+        ({"start": "hot"}, "there is no start 'hot'; choose zero or random"),
+        ({"trainer": "nunpy"}, "there is no trainer 'nunpy'; choose numpy or torch"),
+        ({"precision": "float16"}, "there is no precision 'float16'"),
+    ],
+)
+def test_recipes_that_could_not_be_written(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Recipe(256, **change)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="there is no parametrization 'mup'"):
+        Plan(parametrization="mup")  # type: ignore[arg-type]
+
+
+def test_missing_files(program: Program, tmp_path: Path) -> None:
+    for place in (tmp_path / "none.safetensors", tmp_path):
+        with pytest.raises(InputError, match="there is no network file"):
+            load_network(place, program)

@@ -1,0 +1,161 @@
+"""Training: gradients from outside, NumPy against PyTorch, and failures that say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, addition, permutation
+from bitwright.encoding.training_set import TrainingSet, random_bases
+from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks.numpy_trainer import backward, descend, forward
+from bitwright.networks.start import Shape, Start, initial_weights
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+SHAPE = Shape(8, 512, 6)  # addition of 2 bits
+
+
+def labels(bits: int = 2) -> np.ndarray:
+    return np.asarray(TrainingSet(addition(bits).program).labels().toarray().T)
+
+
+@pytest.mark.parametrize("start", ["zero", "random"])
+def test_the_start_depends_on_seed_and_member_alone(start: Start) -> None:
+    one, same = (initial_weights(SHAPE, start, seed=3, member=5) for _ in range(2))
+    other = initial_weights(SHAPE, start, seed=3, member=6)
+    assert all((a == b).all() for a, b in zip(one, same, strict=True))
+    assert not any((a == b).all() for a, b in zip(one, other, strict=True))
+    assert one[0].shape == (512, 8)
+    assert one[1].shape == (6, 512)
+    for weights in one:
+        assert abs(weights.mean()) < 0.1
+        assert abs(weights.std() - 1) < 0.1
+
+
+def test_a_zero_output_start_is_zero_everywhere() -> None:
+    first, last = initial_weights(SHAPE, "zero", seed=1)
+    x = np.random.default_rng(0).standard_normal((50, 8)).astype(np.float32)
+    assert np.abs(np.maximum(x @ first.T, 0) @ last.T).max() < 1e-3
+
+
+@pytest.mark.parametrize("basis", [False, True])
+def test_gradients_are_autograds(basis: bool) -> None:
+    first, last = initial_weights(SHAPE, "random", seed=2, dtype=np.float64)
+    program = addition(2).program
+    x = TrainingSet(program, 0, random_bases(program, 1) if basis else {}).inputs().toarray()
+    w1, w2 = (torch.tensor(w, requires_grad=True) for w in (first, last))
+    outputs = (w2 @ torch.relu(w1 @ torch.tensor(x).T)) / np.sqrt(8 * 512)
+    loss = 0.5 * (outputs - torch.tensor(labels())).square().sum()
+    loss.backward()
+    inputs = x if basis else None
+    before, hidden, error = forward(first, last, labels(), inputs)
+    back_first, back_last = backward(last, before, hidden, error, inputs)
+    assert 0.5 * float((error**2).sum()) == pytest.approx(loss.item())
+    np.testing.assert_allclose(back_first, w1.grad.numpy(), atol=1e-12)
+    np.testing.assert_allclose(back_last, w2.grad.numpy(), atol=1e-12)
+
+
+def test_any_orthonormal_basis_trains_the_same_function() -> None:
+    """With X in place of unit vectors, w1 X' takes the path that w1 takes without."""
+    program = addition(2).program
+    x = TrainingSet(program, 0, random_bases(program, 7)).inputs().toarray()
+    first, last = initial_weights(SHAPE, "zero", seed=4, dtype=np.float64)
+    general_first, general_last, general = descend(first, last, labels(), Plan(), inputs=x)
+    fast_first, fast_last, fast = descend(first @ x.T, last, labels(), Plan())
+    np.testing.assert_allclose(general_first @ x.T, fast_first, atol=1e-10)
+    np.testing.assert_allclose(general_last, fast_last, atol=1e-10)
+    assert general.steps == fast.steps
+
+
+@pytest.mark.parametrize("momentum", [False, True])
+@pytest.mark.parametrize("start", ["zero", "random"])
+@pytest.mark.parametrize("parametrization", ["ntk", "standard"])
+def test_pytorch_does_what_numpy_does(momentum: bool, start: Start, parametrization: str) -> None:
+    plan = Plan(momentum=momentum, parametrization=parametrization)  # type: ignore[arg-type]
+    results = [
+        train(addition(3).program, Recipe(1024, 5, start=start, plan=plan, trainer=trainer))
+        for trainer in ("numpy", "torch")
+    ]
+    (one, history), (two, other) = results
+    assert history.steps == other.steps
+    np.testing.assert_allclose(one.first, two.first, atol=2e-4)
+    np.testing.assert_allclose(one.last, two.last, atol=2e-4)
+    np.testing.assert_allclose(history.error, other.error, rtol=1e-2, atol=1e-5)
+
+
+def test_batches_of_networks_train_as_each_alone() -> None:
+    from bitwright.networks.torch_trainer import descend_many
+
+    torch.set_num_threads(1)
+    starts = [initial_weights(SHAPE, "random", 9, member) for member in range(4)]
+    y = torch.tensor(labels(), dtype=torch.float32)
+    together = descend_many(
+        torch.tensor(np.array([s[0] for s in starts])), torch.tensor(np.array([s[1] for s in starts])), y, Plan()
+    )
+    for member, (first, last) in enumerate(starts):
+        alone = descend_many(torch.tensor(first[None]), torch.tensor(last[None]), y, Plan())
+        np.testing.assert_allclose(together[0][member], alone[0][0], atol=1e-5)
+        assert together[2][member].steps == alone[2][0].steps
+
+
+def test_training_reaches_its_tolerance_and_keeps_a_history() -> None:
+    network, history = train(addition(4).program, Recipe(2048, plan=Plan(tolerance=1e-4)))
+    examples = TrainingSet(addition(4).program)
+    outputs = network(examples.inputs().toarray().astype(np.float32))
+    assert np.abs(outputs - examples.labels().toarray()).max() <= 1.1e-4
+    assert history.error[-1] <= 1e-4 < history.error[-2]
+    assert history.loss[0] > 100 * history.loss[-1]
+    assert network.origin.error == history.error[-1]
+
+
+def test_the_same_function_as_a_plain_module() -> None:
+    network, _ = train(addition(3).program, Recipe(256))
+    x = np.random.default_rng(0).random((7, 12)).astype(np.float32)
+    with torch.no_grad():
+        np.testing.assert_allclose(network.to_torch()(torch.tensor(x)).numpy(), network(x), atol=1e-5)
+
+
+def test_momentum_takes_fewer_steps() -> None:
+    program = permutation(range(40, 0, -1)).program
+    plain, heavy = (train(program, Recipe(2048, plan=Plan(momentum=m)))[1].steps for m in (False, True))
+    assert heavy < 0.7 * plain
+
+
+def test_divergence_and_stalling_are_errors() -> None:
+    with pytest.raises(TrainingError, match="diverged after"):
+        train(addition(3).program, Recipe(512, plan=Plan(rate=1e4)))
+    with pytest.raises(TrainingError, match=r"stalled at an error of .* after 2 steps"):
+        train(addition(3).program, Recipe(512, plan=Plan(most_steps=2)))
+    with pytest.raises(TrainingError, match="diverged after"):
+        train(addition(3).program, Recipe(512, plan=Plan(rate=1e4), trainer="torch"))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        (lambda: Recipe(0), "width must lie between 1 and"),
+        (lambda: Recipe(7), "width must be even, got 7"),
+        (lambda: Recipe(8, trainer="jax"), "no trainer 'jax'"),
+        (lambda: Recipe(8, trainer="torch", device="cuda:99x"), "no device"),
+        (lambda: Recipe(8, plan=Plan(tolerance=0)), "tolerance must lie between 0 and 0.5"),
+        (lambda: Recipe(8, plan=Plan(rate=-1)), "rate must be above 0"),
+        (lambda: Recipe(8, plan=Plan(most_steps=0)), "steps must be at least 1"),
+        (lambda: Recipe(8, padding=-1), "at least the program's"),
+    ],
+)
+def test_impossible_recipes(recipe: object, message: str) -> None:
+    assert callable(recipe)
+    with pytest.raises(InputError, match=message):
+        train(addition(2).program, recipe())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="no CUDA device"):
+        train(addition(2).program, Recipe(8, trainer="torch", device="cuda"))
+
+
+def test_without_pytorch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.networks.torch_trainer.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"pip install 'bitwright\[train\]'"):
+        train(addition(2).program, Recipe(8, trainer="torch"))

@@ -1,0 +1,276 @@
+"""Machine V with a host: examples against the interpreter, limits, checkpoints, a trained network as the computer."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from subleq_lockstep import compare, random_image
+
+from bitwright.bits import BoolArray
+from bitwright.engines.make import make_engine
+from bitwright.engines.network import NetworkEngine
+from bitwright.engines.protocol import Batch
+from bitwright.machines.subleq import (
+    DIALECTS,
+    Assembly,
+    Interpreter,
+    MachineV,
+    Shape,
+    assemble_sq,
+    find_dialect,
+    load_image,
+    load_sq,
+    machine_v,
+)
+from bitwright.networks import Plan, Recipe, train
+from bitwright.running.checkpoint import load_checkpoint, save_checkpoint
+from bitwright.running.computer import Computer, Ending, Limits, Tally
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
+PRINTS = {
+    "hello": "Hello, world!\n",
+    "echo": "one line\nand another",
+    "count": "one line\nand another20 1\n",
+    "sort": "".join(sorted("bubblesorted")) + "\n",
+    "sieve": " ".join(str(n) for n in range(2, 50) if all(n % d for d in range(2, n))) + " \n",
+    "matrix": "4 18 8 \n13 39 20 \n22 24 23 \n",
+    "interpreter": "guest's word",
+}
+
+
+def machine_of(program: Assembly) -> MachineV:
+    assert program.words is not None
+    assert program.width is not None
+    assert program.dialect is not None
+    return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
+
+
+def reader(text: bytes) -> Callable[[], int | None]:
+    supply = list(text)
+    return lambda: supply.pop(0) if supply else None
+
+
+def finish(machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str) -> tuple[Ending, bytes]:
+    said = bytearray()
+    chosen = make_engine(engine, machine.program, Settings(rounding))  # type: ignore[arg-type]
+    computer = Computer(machine, chosen, machine.start(image), reader(text), said.append)
+    return computer.run(), bytes(said)
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_examples_print_what_the_interpreter_prints(name: str) -> None:
+    program, text = load_sq(EXAMPLES / f"{name}.sq"), b"one line\nand another"
+    v, said = machine_of(program), bytearray()
+    truth = Interpreter(v.shape, program.image, reader(text), said.append)
+    assert truth.run(100_000)
+    assert bytes(said).decode() == PRINTS[name]
+    for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
+        if v.program.templates > 40_000 and rounding == "sign":
+            continue
+        ending, printed = finish(v, program.image, engine, text, rounding)
+        assert (ending.reason, printed) == ("halt", bytes(said))
+        assert (ending.tally.instructions, ending.pc) == (truth.executed, truth.pc)
+        assert ending.memory == truth.memory
+        if engine == "limit":
+            assert ending.tally.margin is not None
+            assert ending.tally.margin == 0.5 if rounding == "calibrated" else 0 < ending.tally.margin < 0.1
+
+
+def test_every_example_is_tested() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.sq")} == set(PRINTS)
+
+
+def test_without_the_event_loop_the_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = load_sq(EXAMPLES / "hello.sq")
+    v = machine_of(program)
+    fast, said = finish(v, program.image, "templates", b"", "calibrated")
+    monkeypatch.setattr(events, "AVAILABLE", False)
+    slow, said_too = finish(v, program.image, "templates", b"", "calibrated")
+    assert said == said_too
+    assert (fast.tally.steps, fast.tally.instructions) == (slow.tally.steps, slow.tally.instructions)
+    assert (fast.memory, fast.pc) == (slow.memory, slow.pc)
+
+
+@pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
+def test_n_is_the_range_of_all_steps() -> None:
+    v = machine_v(Shape(16, 6, DIALECTS["plain"]))
+    image = [9, 10, 3, 11, 11, 0, 0, 0, 0, 1, 20, 0, 0, 0, 0, 0]
+    computer = Computer(v, make_engine("templates", v.program), v.start(image))
+    ending = computer.run(Limits(instructions=6))
+    assert (ending.reason, ending.tally.instructions) == ("limit", 6)
+    batch = make_engine("templates", v.program).begin(v.start(image)[np.newaxis])
+    n = []
+    for _ in range(ending.tally.steps):
+        n.append(len(v.program.match(batch.states()[0])))
+        batch.step()
+    assert (ending.tally.least, ending.tally.most) == (min(n), max(n))
+    assert (computer.state() == batch.states()[0]).all()
+
+
+LOOP = "loop: in x\nout x\nadd #1, x\njle x, end\njmp loop\nend: halt\nx: .data 0"
+
+
+def test_a_run_in_pieces_is_the_whole_run(tmp_path: Path) -> None:
+    v = machine_v(Shape(64, 8, DIALECTS["howerj"]))
+    image, text = assemble_sq(LOOP).image, b"in pieces"
+    whole, said = finish(v, image, "limit", text, "sign")
+    supply, printed, state, tally = reader(text), bytearray(), v.start(image), Tally()
+    for piece in range(1, 40):
+        engine = make_engine("limit", v.program, Settings("sign"))
+        computer = Computer(v, engine, state, supply, printed.append, tally)
+        ending = computer.run(Limits(instructions=piece))
+        save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally, "")
+        state, tally, _ = load_checkpoint(tmp_path / "run.npz", v)
+        assert (state == computer.state()).all()
+        assert tally == computer.tally
+        if ending.reason == "halt":
+            break
+    assert ending.reason == "halt"
+    assert bytes(printed) == said
+    assert (ending.memory, ending.pc) == (whole.memory, whole.pc)
+    assert (tally.instructions, tally.inputs, tally.outputs) == (
+        whole.tally.instructions,
+        whole.tally.inputs,
+        whole.tally.outputs,
+    )
+
+
+def test_a_reader_that_is_interrupted_leaves_a_run_that_can_go_on() -> None:
+    v = machine_v(Shape(64, 8, DIALECTS["howerj"]))
+    said = bytearray()
+
+    def stop() -> int | None:
+        raise KeyboardInterrupt
+
+    first = Computer(v, make_engine("templates", v.program), v.start(assemble_sq(LOOP).image), stop, said.append)
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    assert first.interrupted().reason == "stopped"
+    second = Computer(
+        v, make_engine("templates", v.program), first.state(), reader(b"ok"), said.append, first.interrupted().tally
+    )
+    assert second.run().reason == "halt"
+    assert bytes(said) == b"ok\xff"
+
+
+def test_time_limits_and_looks() -> None:
+    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
+    forever = [7, 7, 0]
+    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(Limits(seconds=0.0))
+    assert ending.reason == "time"
+    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda _: False)
+    assert ending.reason == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (8, 3, "range,io")]
+)
+@pytest.mark.parametrize("fast", [True, False])
+def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
+    words: int, width: int, dialect: str, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a limit, by `look` and inside a request: address and memory are those of the interpreter."""
+    monkeypatch.setattr(events, "AVAILABLE", events.AVAILABLE and fast)
+    v, rng = machine_v(Shape(words, width, find_dialect(dialect))), random.Random(3)
+    engine, reasons = make_engine("templates", v.program), set()
+    for _ in range(12):
+        image, text = random_image(rng, v.shape), rng.randbytes(20)
+        for limit, looks in ((0, 99), (1, 99), (7, 99), (99, 0), (99, 5), (99, 11)):
+            left, said = [looks], bytearray()
+
+            def look(_: Tally, left: list[int] = left) -> bool:
+                left[0] -= 1
+                return left[0] >= 0
+
+            computer = Computer(v, engine, v.start(image), reader(text), said.append)
+            ending = computer.run(Limits(instructions=limit), look)
+            expected = bytearray()
+            truth = Interpreter(v.shape, image, reader(text), expected.append)
+            while truth.executed < ending.tally.instructions:
+                assert truth.step()
+            assert (ending.pc, computer.memory()) == (truth.pc, truth.memory)
+            assert said[: len(expected)] == expected
+            reasons.add(ending.reason)
+    assert "limit" in reasons
+    assert "stopped" in reasons or (fast and v.ports is None)  # there one leap leads to the limit, without a look
+
+
+def test_a_clock_that_jumps_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of time are of the clock that only goes on; the one on the wall may be set by anyone."""
+    ticks = iter(10.0**9 * (-1) ** n * n for n in range(10**9))
+    monkeypatch.setattr("time.time", lambda: next(ticks))
+    program = load_sq(EXAMPLES / "hello.sq")
+    v = machine_of(program)
+    computer = Computer(v, make_engine("templates", v.program), v.start(program.image))
+    ending = computer.run(Limits(seconds=3600.0))
+    assert (ending.reason, ending.tally.instructions) == ("halt", 70)
+    assert 0 <= ending.tally.seconds < 3600
+
+
+def test_a_machine_that_loses_its_way_is_seen() -> None:
+    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
+    state = v.start([7, 7, 0])
+    state[v.boundary] = False  # nothing begins
+    assert Computer(v, make_engine("templates", v.program), state).run().reason == "stuck"
+
+
+def test_a_run_that_has_ended_makes_no_further_step() -> None:
+    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
+    first = Computer(v, make_engine("templates", v.program), v.start([7, 7, 30]))
+    ending = first.run()
+    again = Computer(v, make_engine("templates", v.program), first.state(), tally=first.tally).run()
+    assert ending.reason == "halt"
+    assert again == ending
+
+
+class _Watched:
+    """A batch that remembers the smallest margin."""
+
+    def __init__(self, batch: Batch, margins: list[float]) -> None:
+        self._batch, self._margins = batch, margins
+
+    def step(self) -> None:
+        self._batch.step()
+        found = self._batch.margin()
+        assert found is not None
+        self._margins.append(float(found.min()))
+
+    def states(self) -> BoolArray:
+        return self._batch.states()
+
+
+def test_a_trained_network_is_the_computer() -> None:
+    """One network, 8 words of 5 bits, every step its own: memory and address as the interpreter has them."""
+    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
+    network, _ = train(v.program, Recipe(8_192, seed=0, plan=Plan(tolerance=1e-2, momentum=True)))
+    engine, margins = NetworkEngine(v.program, [network], "calibrated"), []
+    rng = random.Random(1)
+    images = [random_image(rng, v.shape) for _ in range(24)]
+    found = compare(v, images, most=5, begin=lambda states: _Watched(engine.begin(states), margins))  # type: ignore[arg-type, return-value]
+    assert found.mismatches == []
+    assert found.instructions > 60
+    assert min(margins) > 0.02
+
+    image = [6, 7, 6, 5, 5, 0, 1, 3]  # the last word counts down; at 0 the jump goes to 6, where no instruction fits
+    truth = Interpreter(v.shape, image)
+    assert truth.run(50)
+    ending = Computer(v, engine, v.start(image), truth=make_engine("templates", v.program)).run()
+    assert (ending.reason, ending.memory, ending.tally.wrong) == ("halt", truth.memory, 0)
+    assert ending.tally.instructions == truth.executed > 4
+
+
+@pytest.mark.skipif("BITWRIGHT_EFORTH" not in os.environ, reason="BITWRIGHT_EFORTH does not name an image")
+def test_an_eforth_of_someone_else_boots_and_computes() -> None:
+    """The image is not part of the project. Words are looked up for a while: twelve million instructions."""
+    image = load_image(os.environ["BITWRIGHT_EFORTH"])
+    v, text, said = machine_v(Shape(1 << 16, 16, DIALECTS["howerj"])), b"2 3 + .\nbye\n", bytearray()
+    truth = Interpreter(v.shape, image, reader(text), said.append)
+    assert truth.run(1 << 40)
+    assert b" 5 ok" in said
+    ending, printed = finish(v, image, "limit", text, "calibrated")
+    assert (ending.reason, printed, ending.memory) == ("halt", bytes(said), truth.memory)

@@ -1,0 +1,220 @@
+"""The bit-sliced engine against the plain ones, on random programs, also where the sign rule goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import CASES, Case, crowded, random_program
+
+from bitwright import Algorithm, Program, Word, multiplication, parse, run_batch
+from bitwright.bits import BoolArray
+from bitwright.checking.validation.walk import Walker
+from bitwright.engines.kernel import KernelEngine
+from bitwright.engines.rules import LimitEngine, RuleEngine
+from bitwright.program import FIXED_POINT
+from bitwright.program.algorithm import Halt
+from bitwright.running.sliced import lanes
+from bitwright.running.sliced.engine import Outcome, SlicedEngine
+from bitwright.theory.decisions import decide
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def whole(program: Program, steps: int | None, halt: Halt = None) -> Algorithm:
+    """An algorithm that takes and gives every bit of the state."""
+    word = Word("x", tuple(range(program.bits)))
+    return Algorithm("random", program, inputs=(word,), outputs=(word,), steps=steps, halt=halt)
+
+
+def random_rows(rng: np.random.Generator, bits: int, count: int, density: float) -> lanes.Rows:
+    states = rng.random((bits, 64 * -(-count // 64))) < density
+    return np.packbits(states, axis=1, bitorder="little").view(np.uint64)
+
+
+def assert_equal(found: Outcome, wanted: Outcome, count: int) -> None:
+    assert (lanes.unpack_lanes(found.outputs, count) == lanes.unpack_lanes(wanted.outputs, count)).all()
+    assert (found.unfinished == wanted.unfinished).all()
+    for name in ("evaluations", "steps", "wrong_steps", "matches", "triples"):
+        assert getattr(found, name) == getattr(wanted, name), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=SEEDS,
+    bits=st.integers(1, 40),
+    largest=st.integers(1, 6),
+    fan=st.integers(1, 5),
+    count=st.sampled_from([1, 63, 64, 65, 130, 4096 + 70]),
+    steps=st.integers(0, 70),
+    halt=st.sampled_from([None, 0, FIXED_POINT]),
+)
+def test_runs_are_those_of_the_plain_engine(
+    seed: int, bits: int, largest: int, fan: int, count: int, steps: int, halt: Halt
+) -> None:
+    rng = np.random.default_rng(seed)
+    algorithm = whole(random_program(rng, bits, largest, fan), steps, halt)
+    rows = random_rows(rng, bits, count, rng.random())
+    found = SlicedEngine(algorithm, steps).run(rows, count)
+    wanted = Walker(algorithm, RuleEngine(algorithm.program), steps).run(rows, count)
+    assert_equal(found, wanted, count)
+    assert found.wrong_steps == 0
+    done = run_batch(algorithm, lanes.unpack_lanes(rows, count))
+    assert (lanes.unpack_lanes(found.outputs, count) == done.states).all()
+    assert (found.unfinished == ~done.halted).all()
+    assert found.steps == done.steps.max()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    writers=st.integers(2, 40),
+    bystanders=st.integers(0, 30),
+    padding=st.integers(0, 40),
+    count=st.sampled_from([1, 80, 200]),
+    steps=st.integers(1, 6),
+    seed=SEEDS,
+)
+def test_where_the_sign_rule_goes_wrong_it_is_followed(
+    writers: int, bystanders: int, padding: int, count: int, steps: int, seed: int
+) -> None:
+    """As `limit` does, and as a dense solve does."""
+    program = crowded(writers, bystanders)
+    K = program.templates + padding
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, program.bits, count, 2 / writers)
+    rows[writers + 1 :] |= random_rows(rng, bystanders, count, 0.8)
+    algorithm = whole(program, steps)
+    found = SlicedEngine(algorithm, steps, decide(program, K, "sign")).run(rows, count)
+    assert_equal(found, Walker(algorithm, LimitEngine(program, K, "sign"), steps).run(rows, count), count)
+    assert_equal(found, Walker(algorithm, KernelEngine(program, K, "sign"), steps).run(rows, count), count)
+
+
+def test_wrong_decisions_do_occur_in_that_test() -> None:
+    program = crowded(50, bystanders=20)
+    algorithm = whole(program, 1)
+    rows = np.zeros((program.bits, 1), dtype=np.uint64)
+    rows[0], rows[51:] = 0b0011, 0b0001  # lane 0: one of 51 writers and 20 bystanders; lane 1: the writer alone
+    for rounding, wrong in (("sign", 1), ("calibrated", 0)):
+        decisions = decide(program, program.templates, rounding)  # type: ignore[arg-type]
+        found = SlicedEngine(algorithm, 1, decisions).run(rows, 3)
+        assert found.wrong_steps == wrong
+        assert lanes.unpack_lanes(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
+        assert {(21, 51, 1), (1, 51, 1), (0, 51, 0)} <= found.triples
+        assert found.matches == {0, 1, 21}
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS, bits=st.integers(2, 25), padding=st.integers(0, 8))
+def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bits: int, padding: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, 3, 6)
+    algorithm, K = whole(program, 9), program.templates + padding
+    rows = random_rows(rng, bits, 150, 0.5)
+    found = SlicedEngine(algorithm, 9, decide(program, K, "sign")).run(rows, 150)
+    wanted = Walker(algorithm, LimitEngine(program, K, "sign"), 9).run(rows, 150)
+    assert_equal(found, wanted, 150)
+    margin = decide(program, K, "sign").margin(found.triples)
+    assert (margin is None) == (wanted.margin is None)
+    if margin is not None:
+        assert margin[0] == pytest.approx(wanted.margin, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_answer_is_pythons(case: Case) -> None:
+    inputs = case.inputs(most=300)
+    places = [bit for word in case.algorithm.inputs for bit in word.bits]
+    states = case.states(inputs)[:, places]
+    padded = np.zeros((len(places), 64 * -(-len(inputs) // 64)), dtype=bool)
+    padded[:, : len(inputs)] = states.T
+    rows = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+    done = SlicedEngine(case.algorithm, case.algorithm.steps or 10_000).run(rows, len(inputs))
+    at = 0
+    for word in case.algorithm.outputs:
+        numbers = lanes.numbers(done.outputs[at : at + len(word.bits)], len(inputs), word.signed)
+        assert numbers.tolist() == [case.meaning(**values)[word.name] for values in inputs]
+        at += len(word.bits)
+
+
+def test_chunks_of_any_size_give_the_same() -> None:
+    algorithm = multiplication(4)
+    rows = lanes.counting(0, 4, 8)
+    whole_run = SlicedEngine(algorithm, 76).run(rows, 256)
+    for words in (1, 3):
+        assert_equal(SlicedEngine(algorithm, 76, words=words).run(rows, 256), whole_run, 256)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 5, 6, 7, 20])
+@pytest.mark.parametrize("first", [0, 64, 1024])
+def test_counting(bits: int, first: int) -> None:
+    rows = lanes.counting(first, 3, bits)
+    assert rows.shape == (bits, 3)
+    assert lanes.numbers(rows, 130).tolist() == [(first + i) % 2**bits for i in range(130)]
+
+
+@given(st.integers(1, 100), st.integers(1, 200), st.booleans(), SEEDS)
+def test_numbers_in_lanes(bits: int, count: int, signed: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, bits, count, 0.5)
+    words = rows.tolist()
+    numbers = [sum((words[j][i // 64] >> i % 64 & 1) << j for j in range(bits)) for i in range(count)]
+    if signed:
+        numbers = [value - 2**bits if value >> (bits - 1) else value for value in numbers]
+    assert lanes.numbers(rows, count, signed).tolist() == numbers
+
+
+def test_lanes_that_hold_nothing_do_not_count() -> None:
+    """Of 64 lanes one is a state; the others would match all 40 blocks."""
+    zeros = parse("bits x[40]\nblock x[i] for i in 1..40\nwhen x[i]=0 write x[i] for i in 1..40\ninput x\nsteps 1")
+    rows = np.full((40, 1), 1, dtype=np.uint64)
+    done = SlicedEngine(zeros, 1).run(rows, 1)
+    assert done.matches == {0}
+    assert done.triples == {(0, 1, 0)}
+    assert done.evaluations == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 63, 64, 65, 200])
+@pytest.mark.parametrize("halt", [None, FIXED_POINT])
+def test_a_wrong_step_that_changes_nothing_is_counted_every_time(steps: int, halt: Halt) -> None:
+    """x[1] among nine others should set y and never does, so the state rests, and every step of it is wrong."""
+    rules = "bits x[14] z[9] y\nblock x[i] for i in 1..14\nblock z[i] for i in 1..9\nblock y\n"
+    rules += "when x[i]=1 write y x[i] for i in 1..14\nwhen z[i]=1 write z[i] for i in 1..9\ninput x z\noutput y\n"
+    program = parse(rules + "steps 1").program
+    algorithm = whole(program, steps, halt)
+    rows = np.zeros((program.bits, 2), dtype=np.uint64)
+    rows[0, 0], rows[14:23, 0] = 0b1011, 0b0011  # lanes 0 and 1 are wrong; 3 has x[1] alone, and 2 nothing
+    made = steps if halt is None else 1
+    rests = [[True, False], [True, False]]
+    for words in (1, 2):
+        found = SlicedEngine(algorithm, steps, decide(program, program.templates, "sign"), words).run(rows, 70)
+        assert found.wrong_steps == 2 * made
+        assert lanes.unpack_lanes(found.outputs, 70)[:2, [0, 23]].tolist() == rests
+    wanted = Walker(algorithm, LimitEngine(program, program.templates, "sign"), steps).run(rows, 70)
+    assert wanted.wrong_steps == 2 * made
+    assert_equal(found, wanted, 70)
+
+
+def successor(program: Program, state: BoolArray) -> BoolArray:
+    """Eq. (6) written out: what the matching templates write is on."""
+    after = np.zeros_like(state)
+    for template in program.match(state):
+        after[program.writes(int(template))] = True
+    return after
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=SEEDS, bits=st.integers(2, 30), count=st.sampled_from([1, 64, 200]), bound=st.integers(0, 6))
+def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int, bound: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng, bits, 3, 3)
+    algorithm = replace(whole(program, 5, rng.choice([None, FIXED_POINT])), matches=bound)
+    rows = random_rows(rng, bits, count, 0.5)
+    found = SlicedEngine(algorithm, 5, words=1).run(rows, count)
+    states, wanted = lanes.unpack_lanes(rows, count), np.zeros(count, dtype=bool)
+    for _ in range(5):
+        wanted |= [len(program.match(state)) > bound for state in states]
+        states = np.array([successor(program, state) for state in states])
+    assert found.beyond.tolist() == wanted.tolist()
+    assert Walker(algorithm, RuleEngine(program), 5).run(rows, count).beyond.tolist() == wanted.tolist()

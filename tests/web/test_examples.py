@@ -1,0 +1,80 @@
+"""Every example of the page runs with everything that the page offers for it, on a plain installation too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from re import match
+from typing import Any
+
+import pytest
+from serving import Process, serving_process
+
+from bitwright.web.examples import example_texts
+from bitwright.web.limits import Limits
+
+ROOT = Path(__file__).parent.parent.parent
+ENGINES = ("templates", "limit", "kernel", "sampled", "network")
+ROUNDINGS = ("calibrated", "sign")
+PROGRAMS = [
+    (example, machine) for example in example_texts() for machine in ("AB" if example["kind"] == "sbn" else "-")
+]
+
+
+def optional_packages() -> list[str]:
+    """What no plain installation of `bitwright[web]` brings along."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [needed for extra, needed in project["optional-dependencies"].items() if extra not in ("web", "dev")]
+    return [match(r"[\w-]+", requirement)[0] for needed in extras for requirement in needed]  # type: ignore[index]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """A server in whose processes no optional package can be imported. Its time does not run out on slow machines."""
+    folder = tmp_path_factory.mktemp("plain")
+    blocked = [*optional_packages(), "llvmlite", "triton"]
+    assert {"numba", "torch", "ray"} <= set(blocked)
+    (folder / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({blocked!r}))\n")
+    tried = [sys.executable, "-P", "-c", "import torch"]
+    assert subprocess.run(tried, env={"PYTHONPATH": str(folder)}, capture_output=True).returncode
+    limits = Limits(seconds=1000, check_seconds=1000)
+    with serving_process(limits, first=folder) as server:
+        yield server
+        assert server.said() == ""
+
+
+@pytest.mark.parametrize(("example", "machine"), PROGRAMS, ids=lambda x: x if isinstance(x, str) else x["name"])
+def test_every_example_runs_with_all_that_is_offered(plain: Any, example: dict[str, Any], machine: str) -> None:
+    source = {"kind": example["kind"], "text": example["text"], **({"machine": machine} if machine != "-" else {})}
+    offers = plain.check(source)["about"]["engines"]
+    assert [tuple(offers), *{tuple(offer) for offer in offers.values()}] == [ENGINES, ROUNDINGS]
+    jobs = {}
+    for engine in ENGINES:
+        for rounding in ROUNDINGS:
+            steps = {"max_steps": 1500} if engine in ("sampled", "network") else {}  # a wrong step may never halt
+            request = {"source": source, "inputs": example["inputs"], "engine": engine, "rounding": rounding, **steps}
+            jobs[engine, rounding] = plain.start(request)
+    for (engine, rounding), job in jobs.items():
+        ended = plain.end(job)
+        assert ended["message"] == (offers[engine][rounding] or "")
+        if offers[engine][rounding] is None:
+            result = ended["result"]
+            assert (ended["state"], result["rounding"] or rounding) == ("done", rounding)
+            assert result["halted"] or engine in ("sampled", "network")
+            assert {"trace.html", "program.bw", "run.json"} <= set(ended["files"])
+            assert set(result["missing"]) == {"training-set.npz"} - set(ended["files"])
+        else:
+            assert (ended["state"], engine in ("kernel", "network")) == ("failed", True)
+
+
+def test_a_download_that_is_too_large_is_left_out_and_that_is_said(plain: Any) -> None:
+    [example] = [example for example in example_texts() if example["name"] == "sort4.sbn"]
+    source = {"kind": "sbn", "text": example["text"], "machine": "A"}
+    job = plain.run({"source": source, "inputs": example["inputs"], "engine": "limit", "rounding": "sign"})
+    assert job["state"] == "done", job["message"]
+    assert [job["result"]["outputs"][name] for name in "abcd"] == ["2", "4", "7", "9"]
+    assert "training-set.npz" not in job["files"]
+    assert "too large" in job["result"]["missing"]["training-set.npz"]

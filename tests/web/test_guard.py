@@ -1,0 +1,125 @@
+"""Who may ask, what may be asked, and what a process that works for strangers cannot do."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from waiting import PATIENCE
+
+ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
+
+
+def host_of(server: Any) -> str:
+    return str(server.http.base_url.netloc.decode())
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:99", "127.0.0.1:1", "[::1]:8000", "192.168.0.9"])
+def test_addresses_and_localhost_are_answered(server: Any, host: str) -> None:
+    assert server.http.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "a@127.0.0.1", "127.0.0.1:x", "[::1", ""])
+def test_other_names_are_not(server: Any, host: str) -> None:
+    for path in ("/", "/api/about", "/assets/main.js"):
+        answer = server.http.get(path, headers={"host": host})
+        assert (answer.status_code, list(answer.json())) == (421, ["error"])
+
+
+def test_other_pages_can_change_nothing(server: Any) -> None:
+    mine = f"http://{host_of(server)}"
+    assert server.http.post("/api/runs", json=ADD, headers={"origin": mine}).status_code == 202
+    for headers in ({"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        assert server.http.post("/api/runs", json=ADD, headers=headers).status_code == 403
+        assert server.http.delete("/api/runs/x", headers=headers).status_code == 403
+    answer = server.http.post("/api/runs", content=b"{}", headers={"content-type": "text/plain"})
+    assert (answer.status_code, answer.json()) == (415, {"error": "send application/json"})
+
+
+def test_large_bodies_are_refused_early(server: Any) -> None:
+    def pieces() -> Iterator[bytes]:
+        for _ in range(1000):
+            yield b" " * 4096
+
+    headers = {"content-type": "application/json"}
+    for content in (b" " * (1 << 20), pieces()):
+        with suppress(httpx.TransportError):  # or the door was closed before everything was said
+            answer = server.http.post("/api/check", content=content, headers=headers)
+            assert (answer.status_code, "at most 512 KiB" in answer.json()["error"]) == (413, True)
+    long = {"source": {"kind": "rules", "text": "#" * 65_537}}
+    assert "at most 65536 characters" in server.http.post("/api/check", json=long).json()["error"]
+
+
+def test_a_large_content_length_is_answered_before_the_body_comes(server: Any) -> None:
+    with socket.create_connection(("127.0.0.1", server.http.base_url.port), timeout=PATIENCE) as raw:
+        lines = ("POST /api/check HTTP/1.1", f"Host: {host_of(server)}", "Content-Length: 999999999", "", "")
+        raw.sendall("\r\n".join(lines).encode())
+        assert raw.recv(4096).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        *[("GET", path, 404) for path in ("/nothing", "/docs", "/openapi.json", "/api/", "/api/runs/x", "/assets/x")],
+        *[("GET", path, 404) for path in ("/assets/..%2fapp.py", "/assets/../app.py", "/api/runs/x/trace.html")],
+        *[("PUT", "/", 405), ("POST", "/", 405), ("GET", "/api/runs", 405), ("DELETE", "/api/runs/x", 404)],
+        ("GET", "/api/runs/x?after=y", 422),
+    ],
+)
+def test_what_is_not_there_is_said_in_json(server: Any, method: str, path: str, code: int) -> None:
+    answer = server.http.request(method, path, headers={"content-type": "application/json"})
+    assert (answer.status_code, list(answer.json())) == (code, ["error"])
+
+
+def test_every_answer_carries_the_rules_for_browsers(server: Any) -> None:
+    job = server.run(ADD)
+    for path in ("/", "/assets/main.js", "/api/about", "/nothing", f"/api/runs/{job['id']}/size.json"):
+        headers = server.http.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+    assert "default-src 'none'" in server.http.get("/").headers["content-security-policy"]
+    trace = server.http.get(f"/api/runs/{job['id']}/trace.html")
+    assert trace.headers["content-security-policy"] == "sandbox allow-scripts; frame-ancestors 'self'"
+    saved = server.http.get(f"/api/runs/{job['id']}/certificate.json?save=true")
+    assert saved.headers["content-disposition"] == 'attachment; filename="certificate.json"'
+
+
+@pytest.mark.parametrize("text", ["include /etc/passwd", ".include /etc/passwd", 'let x = open("/etc/passwd")'])
+@pytest.mark.parametrize("kind", ["rules", "sbn"])
+def test_no_text_reads_a_file(server: Any, kind: str, text: str) -> None:
+    answer = server.check({"kind": kind, "text": text})
+    assert not answer["ok"]
+    assert "root:" not in str(answer)
+
+
+CONFINED = """
+import sys
+from bitwright.web import work
+from bitwright.web.confine import confine
+confine(1 << 30)
+import subprocess, socket, os
+def tried(what):
+    try:
+        what()
+    except (PermissionError, MemoryError) as error:
+        return type(error).__name__
+    return "done"
+print(tried(lambda: open("/etc/passwd")), tried(lambda: os.listdir("/etc")), tried(lambda: open("new", "w")),
+    tried(lambda: subprocess.run(["true"])), tried(lambda: socket.create_connection(("127.0.0.1", 9))),
+    tried(lambda: bytearray(1 << 31)), tried(lambda: open(work.__file__)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of the operating system are Unix's")
+def test_a_confined_process_reads_writes_and_starts_nothing(tmp_path: Path) -> None:
+    found = subprocess.run([sys.executable, "-c", CONFINED], capture_output=True, text=True, check=True, cwd=tmp_path)
+    no = "PermissionError"
+    assert found.stdout.split() == [no, no, no, no, no, "MemoryError", "done"]

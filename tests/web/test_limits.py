@@ -1,0 +1,143 @@
+"""Problems by line, programs that do not halt, limits, cancelling, and results that are forgotten."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import ADD, ENDLESS, RING, SLOW, children, eventually, serving
+
+from bitwright import ProgramError, parse
+from bitwright.machines import assemble
+from bitwright.web.limits import Limits
+
+BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
+BROKEN_SBN = "loop: sbn a b nowhere\nfly a\nsub 3\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "read"), [("rules", BROKEN_RULES, parse), ("sbn", BROKEN_SBN, assemble)], ids=["rules", "sbn"]
+)
+def test_every_problem_is_named_with_line_and_column(server: Any, kind: str, text: str, read: Any) -> None:
+    with pytest.raises(ProgramError) as caught:
+        read(text)
+    expected = [{"line": p.line, "column": p.column, "message": p.message} for p in caught.value.problems]
+    answer = server.check({"kind": kind, "text": text})
+    assert (answer["problems"], answer["count"]) == (expected, len(expected))
+    assert (answer["ok"], len(expected) > 2) == (False, True)
+    job = server.run({"source": {"kind": kind, "text": text}})
+    assert (job["state"], "\n" in job["message"]) == ("failed", False)
+    assert job["message"].endswith("more problems)")
+
+
+def test_a_sound_program_is_described(server: Any) -> None:
+    answer = server.check({"kind": "addition", "bits": 10})
+    assert (answer["ok"], answer["problems"]) == (True, [])
+    about = answer["about"]
+    assert (about["templates"], about["bits"], about["blocks"], about["steps"]) == (40, 30, 20, 20)
+    assert about["inputs"] == [{"name": n, "bits": 10, "signed": False} for n in ("p", "q")]
+
+
+def test_a_program_that_does_not_halt_shows_what_it_did(server: Any) -> None:
+    job = server.run({"source": {"kind": "rules", "text": RING}})
+    assert (job["state"], job["result"]["halted"], job["result"]["steps"]) == ("done", False, 20_000)
+    assert job["result"]["note"].startswith("It did not halt within 20,000 steps (the most this server makes")
+    job = server.run({"source": {"kind": "sbn", "text": "loop: jmp loop"}, "max_steps": 100})
+    assert (job["result"]["halted"], job["result"]["steps"]) == (False, 100)
+    assert "your step limit" in job["result"]["note"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"source": {"kind": "addition", "bits": 20_000}}, "60,000 bits; this server takes at most 20,000"),
+        ({"source": {"kind": "multiplication", "bits": 1000}}, "templates; this server takes at most 20,000"),
+        (
+            {"source": {"kind": "multiplication", "bits": 100}, "inputs": {"multiplicand": "1", "multiplier": "1"}},
+            "takes 40,300 steps; for its 1,801 bits this server makes at most 13,881",
+        ),
+        ({**ADD, "engine": "network", "networks": 5}, "at most 4 networks for a run, got 5"),
+        (
+            {"source": {"kind": "addition", "bits": 65}, "inputs": {"p": "1", "q": "1"}, "engine": "network"},
+            "at most 256 examples, this program has 260",
+        ),
+        (
+            {"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "1"}, "engine": "kernel"},
+            "kernel engine takes at most 700 examples here, this program has 800",
+        ),
+        ({"source": {"kind": "rules", "text": "bits x[10000000]\nblock x[1]\nwhen x[1]=1 write x[1]"}}, "x["),
+        ({"source": {"kind": "addition", "bits": 4}}, "needs a value for p, q"),
+        ({**ADD, "inputs": {"p": "1", "q": "x"}}, "input q must be a whole number"),
+        ({**ADD, "inputs": {"p": "1", "q": "99"}}, "input q must fit in 4 bits"),
+        ({"source": {"kind": "permutation", "order": [1, 1]}, "inputs": {"p": "1"}}, "1 occurs twice"),
+    ],
+)
+def test_what_is_too_much_is_refused_with_one_line(server: Any, request_: dict[str, Any], message: str) -> None:
+    job = server.run(request_)
+    assert job["state"] == "failed"
+    assert message in job["message"]
+    assert "\n" not in job["message"]
+
+
+def test_waiting_has_a_limit_and_checks_go_on() -> None:
+    with serving(Limits(**ENDLESS, waiting=1), size=1) as client:
+        slow = client.start(SLOW)
+        client.until(slow["id"], lambda job: job["state"] == "running")
+        waiting = client.start(ADD)
+        refused = client.http.post("/api/runs", json=ADD)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        assert refused.json() == {"error": "busy: 1 run is waiting already; try again in a moment"}
+        assert client.look(waiting)["ahead"] == 0
+        assert client.check({"kind": "addition", "bits": 4})["ok"]  # while the only process for runs is busy
+        assert client.http.delete(f"/api/runs/{slow['id']}").status_code == 200
+        assert client.end(waiting)["result"]["outputs"] == {"sum": "3"}
+
+
+def test_time_has_a_limit_and_others_go_on() -> None:
+    with serving(Limits(**{**ENDLESS, "seconds": 0.5}), size=1) as client:
+        slow, next_one = client.start(SLOW), client.start(SLOW)
+        ended = client.end(slow)
+        assert ended["state"] == "failed"
+        assert "longer than the 0.5 seconds that this server allows" in ended["message"]
+        assert client.until(next_one["id"], lambda job: job["state"] != "waiting")
+
+
+def test_memory_has_a_limit_too() -> None:
+    text = "bits x[9000000]\nblock x[i] for i in 1..9000000\nwhen x[i]=1 write x[i] for i in 1..9000000"
+    with serving(Limits(memory=1 << 30, seconds=1000), size=1) as client:
+        ended = client.run({"source": {"kind": "rules", "text": text}})
+        assert ended["state"] == "failed"
+        assert ended["message"].startswith("this needs more memory than the 1,024 MiB that this server allows")
+        assert client.run(ADD)["state"] == "done"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_cancelling_ends_the_process_at_once() -> None:
+    others = children(os.getpid())
+    with serving(Limits(**ENDLESS), size=1) as client:
+        assert client.run(ADD)["state"] == "done"
+        before = children(os.getpid()) - others
+        slow, waiting = client.start(SLOW), client.start(ADD)
+        job = client.until(slow["id"], lambda job: job.get("progress", {}).get("step", 0) > 0)
+        assert (job["progress"]["phase"], job["progress"]["limit"]) == ("running", ENDLESS["steps"])
+        answer = client.http.delete(f"/api/runs/{slow['id']}")
+        assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
+        assert client.http.get(f"/api/runs/{slow['id']}").status_code == 404
+        assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
+        assert len(before - children(os.getpid())) == 1  # that of the run; those for checks are still there
+        one, two = client.start(SLOW), client.start(SLOW)
+        assert client.http.delete(f"/api/runs/{two['id']}").json()["state"] == "cancelled"  # it was waiting
+        assert client.http.delete(f"/api/runs/{one['id']}").status_code == 200
+    assert children(os.getpid()) <= others
+
+
+def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
+    with serving(Limits(kept_seconds=1), size=1) as client:
+        jobs = [client.start(ADD) for _ in range(2)]
+        eventually(lambda: client.health()["results"]["count"] == 0)
+        gone = client.http.get(f"/api/runs/{jobs[1]['id']}")
+        assert gone.status_code == 404
+        assert gone.json() == {"error": "there is no such run, or no longer: results are kept for a while only"}
+        assert client.health()["results"]["bytes"] == 0

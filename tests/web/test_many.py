@@ -1,0 +1,150 @@
+"""Many at a time, and whatever anybody may send: always an answer, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from serving import SLOW
+
+from bitwright.web.examples import example_texts
+
+BOUNDED = settings(
+    max_examples=150,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def test_fifty_at_a_time_are_answered(server: Any) -> None:
+    """Runs, checks and pages from fifty clients at once, while one process is kept busy by somebody else."""
+    slow = server.named("somebody-else").start(SLOW)
+
+    def ask(number: int) -> bool:
+        if number % 5 == 0:
+            return bool(server.http.get("/").status_code == 200)
+        if number % 5 == 1:
+            return bool(server.check({"kind": "rules", "text": "bits p\n" * number})["ok"] is False)
+        inputs = {"p": str(number), "q": str(3 * number)}
+        job = server.run({"source": {"kind": "addition", "bits": 10}, "inputs": inputs, "engine": "limit"})
+        return bool(job["result"]["outputs"] == {"sum": str(4 * number)})
+
+    with ThreadPoolExecutor(50) as pool:
+        answered = list(pool.map(ask, range(50)))
+    assert answered == [True] * 50
+    assert server.http.delete(f"/api/runs/{slow['id']}").status_code == 200
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+WORDS = """let bits block when write for in input output start steps halt at fixed point matches examples p q x[3] p[i]
+[ ] ( ) = != .. 1..3 0 1 2 99999999999 - + * // % ^ if and i # ; : , .width .in .out .word .macro .end .alias sbn sub
+mov add jmp jneg clr inc dec loop: loop a b #1 #-1 @x halt é \ufeff \\"""
+words = st.sampled_from([*WORDS.split(), *4 * ["\n"]])
+programs = st.lists(words, max_size=40).map(" ".join) | st.text(max_size=200)
+numbers = st.sampled_from(["0", "1", "7", "-3", "0x1f", "", "x", "9" * 400]) | st.text(max_size=5)
+sources = st.one_of(
+    st.fixed_dictionaries({"kind": st.just("rules"), "text": programs}),
+    st.fixed_dictionaries({"kind": st.just("sbn"), "text": programs, "machine": st.sampled_from("AB")}),
+    st.fixed_dictionaries({"kind": st.sampled_from(["addition", "multiplication"]), "bits": st.integers(-2, 40)}),
+    st.fixed_dictionaries({"kind": st.just("permutation"), "order": st.lists(st.integers(-1, 5), max_size=5)}),
+    anything,
+)
+requests = st.fixed_dictionaries(
+    {"source": sources},
+    optional={
+        "inputs": st.dictionaries(st.sampled_from(["p", "q", "a", "multiplier", "multiplicand", "é"]), numbers)
+        | anything,
+        "engine": st.sampled_from(["templates", "limit", "kernel", "sampled", "network", "x"]),
+        "rounding": st.sampled_from(["calibrated", "sign", "x"]),
+        "networks": st.integers(-1, 6),
+        "seed": st.integers(-1, 2**60),
+        "width": st.integers(-1, 300) | st.none(),
+        "max_steps": st.integers(-1, 300),
+        "delta": st.floats(),
+        "more": anything,
+    },
+)
+
+
+def is_plain(answer: Any) -> dict[str, Any]:
+    """An answer that says what it has to say in JSON, and is no failure of ours."""
+    assert answer.status_code in (200, 202, 400, 405, 413, 415, 422), (answer.status_code, answer.text)
+    document = dict(answer.json())
+    if answer.status_code >= 400:
+        assert list(document) == ["error"]
+        assert document["error"]
+        assert "\n" not in document["error"]
+        assert "Traceback" not in document["error"]
+    return document
+
+
+@BOUNDED
+@given(request=requests)
+def test_any_run_is_done_or_refused(server: Any, request: dict[str, Any]) -> None:
+    headers = {"content-type": "application/json"}
+    document = is_plain(server.http.post("/api/runs", content=json.dumps(request).encode(), headers=headers))
+    if "id" in document:
+        job = server.until(document["id"], lambda job: job["state"] not in ("waiting", "running"))
+        assert_plain(job)
+
+
+def edited(example: dict[str, Any], edits: list[tuple[int, int, str]]) -> dict[str, Any]:
+    """An example with some of its text replaced: often still a program, and nobody knows which."""
+    text = example["text"]
+    for at, length, word in edits:
+        at %= len(text) + 1
+        text = text[:at] + word + text[at + length :]
+    return {"source": {"kind": example["kind"], "text": text}, "inputs": example["inputs"], "max_steps": 300}
+
+
+@settings(BOUNDED, max_examples=60)
+@given(
+    request=st.builds(
+        edited,
+        st.sampled_from(example_texts()),
+        st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 6), words), max_size=2),
+    ),
+    engine=st.sampled_from(["templates", "limit", "kernel", "sampled", "network"]),
+    rounding=st.sampled_from(["calibrated", "sign"]),
+)
+def test_any_edit_of_an_example_is_run_or_refused(
+    server: Any, request: dict[str, Any], engine: str, rounding: str
+) -> None:
+    job = server.run({**request, "engine": engine, "rounding": rounding, "width": 64})
+    assert_plain(job)
+
+
+def assert_plain(job: dict[str, Any]) -> None:
+    """A run that came to an end of which we need not be ashamed."""
+    assert job["state"] in ("done", "failed")
+    if job["state"] == "failed":
+        assert job["message"]
+        assert "\n" not in job["message"]
+        assert "bitwright itself" not in job["message"]
+        assert "process that worked on this ended" not in job["message"]
+
+
+@BOUNDED
+@given(source=sources)
+def test_any_text_is_checked(server: Any, source: Any) -> None:
+    body = json.dumps({"source": source}).encode()
+    document = is_plain(server.http.post("/api/check", content=body, headers={"content-type": "application/json"}))
+    if "problems" in document:
+        assert document["ok"] is (not document["problems"])
+        for problem in document["problems"]:
+            assert set(problem) == {"line", "column", "message"}
+
+
+@BOUNDED
+@given(body=st.binary(max_size=300) | anything.map(repr).map(str.encode) | st.just(b"[" * 100_000))
+def test_any_body_is_answered(server: Any, body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    for path in ("/api/check", "/api/runs", "/api/about", "/"):
+        is_plain(server.http.post(path, content=body, headers=headers))

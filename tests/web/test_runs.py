@@ -1,0 +1,132 @@
+"""Runs through the server are the library's own, to the last digit and byte."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitwright import Algorithm, Settings, TrainingSet, addition, certify, multiplication, parse, permutation, run
+from bitwright.cli.main import main
+from bitwright.machines import assemble, machine_a, machine_b
+from bitwright.theory import (
+    blocks_range,
+    check_certificate,
+    load_certificate,
+    save_certificate,
+    smallest_examples,
+)
+from bitwright.viewer import Computer, run_title, trace_page
+from bitwright.web.examples import EXAMPLES, example_texts
+
+ROOT = Path(__file__).parent.parent.parent
+GCD = (ROOT / "examples" / "sbn" / "gcd.sbn").read_text()
+ALGORITHMS: list[tuple[dict[str, Any], dict[str, int], Algorithm]] = [
+    ({"kind": "addition", "bits": 8}, {"p": 200, "q": 77}, addition(8)),
+    ({"kind": "addition", "bits": 5, "counter": True}, {"p": 31, "q": 1}, addition(5, True)),
+    ({"kind": "multiplication", "bits": 4}, {"multiplicand": 13, "multiplier": 11}, multiplication(4)),
+    ({"kind": "permutation", "order": [3, 1, 2, 5, 4]}, {"p": 22}, permutation([3, 1, 2, 5, 4])),
+]
+
+
+def texts(values: dict[str, int]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}
+
+
+@pytest.mark.parametrize(("source", "values", "algorithm"), ALGORITHMS, ids=lambda x: str(x)[:25])
+@pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "sampled", "network"])
+def test_every_algorithm_with_every_engine(
+    server: Any, source: dict[str, Any], values: dict[str, int], algorithm: Algorithm, engine: str
+) -> None:
+    more = {"networks": 500} if engine == "sampled" else {"width": 2048, "seed": 3} if engine == "network" else {}
+    job = server.run({"source": source, "inputs": texts(values), "engine": engine, **more})
+    assert job["state"] == "done", job["message"]
+    settings = Settings(networks=more.get("networks", 1), seed=more.get("seed", 0), width=more.get("width"))
+    done = run(algorithm, values, engine=engine, settings=settings, record=True)
+    found = job["result"]
+    assert (found["outputs"], found["steps"], found["halted"]) == (texts(done.outputs), done.steps, True)
+    assert (found["margin"], found["title"]) == (done.margin, run_title(done))
+    assert found["exact"] is (True if engine in ("sampled", "network") else None)
+    assert found["note"] == ""
+    assert server.file(job, "trace.html").decode() == trace_page(done)
+    assert parse(server.file(job, "program.bw").decode()).same_as(algorithm)
+
+
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+def test_the_certificate_is_the_one_of_the_library_and_holds(server: Any, rounding: str, tmp_path: Path) -> None:
+    algorithm = multiplication(4)
+    source = {"kind": "multiplication", "bits": 4}
+    job = server.run({"source": source, "inputs": {"multiplicand": "3", "multiplier": "5"}, "rounding": rounding})
+    path = tmp_path / "certificate.json"
+    path.write_bytes(server.file(job, "certificate.json"))
+    certificate = load_certificate(path)
+    within = blocks_range(algorithm.program)
+    examples = algorithm.examples if rounding == "sign" else None
+    assert certificate == certify(algorithm.program, rounding, within, examples)
+    assert job["result"]["certificate"] == json.loads(json.dumps(asdict(certificate)))
+    assert certificate.verdict == ("refuted" if rounding == "sign" else "certified")
+    check_certificate(certificate, algorithm.program, within)
+    again = tmp_path / "again.json"
+    save_certificate(certificate, again)
+    assert path.read_bytes() == again.read_bytes()
+
+
+def test_the_size_is_what_the_command_line_says(server: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    job = server.run({"source": {"kind": "addition", "bits": 10}, "inputs": {"p": "1", "q": "2"}, "delta": 0.05})
+    assert main(["size", "addition", "--bits", "10", "--delta", "0.05", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert json.loads(server.file(job, "size.json")) == job["result"]["size"] == printed
+
+
+def test_the_training_set_can_be_opened(server: Any) -> None:
+    job = server.run({"source": {"kind": "addition", "bits": 3}, "inputs": {"p": "1", "q": "2"}})
+    with np.load(io.BytesIO(server.file(job, "training-set.npz")), allow_pickle=False) as found:
+        expected = TrainingSet(addition(3).program)
+        assert (found["Y"] == expected.labels().toarray()).all()
+        assert found["examples"].tolist() == expected.example_names()
+
+
+@pytest.mark.parametrize("kind", ["A", "B"])
+def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
+    source = {"kind": "sbn", "text": GCD, "name": "gcd", "machine": kind}
+    job = server.run({"source": source, "inputs": {"a": "12", "b": "18"}, "engine": "limit", "rounding": "sign"})
+    code = assemble(GCD, "gcd")
+    machine = (machine_a if kind == "A" else machine_b)(code.sizes)
+    algorithm = replace(machine.algorithm(code), examples=smallest_examples(machine.program))
+    settings = Settings("sign", algorithm.examples)
+    done = run(algorithm, a=12, b=18, engine="limit", settings=settings, record=True)
+    assert job["result"]["outputs"] == {"gcd": "6"}
+    assert job["result"]["margin"] == done.margin
+    assert job["result"]["certificate"]["certified"]
+    assert server.file(job, "trace.html").decode() == trace_page(done, computer=Computer(machine, code))
+
+
+@pytest.mark.parametrize(("name", "inputs"), [(name, inputs) for name, _, inputs in EXAMPLES])
+def test_the_examples_are_those_of_the_project_and_run(server: Any, name: str, inputs: dict[str, str]) -> None:
+    [example] = [found for found in example_texts() if found["name"] == name]
+    folder = ROOT / "examples" / "sbn" if name.endswith(".sbn") else ROOT / "examples"
+    assert example["text"] == (folder / name).read_text()
+    assert example in server.http.get("/api/about").json()["examples"]
+    job = server.run({"source": {"kind": example["kind"], "text": example["text"]}, "inputs": inputs})
+    assert job["state"] == "done", job["message"]
+    assert job["result"]["halted"]
+
+
+def test_numbers_of_any_size_and_form(server: Any) -> None:
+    source = {"kind": "addition", "bits": 1500}
+    job = server.run({"source": source, "inputs": {"p": str(2**1499), "q": "0xff"}})
+    assert job["result"]["outputs"] == {"sum": str(2**1499 + 255)}
+    job = server.run({"source": {"kind": "sbn", "text": ".in a\n.out a\ndec a"}, "inputs": {"a": " -5 "}})
+    assert job["result"]["outputs"] == {"a": "-6"}
+
+
+def test_a_network_that_is_too_narrow_is_not_called_exact(server: Any) -> None:
+    request = {"source": {"kind": "addition", "bits": 8}, "inputs": {"p": "255", "q": "255"}, "engine": "sampled"}
+    job = server.run({**request, "rounding": "sign"})  # one network under the sign rule: hopeless
+    assert job["result"]["exact"] is False
+    assert "not what the rules give" in job["result"]["note"]
