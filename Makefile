@@ -48,7 +48,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.'
 	@touch $@
 
 $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
@@ -56,7 +56,7 @@ $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
 	@touch $@ $(VENV)/ready
 
 $(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast,plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot]'
 	@touch $@ $(VENV)/ready
 
 clean:

@@ -9,7 +9,8 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
 from bitwright import multiplication, run, run_batch
-from bitwright.theory import Predictor, certify, declared_range, smallest_examples, weights
+from bitwright.theory import Predictor, declared_range, smallest_examples, weights
+from bitwright.checking.certificate import certify
 
 
 def rows() -> Iterator[Row]:
@@ -55,7 +56,7 @@ def rows() -> Iterator[Row]:
 
 def _million() -> tuple[str, str]:
     spent, peak = alone(
-        "from bitwright import addition; from bitwright.theory import certify; "
+        "from bitwright import addition; from bitwright.checking.certificate import certify; "
         "assert certify(addition(250_000).program, 'sign').certified"
     )
     return f"{spent:.1f} s", f"peak memory {peak:.2f} GB; imports and building it included"

@@ -30,7 +30,7 @@ from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.files.storage import write_atomically
-from bitwright.running.sliced.engine import SlicedEngine
+from bitwright.running.sliced.runs import SlicedRuns
 from bitwright.running.sliced.lanes import counting
 from bitwright.studies.style import COLOURS, plot_style
 from bitwright.theory.decisions import decide
@@ -148,7 +148,7 @@ def every_input(algorithm: Algorithm, oracle: Arithmetic, settings: Settings | N
 def sliced_rate(algorithm: Algorithm, words: int | None) -> float:
     """Evaluations a second on one core with batches of this many words."""
     decisions = decide(algorithm.program, algorithm.program.templates, "calibrated")
-    engine = SlicedEngine(algorithm, algorithm.steps or 0, decisions, words)
+    engine = SlicedRuns(algorithm, algorithm.steps or 0, decisions, words)
     rows = counting(0, 1024, sum(len(word.bits) for word in algorithm.inputs))
     return 65536 * (algorithm.steps or 0) / seconds(lambda: engine.run(rows, 65536), repeat=10, at_least=0.02)
 

@@ -1,7 +1,7 @@
 """bitwright: write an algorithm as bit rules, and have a wide two-layer network run it exactly.
 
->>> from bitwright import addition, run
->>> run(addition(10), p=719, q=483).value
+>>> import bitwright
+>>> bitwright.run(bitwright.addition(10), p=719, q=483).value
 1202
 """
 
@@ -16,49 +16,82 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
-    from bitwright.app import EngineChoice
-    from bitwright.app import run as run
-    from bitwright.app import run_batch as run_batch
+    from bitwright.app.engines import EngineChoice as EngineChoice
+    from bitwright.app.engines import choose_engine as choose_engine
+    from bitwright.app.programs import open_program as open_program
+    from bitwright.app.public import certify as certify
+    from bitwright.app.public import ensemble_sizes as ensemble_sizes
+    from bitwright.app.public import load_network as load_network
+    from bitwright.app.public import run as run
+    from bitwright.app.public import run_batch as run_batch
+    from bitwright.app.public import train as train
+    from bitwright.app.public import validate as validate
+    from bitwright.checking.certificate import Certificate as Certificate
+    from bitwright.checking.validation import Validation as Validation
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.make import make_engine as make_engine
+    from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.machines import machine_a as machine_a
+    from bitwright.machines import machine_b as machine_b
+    from bitwright.machines.subleq import machine_v as machine_v
+    from bitwright.networks import Network as Network
+    from bitwright.networks import save_network as save_network
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
     from bitwright.program import Program as Program
     from bitwright.program import Word as Word
     from bitwright.program import grid as grid
+    from bitwright.program import index_grid as index_grid
+    from bitwright.program import index_range as index_range
     from bitwright.program import load as load
     from bitwright.program import parse as parse
     from bitwright.program import span as span
     from bitwright.program import word as word
+    from bitwright.program import word_of as word_of
     from bitwright.program.trace import Trace as Trace
     from bitwright.running.run import BatchRun as BatchRun
     from bitwright.running.run import Run as Run
-    from bitwright.theory import Certificate as Certificate
     from bitwright.theory import Predictor as Predictor
     from bitwright.theory import calibrated_size as calibrated_size
-    from bitwright.theory import certify as certify
     from bitwright.theory import sign_size as sign_size
     from bitwright.theory import smallest_examples as smallest_examples
     from bitwright.theory import variance as variance
     from bitwright.theory import weights as weights
+
+    open = open_program
 
 # The public names, and the room each comes from.
 _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.errors": "BitwrightError InputError Problem ProgramError",
-        "bitwright.execution": "BatchRun Engine Run Settings Trace make_engine run run_batch",
-        "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid load parse span word",
-        "bitwright.theory": "Certificate Predictor calibrated_size certify sign_size "
-        "smallest_examples variance weights",
+        "bitwright.app.engines": "EngineChoice choose_engine",
+        "bitwright.app.programs": "open_program open_program=open",
+        "bitwright.app.public": "certify ensemble_sizes load_network run run_batch train validate",
+        "bitwright.checking.certificate": "Certificate",
+        "bitwright.checking.validation": "Validation",
         "bitwright.encoding.training_set": "TrainingSet",
+        "bitwright.engines.make": "make_engine",
+        "bitwright.engines.protocol": "Batch Engine",
+        "bitwright.errors": "BitwrightError InputError Problem ProgramError",
+        "bitwright.machines": "machine_a machine_b",
+        "bitwright.machines.subleq": "machine_v",
+        "bitwright.networks": "Network save_network",
+        "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid index_grid index_range load parse span "
+        "word word_of",
+        "bitwright.program.trace": "Trace",
+        "bitwright.running.run": "BatchRun Run",
+        "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples variance weights",
     },
 )
 __all__ = ["__version__", *_names]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

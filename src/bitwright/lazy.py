@@ -10,14 +10,19 @@ from typing import Any
 def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], object]]:
     """`__all__` and `__getattr__` of a package whose public names live in other modules.
 
-    `homes` maps a module to the names it provides, separated by spaces.
+    `homes` maps a module to the names it provides, separated by spaces; `there=here` gives one another name.
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    home: dict[str, tuple[str, str]] = {}
+    for module, names in homes.items():
+        for item in names.split():
+            there, _, here = item.partition("=")
+            home[here or there] = (module, there)
 
     def load(name: str) -> object:
         if name not in home:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        return getattr(import_module(home[name]), name)
+        module, there = home[name]
+        return getattr(import_module(module), there)
 
     return list(home), load
 

@@ -31,7 +31,8 @@ from bitwright.running.checkpoint import image_hash, load_checkpoint, save_check
 from bitwright.running.computer import Computer, Limits
 from bitwright.running.sampling import random_starts
 from bitwright.studies.table import Table, load_table
-from bitwright.theory import blocks_range, check_certificate, load_certificate, save_certificate
+from bitwright.theory import blocks_range
+from bitwright.checking.certificate_file import check_certificate, load_certificate, save_certificate
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))

@@ -10,7 +10,8 @@ import pytest
 
 from bitwright import InputError, Settings, run_batch
 from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
-from bitwright.theory import certify, smallest_examples
+from bitwright.checking.certificate import certify
+from bitwright.theory import smallest_examples
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
 LIBRARY = sorted(FOLDER.glob("*.sbn"))

@@ -22,7 +22,8 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.machines.sbn.parts import ceil_log2
-from bitwright.theory import certify, smallest_examples
+from bitwright.checking.certificate import certify
+from bitwright.theory import smallest_examples
 
 MACHINES = {"A": machine_a, "B": machine_b}
 STEPS: dict[str, Steps] = {

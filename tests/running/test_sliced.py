@@ -18,7 +18,7 @@ from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.program import FIXED_POINT
 from bitwright.program.algorithm import Halt
 from bitwright.running.sliced import lanes
-from bitwright.running.sliced.engine import Outcome, SlicedEngine
+from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import decide
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -58,7 +58,7 @@ def test_runs_are_those_of_the_plain_engine(
     rng = np.random.default_rng(seed)
     algorithm = whole(random_program(rng, bits, largest, fan), steps, halt)
     rows = random_rows(rng, bits, count, rng.random())
-    found = SlicedEngine(algorithm, steps).run(rows, count)
+    found = SlicedRuns(algorithm, steps).run(rows, count)
     wanted = Walker(algorithm, RuleEngine(algorithm.program), steps).run(rows, count)
     assert_equal(found, wanted, count)
     assert found.wrong_steps == 0
@@ -87,7 +87,7 @@ def test_where_the_sign_rule_goes_wrong_it_is_followed(
     rows = random_rows(rng, program.bits, count, 2 / writers)
     rows[writers + 1 :] |= random_rows(rng, bystanders, count, 0.8)
     algorithm = whole(program, steps)
-    found = SlicedEngine(algorithm, steps, decide(program, K, "sign")).run(rows, count)
+    found = SlicedRuns(algorithm, steps, decide(program, K, "sign")).run(rows, count)
     assert_equal(found, Walker(algorithm, LimitEngine(program, K, "sign"), steps).run(rows, count), count)
     assert_equal(found, Walker(algorithm, KernelEngine(program, K, "sign"), steps).run(rows, count), count)
 
@@ -99,7 +99,7 @@ def test_wrong_decisions_do_occur_in_that_test() -> None:
     rows[0], rows[51:] = 0b0011, 0b0001  # lane 0: one of 51 writers and 20 bystanders; lane 1: the writer alone
     for rounding, wrong in (("sign", 1), ("calibrated", 0)):
         decisions = decide(program, program.templates, rounding)  # type: ignore[arg-type]
-        found = SlicedEngine(algorithm, 1, decisions).run(rows, 3)
+        found = SlicedRuns(algorithm, 1, decisions).run(rows, 3)
         assert found.wrong_steps == wrong
         assert lanes.unpack_lanes(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
         assert {(21, 51, 1), (1, 51, 1), (0, 51, 0)} <= found.triples
@@ -113,7 +113,7 @@ def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bit
     program = random_program(rng, bits, 3, 6)
     algorithm, K = whole(program, 9), program.templates + padding
     rows = random_rows(rng, bits, 150, 0.5)
-    found = SlicedEngine(algorithm, 9, decide(program, K, "sign")).run(rows, 150)
+    found = SlicedRuns(algorithm, 9, decide(program, K, "sign")).run(rows, 150)
     wanted = Walker(algorithm, LimitEngine(program, K, "sign"), 9).run(rows, 150)
     assert_equal(found, wanted, 150)
     margin = decide(program, K, "sign").margin(found.triples)
@@ -130,7 +130,7 @@ def test_the_answer_is_pythons(case: Case) -> None:
     padded = np.zeros((len(places), 64 * -(-len(inputs) // 64)), dtype=bool)
     padded[:, : len(inputs)] = states.T
     rows = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-    done = SlicedEngine(case.algorithm, case.algorithm.steps or 10_000).run(rows, len(inputs))
+    done = SlicedRuns(case.algorithm, case.algorithm.steps or 10_000).run(rows, len(inputs))
     at = 0
     for word in case.algorithm.outputs:
         numbers = lanes.numbers(done.outputs[at : at + len(word.bits)], len(inputs), word.signed)
@@ -141,9 +141,9 @@ def test_the_answer_is_pythons(case: Case) -> None:
 def test_chunks_of_any_size_give_the_same() -> None:
     algorithm = multiplication(4)
     rows = lanes.counting(0, 4, 8)
-    whole_run = SlicedEngine(algorithm, 76).run(rows, 256)
+    whole_run = SlicedRuns(algorithm, 76).run(rows, 256)
     for words in (1, 3):
-        assert_equal(SlicedEngine(algorithm, 76, words=words).run(rows, 256), whole_run, 256)
+        assert_equal(SlicedRuns(algorithm, 76, words=words).run(rows, 256), whole_run, 256)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 5, 6, 7, 20])
@@ -169,7 +169,7 @@ def test_lanes_that_hold_nothing_do_not_count() -> None:
     """Of 64 lanes one is a state; the others would match all 40 blocks."""
     zeros = parse("bits x[40]\nblock x[i] for i in 1..40\nwhen x[i]=0 write x[i] for i in 1..40\ninput x\nsteps 1")
     rows = np.full((40, 1), 1, dtype=np.uint64)
-    done = SlicedEngine(zeros, 1).run(rows, 1)
+    done = SlicedRuns(zeros, 1).run(rows, 1)
     assert done.matches == {0}
     assert done.triples == {(0, 1, 0)}
     assert done.evaluations == 1
@@ -188,7 +188,7 @@ def test_a_wrong_step_that_changes_nothing_is_counted_every_time(steps: int, hal
     made = steps if halt is None else 1
     rests = [[True, False], [True, False]]
     for words in (1, 2):
-        found = SlicedEngine(algorithm, steps, decide(program, program.templates, "sign"), words).run(rows, 70)
+        found = SlicedRuns(algorithm, steps, decide(program, program.templates, "sign"), words).run(rows, 70)
         assert found.wrong_steps == 2 * made
         assert lanes.unpack_lanes(found.outputs, 70)[:2, [0, 23]].tolist() == rests
     wanted = Walker(algorithm, LimitEngine(program, program.templates, "sign"), steps).run(rows, 70)
@@ -211,7 +211,7 @@ def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int
     program = random_program(rng, bits, 3, 3)
     algorithm = replace(whole(program, 5, rng.choice([None, FIXED_POINT])), matches=bound)
     rows = random_rows(rng, bits, count, 0.5)
-    found = SlicedEngine(algorithm, 5, words=1).run(rows, count)
+    found = SlicedRuns(algorithm, 5, words=1).run(rows, count)
     states, wanted = lanes.unpack_lanes(rows, count), np.zeros(count, dtype=bool)
     for _ in range(5):
         wanted |= [len(program.match(state)) > bound for state in states]

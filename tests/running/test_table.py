@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from programs import CASES, Case
 
-from bitwright.app import run, run_batch
+from bitwright.app.public import run, run_batch
 from bitwright.engines.make import ENGINES
 from bitwright.program import Program
 from bitwright.theory import calibrated_size, sign_size, smallest_examples

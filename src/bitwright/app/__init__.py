@@ -2,8 +2,3 @@
 
 The command line, the web page and the studies use this and nothing of their own.
 """
-
-from bitwright.app.engines import EngineChoice, choose_engine, find_networks
-from bitwright.app.public import run, run_batch
-
-__all__ = ["EngineChoice", "choose_engine", "find_networks", "run", "run_batch"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from bitwright.running.observers import Progress, Watch
 from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
+    from bitwright.checking.certificate import Certificate
+    from bitwright.checking.validation import Oracle, Validation
     from bitwright.networks import Network
 
     Networks = str | PathLike[str] | Network | Sequence[str | PathLike[str] | Network]
@@ -71,6 +73,121 @@ def run_batch(
     algorithm = as_algorithm(what)
     chosen = _engine(algorithm, engine, network, settings)
     return running.run_batch(algorithm, states, engine=chosen, limit=limit, workers=workers, margins=margins)
+
+
+def train(
+    what: Algorithm | Program,
+    *,
+    width: int | None = None,
+    seed: int = 0,
+    padding: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+    **more: Any,
+) -> Network:
+    """One network trained on the templates; `more` are the other parts of a `Recipe` and of its `Plan`.
+
+    >>> from bitwright import addition
+    >>> network = train(addition(2), width=512)
+    >>> network.shape.inputs, network.shape.width
+    (8, 512)
+    """
+    from bitwright import networks
+    from bitwright.networks.cache import suggested_width
+
+    program = as_algorithm(what).program
+    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "parametrization") if name in more}
+    recipe = networks.Recipe(
+        suggested_width(program.templates + padding) if width is None else width,
+        seed,
+        padding=padding,
+        plan=networks.Plan(**{"momentum": True, **plan}),
+        **more,
+    )
+    return networks.train(program, recipe, progress)[0]
+
+
+def load_network(path: str | PathLike[str], what: Algorithm | Program) -> Network:
+    """The network in a file, after checking that it is one, belongs to this program, and is as it was written."""
+    from bitwright.networks.store import load_network as load
+
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"a network is in a file; give its path, got a {type(path).__name__}")
+    return load(Path(path), as_algorithm(what).program)
+
+
+def certify(
+    what: Algorithm | Program,
+    rounding: str = "calibrated",
+    *,
+    n: str | None = None,
+    padding: int | None = None,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Proves or refutes that the limit makes every step right; K and n are those of a run with the same settings.
+
+    `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
+    certificate then names) or `reachable` (met in the runs of all inputs).
+
+    >>> from bitwright import multiplication
+    >>> certify(multiplication(10)).sentence
+    'certified'
+    """
+    from bitwright.checking.certificate import certify as prove
+    from bitwright.checking.ranges import matches_range
+    from bitwright.theory.rounding import check_rounding
+
+    algorithm, chosen = as_algorithm(what), check_rounding(rounding)
+    examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
+    return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
+
+
+def ensemble_sizes(
+    what: Algorithm | Program, delta: float = 0.01, *, n: str | None = None, padding: int | None = None
+) -> dict[str, Any]:
+    """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
+
+    >>> from bitwright import addition
+    >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
+    50
+    """
+    from bitwright.checking.ranges import matches_range
+    from bitwright.theory import sizes
+
+    algorithm = as_algorithm(what)
+    return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
+
+
+def validate(
+    what: Algorithm | Program,
+    *,
+    oracle: Oracle | None = None,
+    engine: str | Engine = "limit",
+    network: Networks | None = None,
+    random: int | None = None,
+    sample_seed: int = 0,
+    limit: int | None = None,
+    workers: str = "1",
+    resume: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Validation:
+    """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
+
+    Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
+    what the rules give.
+
+    >>> from bitwright import addition
+    >>> from bitwright.checking.validation import Arithmetic
+    >>> validate(addition(3), oracle=Arithmetic("addition")).verdict
+    'exact'
+    """
+    from bitwright.checking import validation
+    from bitwright.workers import Workers
+
+    algorithm = as_algorithm(what)
+    chosen = _engine(algorithm, "network" if network is not None and engine == "limit" else engine, network, settings)
+    task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
+    return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
 
 
 SETTINGS = ("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled")

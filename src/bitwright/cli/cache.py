@@ -70,7 +70,7 @@ def _problem(entry: Entry, check: bool) -> str | None:
 
 
 def _document(entry: Entry, problem: str | None) -> dict[str, object]:
-    from bitwright.cli.networks import algorithm_of, length_of
+    from bitwright.app.trained import algorithm_of, length_of
 
     known: dict[str, object] = {}
     if entry.about is not None:
@@ -92,7 +92,7 @@ def _document(entry: Entry, problem: str | None) -> dict[str, object]:
 
 
 def _print(folder: Path, found: list[Entry], problems: dict[Path, str | None]) -> None:
-    from bitwright.cli.networks import what_of
+    from bitwright.app.trained import what_of
 
     click.echo(f"{folder}: {_counted(len(found))}, {_readable(sum(entry.bytes for entry in found))}")
     for entry in found:

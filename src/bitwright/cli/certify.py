@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.checking.ranges import matches_range
 from bitwright.cli.options import (
     bits_option,
     json_option,
@@ -19,12 +20,14 @@ from bitwright.cli.options import (
     range_option,
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.targets import find_algorithm, find_range, training_size
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, listing
 
 if TYPE_CHECKING:
+    from bitwright.app.engines import EngineChoice
+    from bitwright.app.programs import MachineChoice
+    from bitwright.checking.certificate import Certificate
     from bitwright.program import Algorithm
-    from bitwright.theory import Certificate
 
 
 @click.command("certify")
@@ -43,7 +46,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     rounding: str | None,
     source: str | None,
     padding: int | None,
@@ -57,7 +60,9 @@ def command(
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
-    from bitwright.theory import DoesNotHoldError, certify, check_rounding, save_certificate
+    from bitwright.checking.certificate import certify
+    from bitwright.checking.certificate_file import DoesNotHoldError, save_certificate
+    from bitwright.theory import check_rounding
 
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
@@ -72,9 +77,13 @@ def command(
                 return _refused(str(error), algorithm, as_json, quiet)
         else:
             chosen = check_rounding(rounding or "calibrated")
-            within = find_range(algorithm, source, progress)
+            within = matches_range(algorithm, source, progress)
             certificate = certify(
-                algorithm.program, chosen, within, training_size(algorithm, chosen, padding), progress
+                algorithm.program,
+                chosen,
+                within,
+                EngineChoice(rounding=chosen, padding=padding).examples(algorithm),
+                progress,
             )
     if output is not None:
         save_certificate(certificate, output)
@@ -90,15 +99,10 @@ def command(
 
 def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certificate:
     """The certificate in a file, proved again; raises DoesNotHoldError where it claims too much."""
-    from bitwright.theory import DoesNotHoldError, check_certificate, check_program, load_certificate
+    from bitwright.checking.certificate import Certificate
 
-    certificate = load_certificate(path)
-    check_program(certificate, algorithm.program)
-    if certificate.n_source == "declared" and algorithm.matches is None:
-        raise DoesNotHoldError(
-            f"the certificate does not hold: it says n_source = declared, but {algorithm.name} declares no bound"
-        )
-    check_certificate(certificate, algorithm.program, find_range(algorithm, certificate.n_source, progress), progress)
+    certificate = Certificate.load(path)
+    certificate.check(algorithm, progress)
     return certificate
 
 

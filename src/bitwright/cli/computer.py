@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.cli.reporting import note
-from bitwright.cli.targets import computer_size, find_computer
+from bitwright.app.programs import MachineChoice, open_subleq, with_padding
+from bitwright.cli.reporting import engine_choice, note
 from bitwright.cli.terminal import terminal_of
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright.app.engines import EngineChoice
     from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
     from bitwright.running.computer import Tally
@@ -21,7 +23,7 @@ _SAVE_EVERY = 60.0  # seconds between two checkpoints
 
 def run_image(
     target: str,
-    choice: str | None,
+    choice: MachineChoice | None,
     *,
     max_instructions: int | None,
     max_seconds: float | None,
@@ -39,6 +41,7 @@ def run_image(
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     from bitwright.cli.computer_report import Asked, report
     from bitwright.cli.memory import find_address, find_words
+    from bitwright.engines.rules import RuleEngine
     from bitwright.files.storage import check_writable
     from bitwright.machines.subleq.dialect import MAX_WIDTH
     from bitwright.running.computer import Computer, Limits
@@ -49,13 +52,16 @@ def run_image(
         raise InputError(f"--checkpoint takes a .npz file, got {checkpoint}")
     if checkpoint is not None:
         check_writable(checkpoint)
-    named = getattr(choice, "word_width", None)
-    hidden = width if named is not None else None  # --width is the word's, unless that has a name of its own
-    if hidden is not None and options["engine"] not in ("sampled", "network"):
-        raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
+    chosen = choice or MachineChoice()
+    hidden = (
+        width if chosen.word_width is not None else None
+    )  # --width is the word's, unless that has a name of its own
     if hidden is None and width is not None and width > MAX_WIDTH:
         raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")
-    machine, image, labels = find_computer(target, choice, word_width=width)
+    if hidden is None and width is not None:
+        chosen = replace(chosen, word_width=width)
+    program = open_subleq(target, chosen)
+    machine, image, labels = program.machine, program.image, program.labels
     if not image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
     if start is not None and resume is not None:
@@ -64,10 +70,10 @@ def run_image(
     first = 0 if start is None else find_address(start, labels, "--start")
     if signed and not words and not as_json:
         raise InputError("--signed goes with --memory or --json")
-    engine, truth = _engines(machine, hidden, quiet, **options)
+    engine = _engine(machine, engine_choice({**options, "width": hidden}, quiet))
+    truth = RuleEngine(machine.program) if engine.fallible else None
     state, tally, began_with = _start(machine, image, first, resume, quiet)
-    drawn = options["seed"] if engine.name in ("sampled", "network") and not options["files"] else None
-    asked = Asked(target, began_with, None if resume else first, words, signed, drawn, as_json, quiet)
+    asked = Asked(target, began_with, None if resume else first, words, signed, engine.seed, as_json, quiet)
     with terminal_of(as_json) as terminal:
         computer = Computer(machine, engine, state, terminal.read, terminal.write, tally, truth)
         saved = time.monotonic()
@@ -91,39 +97,14 @@ def run_image(
     return report(asked, computer, engine, ending, terminal)
 
 
-def _engines(
-    machine: MachineV,
-    hidden: int | None,
-    quiet: bool,
-    *,
-    engine: str,
-    rounding: str,
-    padding: int | None,
-    files: tuple[Path, ...],
-    networks: int,
-    seed: int,
-    device: str,
-    precision: str,
-) -> tuple[Engine, Engine | None]:
-    """The engine that runs the machine; and the rules, to compare with where it can be wrong."""
-    from bitwright.engines.make import make_engine
-    from bitwright.theory import check_rounding
+def _engine(machine: MachineV, choice: EngineChoice) -> Engine:
+    """The engine that runs the machine; its K is that of the machine without an image, which has no part in it."""
+    from bitwright.app.engines import choose_engine
 
-    fallible = engine in ("sampled", "network")
-    if files and engine != "network":
-        raise InputError("--network goes with --engine network")
-    if engine != "network" and (device, precision) != ("cpu", "float32"):
-        raise InputError("--device and --precision go with --engine network")
-    if not fallible and (hidden is not None or networks != 1 or seed != 0):
-        raise InputError("--width, --networks and --seed go with --engine sampled or network")
-    if engine == "network" and not files:
-        _check_training(machine, hidden)
-        note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
-    chosen = check_rounding(rounding)
-    examples = machine.program.templates if engine == "templates" else computer_size(machine, chosen, padding)
-    settings = Settings(chosen, examples, networks, seed, files, hidden, device, precision)
-    stepper = make_engine(engine, machine.program, settings)
-    return stepper, make_engine("templates", machine.program) if fallible else None
+    algorithm = machine.algorithm()
+    if choice.trains:
+        _check_training(machine, choice.width)
+    return choose_engine(with_padding(algorithm) if choice.rounding == "sign" else algorithm, choice)
 
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bitwright.app.programs import MachineChoice
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm
@@ -30,7 +31,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     padding: int | None,
     output: Path,
     basis_seed: int | None,

@@ -20,10 +20,11 @@ from bitwright.cli.options import (
     workers_option,
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.targets import find_algorithm, training_size
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.networks.ensemble import Study
 
 
@@ -48,7 +49,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     networks: int | None,
     accuracy: float | None,
     delta: float | None,
@@ -63,6 +64,7 @@ def command(
     **how: Any,
 ) -> int:
     """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
+    from bitwright.app.engines import EngineChoice
     from bitwright.cli.train import make_recipe
     from bitwright.networks.ensemble import DEVICE_BLOCK, Judge, Statistics, Study, grow
     from bitwright.networks.limit_check import compare_with_limit
@@ -76,7 +78,7 @@ def command(
         raise InputError("--delta says how many networks to train; leave out --networks")
     chosen = check_rounding(rounding)
     algorithm = find_algorithm(target, bits, order, machine=machine)
-    added = training_size(algorithm, chosen, padding) - algorithm.program.templates
+    added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
     recipe = make_recipe(algorithm.program, padding=added, **how)
     on_device = recipe.device.startswith("cuda")
     looked = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bitwright.app.programs import MachineChoice
 from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option
 from bitwright.cli.reporting import StepProgress, note
 from bitwright.errors import InputError
@@ -41,7 +42,7 @@ def command(
     target: str | None,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     quiet: bool,
 ) -> None:
     """Write a figure as SVG and PNG, the numbers behind it as CSV, and a caption, into a folder.

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from bitwright.app.programs import MachineChoice
+
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def apply(function: Any) -> Any:
@@ -27,14 +29,6 @@ bits_option = click.option(
 )
 
 
-class MachineChoice(str):
-    """The letter of a machine, and for V what else it needs; verbs hand it on as the text that it is."""
-
-    words: int | None = None
-    word_width: int | None = None
-    dialect: str | None = None
-
-
 def machine_option(function: Any) -> Any:
     """--machine, and for machine V --words, --word-width and --dialect, together as the argument `machine`."""
 
@@ -47,11 +41,8 @@ def machine_option(function: Any) -> Any:
         dialect: str | None,
         **more: Any,
     ) -> Any:
-        given = any(value is not None for value in (machine, words, word_width, dialect))
-        choice = MachineChoice(machine or "V") if given else None
-        if choice is not None:
-            choice.words, choice.word_width, choice.dialect = words, word_width, dialect
-        return function(*args, machine=choice, **more)
+        choice = MachineChoice(machine, words, word_width, dialect)
+        return function(*args, machine=None if choice == MachineChoice() else choice, **more)
 
     return _together(
         click.option(

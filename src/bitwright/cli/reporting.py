@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bitwright.cli.progress import StepProgress as StepProgress
-from bitwright.cli.targets import training_size
-from bitwright.errors import InputError, counted
+from bitwright.errors import counted
 
 if TYPE_CHECKING:
+    from bitwright.app.engines import EngineChoice
     from bitwright.program import Algorithm, Program
     from bitwright.running.observers import Watch
     from bitwright.running.run import Run
@@ -36,48 +35,37 @@ def execute(
     algorithm: Algorithm,
     values: Mapping[str, int],
     *,
-    engine: str,
-    rounding: str,
-    padding: int | None,
-    networks: int = 1,
-    seed: int = 0,
-    files: tuple[Path, ...] = (),
-    width: int | None = None,
-    device: str = "cpu",
-    precision: str = "float32",
     max_steps: int | None,
     quiet: bool,
     record: bool = False,
     watch: Watch | None = None,
+    **options: Any,
 ) -> Run:
     """A run with the options that users give, under a progress bar."""
-    from bitwright.app import run
-    from bitwright.theory import check_rounding
+    from bitwright.app.engines import choose_engine
+    from bitwright.running.run import run_with
 
-    chosen = check_rounding(rounding)
-    if files and engine != "network":
-        raise InputError("--network goes with --engine network")
-    if engine != "network" and (device, precision) != ("cpu", "float32"):
-        raise InputError("--device and --precision go with --engine network")
-    if engine not in ("sampled", "network") and (width is not None or networks != 1 or seed != 0):
-        raise InputError("--width, --networks and --seed go with --engine sampled or network")
-    if files and (width is not None or networks != 1 or seed != 0 or padding is not None):
-        raise InputError("a network file says how it was trained; leave out --width, --networks, --seed and --padding")
-    if engine == "network" and not files:
-        note("training a network on the spot, unless an earlier run has left one in the cache", quiet)
-    examples = training_size(algorithm, chosen, padding)
-    settings = Settings(chosen, examples, networks, seed, files, width, device, precision)
+    choice = engine_choice(options, quiet)
     with StepProgress(not quiet, at_most=algorithm.halt is not None) as progress:
-        return run(
-            algorithm,
-            values,
-            engine=engine,
-            settings=settings,
-            limit=max_steps,
-            record=record,
-            progress=progress,
-            watch=watch,
-        )
+        engine = choose_engine(algorithm, choice)
+        return run_with(algorithm, values, engine, limit=max_steps, record=record, progress=progress, watch=watch)
+
+
+def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
+    """The engine that options describe; a note says so where networks must be trained for it."""
+    from bitwright.app.engines import choice_of
+
+    choice = choice_of(options).checked(spell_option)
+    if choice.trains:
+        one = choice.networks == 1
+        what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
+        note(f"training {what} on the spot, unless an earlier run has left {them} in the cache", quiet)
+    return choice
+
+
+def spell_option(setting: str) -> str:
+    """What an option is called that stands for a setting."""
+    return "--network" if setting == "files" else f"--{setting}"
 
 
 def program_id(program: Program) -> str | None:

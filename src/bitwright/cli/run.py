@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.networks import files_of
+from bitwright.app.programs import is_image, open_sbn
+from bitwright.app.trained import files_of
 from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
-from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
+from bitwright.cli.targets import find_algorithm, parse_values, widest
 from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.bits import BoolArray
     from bitwright.machines import Code
     from bitwright.running.run import Run
@@ -35,7 +37,7 @@ def command(
     inputs: tuple[str, ...],
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     trace: bool,
     as_json: bool,
     quiet: bool,
@@ -64,7 +66,7 @@ def command(
     if Path(target).suffix.lower() == ".sbn":
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
-        return _run_sbn(target, values, machine, trace, as_json, quiet, options)
+        return _run_sbn(target, values, None if machine is None else machine.letter, trace, as_json, quiet, options)
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in values.values()), default=4)
@@ -84,7 +86,8 @@ def _run_sbn(
 ) -> int:
     from bitwright.running.observers import Watch
 
-    machine, code, algorithm = find_machine(target, kind)
+    program = open_sbn(target, kind)
+    machine, code, algorithm = program.machine, program.code, program.algorithm
     count, before = 0, (0, 0)
 
     def see(step: int, state: BoolArray) -> None:

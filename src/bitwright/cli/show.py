@@ -14,6 +14,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm, Program
 
 
@@ -29,7 +30,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     diagram: Path | None,
     text: bool,
     as_json: bool,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.checking.ranges import matches_range
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, range_option
 from bitwright.cli.reporting import StepProgress, print_json
-from bitwright.cli.targets import find_algorithm, find_range
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm
 
 
@@ -35,7 +37,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     delta: float | None,
     scope: str,
     one_network: bool,
@@ -63,7 +65,7 @@ def command(
     delta = 0.01 if delta is None else delta
     chosen = check_scope(scope)
     with StepProgress(not as_json, "running") as progress:
-        within = find_range(algorithm, source, progress)
+        within = matches_range(algorithm, source, progress)
     found = sizes(algorithm, delta, chosen, within, padding=padding, masked=not unmasked)
     if as_json:
         print_json(found)

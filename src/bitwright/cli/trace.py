@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.networks import files_of
+from bitwright.app.trained import files_of
 from bitwright.cli.options import engine_options, json_option, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import find_algorithm, find_machine, parse_values, widest
+from bitwright.cli.targets import find_algorithm, parse_values, widest
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm
     from bitwright.running.run import Run
     from bitwright.viewer import Computer
@@ -43,7 +44,7 @@ def command(
     only: str | None,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -113,10 +114,11 @@ def _request(
     inputs: tuple[str, ...],
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     files: Sequence[Path],
 ) -> tuple[Algorithm, dict[str, int], Computer | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
+    from bitwright.app.programs import open_sbn
     from bitwright.bits import parse_bit_string, parse_number, width_of
     from bitwright.viewer import Computer
 
@@ -134,7 +136,7 @@ def _request(
         return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True)), None
     values = parse_values(inputs)
     if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
-        found, code, algorithm = find_machine(target, machine)
-        return algorithm, values, Computer(found, code)
+        program = open_sbn(target, None if machine is None else machine.letter)
+        return program.algorithm, values, Computer(program.machine, program.code)
     fitting = max((width_of(value) for value in values.values()), default=4)
     return find_algorithm(target, bits, order, fitting, machine, files), values, None

@@ -24,6 +24,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.networks import Recipe
     from bitwright.program import Algorithm, Program
     from bitwright.workers import Workers
@@ -53,7 +54,7 @@ def command(
     output: Path,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     padding: int | None,
     networks: int,
     onnx: Path | None,

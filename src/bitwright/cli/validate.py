@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.networks import files_of
+from bitwright.app.programs import NAMES, is_image, open_sbn
+from bitwright.app.trained import files_of
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
 from bitwright.cli.progress import StepProgress
-from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import NAMES, find_algorithm, find_machine, is_image, parse_order, training_size
+from bitwright.cli.reporting import engine_choice, note, print_json
+from bitwright.cli.targets import find_algorithm, parse_order
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.program import Algorithm
 
@@ -54,7 +56,7 @@ def command(
     target: str,
     bits: int | None,
     order: str | None,
-    machine: str | None,
+    machine: MachineChoice | None,
     function: str | None,
     oracle_arrays: str | None,
     random: int | None,
@@ -76,8 +78,9 @@ def command(
     programs, and for rule files the rules themselves unless a function is given.
     """
     from bitwright.algorithms.known import order_of
+    from bitwright.app.engines import choose_engine
     from bitwright.checking.validation import make_task, validate
-    from bitwright.running.sliced import AVAILABLE, to_be_compiled
+    from bitwright.running.sliced.runs import to_be_compiled
     from bitwright.workers import Workers
 
     if sample_seed is not None and random is None:
@@ -88,17 +91,16 @@ def command(
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
     if files_of(chosen) and target == "permutation" and order is None:
         order = ",".join(map(str, order_of(algorithm)))  # as the network file says
-    settings = _settings(algorithm, **chosen)
+    if chosen["seed"] is not None and random is not None and chosen["engine"] not in ("sampled", "network"):
+        raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
+    choice = engine_choice(chosen, quiet)
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
         oracle = _given_oracle(algorithm, function, oracle_arrays)
-    task = make_task(algorithm, chosen["engine"], settings, oracle, random, sample_seed or 0, max_steps, plain)
-    if oracle is None and task.engine == "templates":
+    engine = choose_engine(algorithm, choice)
+    task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
+    if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
-    if task.engine == "network" and not settings.files:
-        note("training networks on the spot, unless an earlier run has left them in the cache", quiet)
-    if not AVAILABLE and task.engine in ("templates", "limit"):
-        note("this is a hundred times as fast with numba; install it with: pip install 'bitwright[fast]'", quiet)
     if task.sliced and to_be_compiled():
         note("compiling the loops of the bit-sliced engine; this is done once and takes some seconds", quiet)
     try:
@@ -127,32 +129,8 @@ def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)
 
 
-def _settings(
-    algorithm: Algorithm,
-    engine: str,
-    rounding: str,
-    padding: int | None,
-    files: tuple[Path, ...],
-    width: int | None,
-    networks: int,
-    seed: int | None,
-) -> Settings:
-    from bitwright.theory import check_rounding
-
-    if (files or width is not None) and engine != "network":
-        raise InputError("--network and --width go with --engine network")
-    if networks != 1 and engine not in ("sampled", "network"):
-        raise InputError("--networks goes with --engine sampled or network")
-    if seed is not None and engine not in ("sampled", "network"):
-        raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
-    if files and (width is not None or networks != 1 or seed is not None or padding is not None):
-        raise InputError("a network file says how it was trained; leave out --width, --networks, --seed and --padding")
-    kind = check_rounding(rounding)
-    return Settings(kind, training_size(algorithm, kind, padding), networks, seed or 0, files, width)
-
-
 def _own_oracle(
-    target: str, algorithm: Algorithm, order: str | None, machine: str | None, max_steps: int | None
+    target: str, algorithm: Algorithm, order: str | None, machine: MachineChoice | None, max_steps: int | None
 ) -> Oracle | None:
     """The independent oracle of what we ship; a rule file has none of its own."""
     from bitwright.checking.validation import Arithmetic, Interpreter
@@ -163,7 +141,9 @@ def _own_oracle(
         places = tuple(range(length, 0, -1) if order is None else parse_order(order))
         return Arithmetic(target, places if target == "permutation" else ())
     if Path(target).suffix.lower() == ".sbn":
-        return Interpreter(find_machine(target, machine)[1], step_limit(algorithm, max_steps))
+        return Interpreter(
+            open_sbn(target, None if machine is None else machine.letter).code, step_limit(algorithm, max_steps)
+        )
     return None
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bitwright.cli.targets import NAMES
+from bitwright.app.programs import NAMES
 
 if TYPE_CHECKING:
     from bitwright.checking.validation import Failure, Validation
@@ -24,9 +24,9 @@ def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str,
         words += ["--order", options["order"]]
     if options["machine"] is not None:
         words += ["--machine", str(options["machine"])]
-    words += ["--engine", task.engine]
-    if task.engine != "templates":
-        words += ["--rounding", task.settings.rounding]
+    words += ["--engine", task.engine.name]
+    if task.engine.rounding is not None:
+        words += ["--rounding", task.engine.rounding]
     for path in options["files"]:
         words += ["--network", str(path)]
     for option in ("padding", "width", "max_steps"):
@@ -41,16 +41,17 @@ def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str,
 def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Everything, as JSON."""
     task, tally = done.task, done.tally
-    chosen = task.engine in ("sampled", "network") and not task.settings.files
+    engine = task.engine
     return {
         "algorithm": task.algorithm.name,
         "program_id": task.algorithm.program.id,
-        "engine": task.engine,
-        "rounding": None if task.engine == "templates" else task.settings.rounding,
-        "examples": done.examples,
-        "networks": task.settings.networks if chosen else len(done.networks) or None,
-        "seed": task.settings.seed if chosen else None,
-        "network_digests": list(done.networks),
+        "name": task.algorithm.name,
+        "engine": engine.name,
+        "rounding": engine.rounding,
+        "examples": task.examples,
+        "networks": engine.networks,
+        "seed": engine.seed,
+        "network_digests": list(engine.digests),
         "oracle": oracle_name(done),
         "verdict": done.verdict,
         "exact": done.exact,
@@ -91,10 +92,11 @@ def report(done: Validation, target: str, options: Mapping[str, Any]) -> str:
     task, tally = done.task, done.tally
     name = task.algorithm.name
     about = f"{name} ({task.algorithm.description})" if task.algorithm.description else name
-    rounded = "" if task.engine == "templates" else f", {task.settings.rounding} rounding, K = {done.examples:,}"
+    engine = task.engine
+    rounded = "" if engine.rounding is None else f", {engine.rounding} rounding, K = {task.examples:,}"
     scope = "all there are" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
     lines = [
-        f"{done.verdict.upper()}: {about}, engine {task.engine}{rounded}",
+        f"{done.verdict.upper()}: {about}, engine {engine.name}{rounded}",
         f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {oracle_name(done)}",
         f"  steps     at most {tally.steps:,} in a run; {tally.evaluations:,} evaluations, "
         f"{tally.wrong_steps:,} unlike the rules",
@@ -145,11 +147,11 @@ def _declared(done: Validation) -> dict[str, Any] | None:
 
 
 def _networks(done: Validation) -> list[str]:
-    if not done.networks:
+    if not done.task.engine.digests:
         return []
-    count = len(done.networks)
+    count = len(done.task.engine.digests)
     more = f" and {count - 1:,} more, see --json" if count > 1 else ""
-    return [f"  networks  {count:,}, as read at the start: sha256 {done.networks[0][:16]}...{more}"]
+    return [f"  networks  {count:,}, as read at the start: sha256 {done.task.engine.digests[0][:16]}...{more}"]
 
 
 def _undecided(done: Validation) -> list[str]:

@@ -35,8 +35,8 @@ def make_engine(
     """The engine of this name, ready to step this program.
 
     `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
-    `device` and `precision` for `network`, which runs trained networks and trains none. `compiled=False` keeps rules and
-    limit from using compiled loops.
+    `device` and `precision` for `network`, which runs trained networks and trains none. With `compiled=False` no
+    compiled loops are used.
     """
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)

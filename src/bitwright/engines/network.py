@@ -48,8 +48,12 @@ class NetworkEngine(RealEngine):
     def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)
         self.kind, self.seed = limit_of(networks), networks[0].origin.seed
-        self._networks = list(networks)
+        self._networks, self.networks = list(networks), len(networks)
+        self.digests = [network.digest for network in networks]
         self._rules = PackedRules(program)
+
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "trained networks": self.digests}
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
         """Equal states have equal outputs, so each different one is evaluated once."""

@@ -1,8 +1,9 @@
 """What an engine is: it answers one question, "given these states, what comes next?".
 
-An engine is a value: made from a program and a rounding, it says what it is and begins batches. Making one never trains,
-reads or writes anything. Engines keep states in a form of their own (packed words, tensors on a device) while a run goes
-on, so the answer comes in three parts: `begin` takes states in, the Batch steps them, and `states` gives them back.
+An engine is a value: made from a program and a rounding, it says what it is and begins batches. Making one never
+trains, reads or writes anything. Engines keep states in a form of their own (packed words, tensors on a device) while a
+run goes on, so the answer comes in three parts: `begin` takes states in, the Batch steps them, and `states` gives them
+back.
 """
 
 from __future__ import annotations
@@ -112,6 +113,14 @@ class Engine(Protocol):
         """Which random networks they are; None where nothing is random."""
 
     @property
+    def networks(self) -> int | None:
+        """How many networks are averaged; None where there are none."""
+
+    @property
+    def digests(self) -> Sequence[str]:
+        """The sha256 of each trained network: of what is used, not of the file that it was in."""
+
+    @property
     def decisions(self) -> Decisions | None:
         """For engines that decide by (n, writers, matches) alone: which of them set a bit."""
 
@@ -122,6 +131,9 @@ class Engine(Protocol):
     @property
     def chunk(self) -> int:
         """How many states it likes to be given at a time."""
+
+    def describe(self) -> dict[str, object]:
+        """All that its steps depend on beside the program, as JSON has it: equal descriptions make equal steps."""
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         """Takes in states, an array of shape (batch, k); `long`: many steps will follow."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +22,8 @@ class RealEngine(ABC):
     tolerance = 0.0
     kind: Kind = "ntk"
     seed: int | None = None
+    networks: int | None = None
+    digests: Sequence[str] = ()
     fallible = True
     costly = True
     decisions = None
@@ -31,6 +34,9 @@ class RealEngine(ABC):
     @property
     def chunk(self) -> int:
         return 1024
+
+    def describe(self) -> dict[str, object]:
+        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return RealBatch(self, states)

@@ -39,6 +39,8 @@ class RuleEngine:
     examples: int | None = None
     kind: Kind = "ntk"
     seed: int | None = None
+    networks: int | None = None
+    digests: tuple[str, ...] = ()
     fallible = False
     costly = False
 
@@ -64,6 +66,14 @@ class RuleEngine:
         """As many states as fit the cache, but enough of them to fill the words."""
         rows = 4 * self.program.bits + 2 * self.program.templates
         return max(1024, 64 * (_CACHE // (8 * rows)))
+
+    def describe(self) -> dict[str, object]:
+        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Travels to other processes without what it has worked out for itself."""
+        kept = ("program", "examples", "rounding", "_compiled", "_large")
+        return {name: value for name, value in vars(self).items() if name in kept}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self._compiled and len(states) == 1 and (long or self.program.templates >= self._large):

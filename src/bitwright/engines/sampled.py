@@ -30,7 +30,11 @@ class SampledEngine(RealEngine):
 
     def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
         super().__init__(program, examples, rounding)
-        self.networks, self.seed = networks, seed
+        self.networks: int = networks
+        self.seed: int = seed
+
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "networks": self.networks, "seed": self.seed}
 
     def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)

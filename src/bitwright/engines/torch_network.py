@@ -45,7 +45,8 @@ class TorchNetworkEngine:
             raise InputError("on a device networks are run with calibrated rounding; use the NumPy engine for sign")
         if dtype not in DTYPES:
             raise InputError(f"there is no precision '{dtype}'; choose {', '.join(DTYPES)}")
-        self.program, self.chunk = program, chunk
+        self.program, self.chunk, self._trained = program, chunk, list(networks)
+        self.networks, self.digests = len(networks), [network.digest for network in networks]
         self.rounding: Rounding = rounding
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
@@ -56,7 +57,7 @@ class TorchNetworkEngine:
         def tensor(values: Any, kind: Any) -> Any:
             return torch.tensor(values, dtype=kind, device=self.device)
 
-        self.networks = [
+        self._layers = [
             (
                 tensor(_padded(network.first.T, rows, network.shape.width), self.dtype),  # (K, width)
                 tensor(_padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
@@ -74,6 +75,16 @@ class TorchNetworkEngine:
         self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
         literals, wanted = _literals(program, self.columns, rows)
         self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
+
+    def describe(self) -> dict[str, object]:
+        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
+        return {**own, "trained networks": self.digests, "device": self.device.type, "precision": str(self.dtype)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes as what it was made from."""
+        precision = str(self.dtype).removeprefix("torch.")
+        made_from = (self.program, self._trained, self.rounding, str(self.device), precision, self.chunk)
+        return TorchNetworkEngine, made_from
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return TorchBatch(self, states)
@@ -95,8 +106,8 @@ class TorchNetworkEngine:
         """zhat for every bit, and n."""
         matched, n = self.encode(states)
         outputs: Any = 0
-        for first, last, scale in self.networks:
-            outputs = outputs + (self._hidden(matched, first) @ last).float() * (scale / len(self.networks))
+        for first, last, scale in self._layers:
+            outputs = outputs + (self._hidden(matched, first) @ last).float() * (scale / self.networks)
         return outputs.mul_(self.factor[n][:, None]).addcmul_(self.shift[n][:, None], self.writers), n
 
     def _hidden(self, matched: Any, first: Any) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 
 from bitwright.bits import BoolArray, from_bits
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.execution.events import EventBatch
 from bitwright.machines.subleq import MachineV
 from bitwright.program.layout import IntArray
 
@@ -43,7 +42,7 @@ class Tally:
 
     def with_leap(self, steps: int, instructions: int, batch: Batch) -> Tally:
         least, most, margin = self.least, self.most, self.margin
-        if isinstance(batch, EventBatch) and steps:
+        if batch.matches is not None and steps:
             low, high = batch.matches
             least, most = low if least is None else min(least, low), high if most is None else max(most, high)
         now = batch.margin()
@@ -97,7 +96,7 @@ class Computer:
         """With `truth`, another engine makes every step too, from the same state, and differences are counted."""
         self.machine, self.tally = machine, tally or Tally()
         self._engine, self._truth, self._read, self._write = engine, truth, read, write
-        self._batch = self._begin(state[np.newaxis])
+        self._batch = engine.begin(state[np.newaxis], long=True)
         ports = machine.ports
         self._stops = (machine.halt, *((ports.request, ports.offer) if ports else ()))
 
@@ -170,14 +169,12 @@ class Computer:
     def _leap(self, left: int | None) -> None:
         """Goes on to the next request, halt or look; with few instructions left, to the next boundary at most."""
         machine, batch = self.machine, self._batch
-        if not isinstance(batch, EventBatch):
-            before = batch.states()
+        if self._truth is not None:  # an engine that can be wrong is followed step by step
+            rules = self._truth.begin(batch.states())
+            rules.step()
             batch.step()
-            if self._truth is not None:
-                rules = self._truth.begin(before)
-                rules.step()
-                wrong = bool((rules.states() != batch.states()).any())
-                self.tally = replace(self.tally, wrong=self.tally.wrong + wrong)
+            wrong = bool((rules.states() != batch.states()).any())
+            self.tally = replace(self.tally, wrong=self.tally.wrong + wrong)
             self.tally = self.tally.with_leap(1, int(batch.bit(machine.boundary)[0]), batch)
             return
         shortest = min(machine.timing.steps, machine.timing.steps_of_input, machine.timing.steps_of_output)
@@ -185,7 +182,7 @@ class Computer:
         most = _LEAP if left is None else min(_LEAP, left * shortest)
         stops = (*self._stops, machine.boundary) if close else self._stops
         steps = batch.leap(_LEAP if close else most, stops, (machine.boundary,))
-        self.tally = self.tally.with_leap(steps, batch.count, batch)
+        self.tally = self.tally.with_leap(steps, batch.counted, batch)
 
     def _serve(self) -> bool:
         """Answers a request; False if there was none."""
@@ -226,22 +223,11 @@ class Computer:
 
     # The batch, by whatever engine.
 
-    def _begin(self, states: BoolArray) -> Batch:
-        begin = getattr(self._engine, "begin_long", self._engine.begin)
-        batch: Batch = begin(states)
-        return batch
-
     def _on(self, bit: int) -> bool:
         return bool(self._batch.bit(bit)[0])
 
     def _bits(self, bits: IntArray) -> BoolArray:
-        batch = self._batch
-        return batch.read(bits) if isinstance(batch, EventBatch) else np.asarray(batch.states()[0][bits])
+        return self._batch.read(bits)
 
     def _turn_on(self, bits: list[int]) -> None:
-        if isinstance(self._batch, EventBatch):
-            self._batch.turn_on(bits)
-            return
-        states = self._batch.states()
-        states[0, bits] = True
-        self._batch = self._begin(states)
+        self._batch.turn_on(bits)

@@ -9,8 +9,8 @@ import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.engines.protocol import Batch, Engine
+from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
-from bitwright.execution.engines import Settings, make_engine
 from bitwright.machines.subleq import MachineV
 
 _MOST = 10_000  # instructions, where no limit is given
@@ -39,12 +39,11 @@ def run_images(
     images: Sequence[Sequence[int]],
     inputs: Sequence[bytes] = (),
     *,
-    engine: str | Engine = "templates",
-    settings: Settings | None = None,
+    engine: Engine | None = None,
     max_instructions: int = _MOST,
     start: int = 0,
 ) -> list[ImageRun]:
-    """Runs every image from address `start` on; `inputs` has what each of them reads, nothing where it is not given.
+    """Runs every image from address `start` on, by default with the rules themselves; `inputs` has what each of them reads, nothing where it is not given.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
@@ -55,7 +54,7 @@ def run_images(
         raise InputError(f"give an input for each of the {len(images):,} images, or none; got {len(inputs):,}")
     if max_instructions < 0:
         raise InputError(f"max_instructions must be 0 or more, got {max_instructions}")
-    chosen = make_engine(engine, machine.program, settings) if isinstance(engine, str) else engine
+    chosen = RuleEngine(machine.program) if engine is None else engine
     if chosen.program is not machine.program and chosen.program != machine.program:
         raise InputError(f"this engine was made for another program than that of the machine of {machine.shape}")
     given = list(inputs) or [b""] * len(images)
@@ -167,7 +166,7 @@ class _Together:
             else:
                 row.said.append(from_bits(state[ports.shown]) & 0xFF)
                 state[ports.taken] = True
-        self.batch = self.engine.begin(states)
+        self.batch.load(states)
         return True
 
     def _note_stuck(self) -> None:

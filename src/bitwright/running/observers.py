@@ -51,16 +51,17 @@ class Observer:
 
 
 class Margins(Observer):
-    """The smallest margin of every run."""
+    """The smallest margin of every run; with `beyond`, also that of a look beyond the limit."""
 
-    def __init__(self) -> None:
+    def __init__(self, beyond: bool = False) -> None:
+        self._also_beyond = beyond
         self.smallest: FloatArray | None = None  # (runs,) None where nothing is rounded
 
     def start(self, view: View) -> None:
         self._runs = len(view.rows)
 
     def after(self, view: View) -> None:
-        margin = None if view.beyond else view.batch.margin()
+        margin = None if view.beyond and not self._also_beyond else view.batch.margin()
         if margin is None:
             return
         if self.smallest is None:

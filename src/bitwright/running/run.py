@@ -20,7 +20,7 @@ from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, Reporter, Watch
-from bitwright.running.recorder import Recorder
+from bitwright.running.recorder import TraceObserver
 from bitwright.theory.closed_form import FloatArray, Kind
 from bitwright.theory.rounding import Rounding
 
@@ -42,6 +42,7 @@ class Run(Shown):
     limit: int = 0  # the most steps it was allowed
     examples: int | None = None  # K with padding, for engines that were trained
     kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
+    seed: int | None = None  # of the networks that were drawn or trained for it, if any were
     fallible: bool = False  # whether its steps may differ from those of the rules by chance
 
     @property
@@ -75,7 +76,7 @@ def run_with(
     """Runs an algorithm on input values with an engine; by default with the rules themselves."""
     chosen = _fitting(algorithm, engine)
     most, margins = step_limit(algorithm, limit), Margins()
-    recorder = Recorder(algorithm.program) if record else None
+    recorder = TraceObserver(algorithm.program) if record else None
     observers: list[Observer | None] = [margins, recorder, watch, Reporter(progress) if progress else None]
     start = algorithm.state(inputs)[np.newaxis]
     done = drive(chosen, start, ending_of(algorithm), most, [o for o in observers if o is not None])
@@ -94,6 +95,7 @@ def run_with(
         limit=most,
         examples=chosen.examples,
         kind=chosen.kind,
+        seed=chosen.seed,
         fallible=chosen.fallible,
     )
 

@@ -18,7 +18,7 @@ def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None 
     """Start states with random inputs; with `ones`, of inputs that have just so many bits on."""
     if not 1 <= count <= MAX_STATES:
         raise InputError(f"the number of states must lie between 1 and {MAX_STATES:,}, got {count:,}")
-    places = np.array([bit for word in algorithm.inputs for bit in word.bits], dtype=np.int64)
+    places = algorithm.input_bits
     rng = np.random.default_rng(seed)
     chosen = rng.random((count, len(places)))
     if ones is None:
@@ -27,10 +27,7 @@ def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None 
         values = np.argsort(np.argsort(chosen, axis=1), axis=1) < ones
     else:
         raise InputError(f"the inputs of {algorithm.name} have {len(places)} bits, so {ones} of them cannot be on")
-    states = np.zeros((count, algorithm.program.bits), dtype=bool)
-    states[:, list(algorithm.start)] = True
-    states[:, places] = values
-    return states
+    return algorithm.states(values)
 
 
 def random_states(algorithm: Algorithm, count: int, seed: int, ones: int | None = None) -> BoolArray:  # (count, k)

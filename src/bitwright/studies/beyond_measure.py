@@ -10,12 +10,17 @@ import numpy as np
 
 from bitwright.algorithms import multiplication
 from bitwright.bits import BoolArray, to_bits
+from bitwright.checking.validation.definition import Definition
+from bitwright.checking.validation.walk import Comparison
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.protocol import Engine
-from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.start import STARTS, Start
 from bitwright.program import Algorithm
+from bitwright.running.endings import ending_of
+from bitwright.running.loop import drive
+from bitwright.running.observers import Margins
+from bitwright.running.sliced.plan import plan
 from bitwright.studies.growing import curve, sizes_to
 from bitwright.studies.members import TestSet, TrainedMembers
 from bitwright.studies.table import Row
@@ -159,27 +164,20 @@ def every_rows(device: str, job: Every) -> list[Row]:
 
 
 def _starts(algorithm: Algorithm, pairs: list[tuple[int, int]]) -> BoolArray:
-    states = np.zeros((len(pairs), algorithm.program.bits), dtype=bool)
-    states[:, list(algorithm.start)] = True
-    for place, word in enumerate(algorithm.inputs):
-        states[:, list(word.bits)] = [to_bits(pair[place], len(word.bits)) for pair in pairs]
-    return states
+    length = len(algorithm.inputs[0].bits)
+    return algorithm.states(np.array([[*to_bits(a, length), *to_bits(b, length)] for a, b in pairs], dtype=bool))
 
 
 def _closed_loop(algorithm: Algorithm, engine: Engine, starts: BoolArray) -> tuple[int, list[int], float]:
     """Wrong steps, answers and the smallest margin of runs in which the network's own states are fed back."""
-    batch, rules, smallest = engine.begin(starts), RuleEngine(algorithm.program), float("inf")
-    before, wrong = starts, 0
-    for _ in range(algorithm.steps or 0):
-        batch.step()
-        truth = rules.begin(before)
-        truth.step()
-        before = batch.states()
-        wrong += int((before != truth.states()).any(axis=1).sum())
-        margin = batch.margin()
-        smallest = min(smallest, float(margin.min())) if margin is not None else smallest
+    steps, margins = (
+        Comparison(algorithm, Definition(algorithm.program), plan(algorithm.program), len(starts)),
+        Margins(),
+    )
+    done = drive(engine, starts, ending_of(algorithm), algorithm.steps or 0, [steps, margins])
+    smallest = float("inf") if margins.smallest is None else float(margins.smallest.min())
     name = algorithm.outputs[0].name
-    return wrong, [algorithm.read(state)[name] for state in before], smallest
+    return steps.wrong_steps, [algorithm.read(state)[name] for state in done.states], smallest
 
 
 def _recipe(width: int, seed: int, start: str, device: str, momentum: bool = False) -> Recipe:

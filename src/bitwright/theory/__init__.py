@@ -1,4 +1,4 @@
-"""The infinitely wide network: kernels, mean and variance of the limit, certificates, ensemble sizes."""
+"""The infinitely wide network: kernels, mean and variance of the limit, roundings, ensemble sizes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ if TYPE_CHECKING:
     from bitwright.theory.accuracy import expected_accuracy as expected_accuracy
     from bitwright.theory.accuracy import networks_for as networks_for
     from bitwright.theory.accuracy import signed_gaps as signed_gaps
-    from bitwright.theory.certificate import Certificate as Certificate
-    from bitwright.theory.certificate import certify as certify
-    from bitwright.theory.certificate import smallest_examples as smallest_examples
-    from bitwright.theory.certificate_file import DoesNotHoldError as DoesNotHoldError
-    from bitwright.theory.certificate_file import check_certificate as check_certificate
-    from bitwright.theory.certificate_file import check_program as check_program
-    from bitwright.theory.certificate_file import load_certificate as load_certificate
-    from bitwright.theory.certificate_file import save_certificate as save_certificate
     from bitwright.theory.closed_form import covariance as covariance
     from bitwright.theory.closed_form import spectrum as spectrum
     from bitwright.theory.closed_form import variance as variance
@@ -28,6 +20,7 @@ if TYPE_CHECKING:
     from bitwright.theory.ensemble import check_scope as check_scope
     from bitwright.theory.ensemble import sign_size as sign_size
     from bitwright.theory.ensemble import sizes as sizes
+    from bitwright.theory.examples import smallest_examples as smallest_examples
     from bitwright.theory.kernels import nngp as nngp
     from bitwright.theory.kernels import ntk as ntk
     from bitwright.theory.lemma import orders as orders
@@ -45,9 +38,7 @@ __all__, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
-        "bitwright.theory.certificate": "Certificate certify smallest_examples",
-        "bitwright.theory.certificate_file": "DoesNotHoldError check_certificate check_program load_certificate "
-        "save_certificate",
+        "bitwright.theory.examples": "smallest_examples",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
         "bitwright.theory.kernels": "nngp ntk",

@@ -16,8 +16,8 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.summary import never_written
-from bitwright.theory.certificate import check_range
 from bitwright.theory.closed_form import variance, weights
+from bitwright.theory.examples import check_range
 from bitwright.theory.feasible import Feasible
 from bitwright.theory.proof import least_means
 from bitwright.theory.ranges import Range, blocks_range, training_size

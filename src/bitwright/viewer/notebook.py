@@ -7,11 +7,11 @@ from functools import singledispatch
 from html import escape
 
 from bitwright.bits import any_digits
+from bitwright.checking.certificate import Certificate
 from bitwright.errors import InputError, counted, listing
 from bitwright.program import Algorithm, Program, summary
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.theory import Certificate
 from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from bitwright.algorithms import addition, multiplication, permutation
+from bitwright.app.programs import named_algorithm, with_padding
 from bitwright.bits import parse_number, shorten
 from bitwright.errors import InputError
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.program import Algorithm, parse
-from bitwright.theory import smallest_examples
 from bitwright.viewer import Computer
 from bitwright.web.limits import Limits
 
@@ -26,19 +24,17 @@ def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, C
     ):
         if size > most:
             raise InputError(f"this program has {size:,} {what}; this server takes at most {most:,}")
-    if computer is not None:  # padded so that the sign rule is certified for it
-        algorithm = replace(algorithm, examples=smallest_examples(program))
-    return algorithm, computer
+    return (algorithm if computer is None else with_padding(algorithm)), computer
 
 
 def _read(source: Mapping[str, Any]) -> tuple[Algorithm, Computer | None]:
     match source["kind"]:
         case "permutation":
-            return permutation(source["order"]), None
+            return named_algorithm("permutation", order=source["order"]), None
         case "addition":
-            return addition(source["bits"], source["counter"]), None
+            return named_algorithm("addition", source["bits"], counter=source["counter"]), None
         case "multiplication":
-            return multiplication(source["bits"]), None
+            return named_algorithm("multiplication", source["bits"]), None
         case "rules":
             return parse(source["text"].removeprefix("\ufeff"), source["name"]), None
         case "sbn":

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
-from bitwright.app import run as run_algorithm
+from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.bits import any_digits
+from bitwright.checking.certificate import certify
 from bitwright.encoding.training_set import TrainingSet
-from bitwright.engines.make import ENGINES, make_engine
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import ENGINES
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, ProgramError
-from bitwright.networks import Plan, Recipe, train
+from bitwright.networks import Network, Plan, Recipe, train
 from bitwright.networks.cache import suggested_width
-from bitwright.program import Algorithm
-from bitwright.running.run import Run, is_exact
-from bitwright.theory import certify, sizes, training_size
+from bitwright.program import Algorithm, Program
+from bitwright.running.run import Run, is_exact, run_with
+from bitwright.theory import sizes, training_size
 from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.viewer import run_title, trace_page
 from bitwright.web.limits import Limits
@@ -60,10 +60,10 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     examples = training_size(algorithm, rounding)
     most = _most_steps(algorithm, request["max_steps"], limits)
     engine = _engine(algorithm, request, rounding, examples, limits, progress)
-    done = run_algorithm(
+    done = run_with(
         algorithm,
         values,
-        engine=engine,
+        engine,
         limit=most,
         record=True,
         progress=lambda step, limit: progress("running", step, limit),
@@ -120,22 +120,26 @@ def _engine(
     limits: Limits,
     progress: Progress,
 ) -> Engine:
-    name, members, seed = request["engine"], request["networks"], request["seed"]
+    name, members = request["engine"], request["networks"]
     if (problem := _engine_problem(name, examples, limits)) is not None:
         raise InputError(problem)
-    if name != "network":
-        return make_engine(name, algorithm.program, Settings(rounding, examples, members, seed))
-    if members > limits.members:
+    if name == "network" and members > limits.members:
         raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
     width = request["width"] or min(suggested_width(examples), limits.width)
-    if width > limits.width:
+    if name == "network" and width > limits.width:
         raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
-    networks = []
-    for member in range(members):
-        recipe = Recipe(width, seed, member, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
-        told = _told(progress, f"training network {member + 1} of {members} at width {width:,}", recipe.plan, examples)
-        networks.append(train(algorithm.program, recipe, told)[0])
-    return NetworkEngine(algorithm.program, networks, rounding)
+    # Compiled loops keep files, which this process may not, and runs are too short here to gain by them.
+    choice = EngineChoice(name, rounding, compiled=False)
+    if name in ("sampled", "network"):
+        choice = replace(choice, networks=members, seed=request["seed"])
+    if name == "network":
+        choice = replace(choice, width=width)
+
+    def train_one(program: Program, recipe: Recipe) -> Network:
+        phase = f"training network {recipe.member + 1} of {members} at width {width:,}"
+        return train(program, recipe, _told(progress, phase, recipe.plan, examples))[0]
+
+    return choose_engine(algorithm, choice, train=train_one)
 
 
 def _told(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:

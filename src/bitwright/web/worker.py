@@ -30,7 +30,6 @@ def main(settings: Mapping[str, Any]) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    events.AVAILABLE = False  # compiled loops keep files, and runs are too short here to gain by them
     try:
         _warm_up(limits)
         confine(limits.memory)

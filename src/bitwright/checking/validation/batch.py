@@ -8,10 +8,9 @@ from bitwright.checking.validation.judge import Judge
 from bitwright.checking.validation.prepare import Prepared
 from bitwright.checking.validation.tally import Tally
 from bitwright.checking.validation.walk import Walker
-from bitwright.execution.engines import make_engine
-from bitwright.running.sliced.engine import Look, SlicedEngine
+from bitwright.running.sliced.runs import Look, SlicedRuns
 
-Runner = SlicedEngine | Walker
+Runner = SlicedRuns | Walker
 _lock = Lock()
 _kept: tuple[str, Runner] | None = None  # in each process: what runs the batches of one validation, by its token
 
@@ -45,7 +44,7 @@ def _runner(ready: Prepared) -> Runner:
 
 def _make(ready: Prepared) -> Runner:
     task = ready.task
-    if task.sliced:
-        return SlicedEngine(task.algorithm, task.limit, task.decisions())
-    engine = make_engine(task.engine, task.algorithm.program, task.settings, ready.networks)
-    return Walker(task.algorithm, engine, task.limit)
+    decisions = task.engine.decisions if task.sliced else None
+    if decisions is not None:
+        return SlicedRuns(task.algorithm, task.limit, decisions)
+    return Walker(task.algorithm, task.engine, task.limit)

@@ -13,8 +13,8 @@ from bitwright.checking.validation.task import Task
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 from bitwright.running.run import run_batch
-from bitwright.running.sliced.engine import Look, Outcome
 from bitwright.running.sliced.lanes import Numbers, Rows, numbers, pack_lanes, unpack_lanes
+from bitwright.running.sliced.runs import Look, Outcome
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,9 @@ def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray, look: Look | 
     final, halted = [], []
     part = max(engine.chunk, -(-count // 16))
     for at in range(0, count, part):
-        some = inputs[at : at + part]
-        states = np.zeros((len(some), algorithm.program.bits), dtype=bool)
-        states[:, list(algorithm.start)] = True
-        states[:, [bit for word in algorithm.inputs for bit in word.bits]] = some
+        states = algorithm.states(inputs[at : at + part])
         done = run_batch(algorithm, states, engine=engine, limit=limit, workers=1)
-        final.append(done.states[:, [bit for word in algorithm.outputs for bit in word.bits]])
+        final.append(done.states[:, algorithm.output_bits])
         halted.append(done.halted)
         if look:
             look(min(1.0, (at + part) / count))

@@ -14,8 +14,8 @@ from bitwright.bits import BoolArray, any_digits, shorten
 from bitwright.errors import BitwrightError, InputError
 from bitwright.machines import Code, interpret
 from bitwright.program import Algorithm
-from bitwright.running.sliced.engine import Look
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
+from bitwright.running.sliced.runs import Look
 
 Values = Mapping[str, Any]
 

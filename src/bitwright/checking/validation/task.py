@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from bitwright.checking.validation.inputs import BLOCK, Inputs
 from bitwright.checking.validation.oracles import Oracle
-from bitwright.execution.engines import Settings
+from bitwright.engines.protocol import Engine
 from bitwright.program import Algorithm
-from bitwright.theory.decisions import Decisions, decide
 
-SLICED = ("templates", "limit")  # engines whose steps the bit-sliced loops make
 _BATCH, _WORK = 1 << 18, 1 << 36  # inputs in a batch, and the most template-steps, so that a batch takes a moment
 
 
@@ -19,8 +17,7 @@ class Task:
     """One algorithm, one engine, some inputs and an oracle; without one, the rules themselves say what is right."""
 
     algorithm: Algorithm
-    engine: str
-    settings: Settings
+    engine: Engine
     inputs: Inputs
     oracle: Oracle | None
     limit: int
@@ -28,12 +25,13 @@ class Task:
 
     @property
     def examples(self) -> int:
-        """K: the templates, and padding if there is some; a network file has its own."""
-        return self.settings.examples or self.algorithm.program.templates
+        """K: the templates, and padding if there is some."""
+        return self.engine.examples or self.algorithm.program.templates
 
     @property
     def sliced(self) -> bool:
-        return sliced.AVAILABLE and self.engine in SLICED and not self.plain
+        """Whether the bit-sliced loops make the engine's runs."""
+        return self.engine.decisions is not None and not self.plain
 
     @property
     def batch(self) -> int:
@@ -50,9 +48,3 @@ class Task:
     def size(self, number: int) -> int:
         """How many inputs this batch has; the last one may have fewer than others."""
         return min(self.batch, self.inputs.count - number * self.batch)
-
-    def decisions(self) -> Decisions | None:
-        """The table that `limit` decides by."""
-        if self.engine != "limit":
-            return None
-        return decide(self.algorithm.program, self.examples, self.settings.rounding)

@@ -19,11 +19,11 @@ from bitwright.checking.validation.prepare import Prepared, prepare
 from bitwright.checking.validation.progress_file import ProgressFile
 from bitwright.checking.validation.tally import Tally
 from bitwright.checking.validation.task import Task
-from bitwright.execution.engines import Settings
+from bitwright.engines.protocol import Engine
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
-from bitwright.running.sliced.engine import Look
+from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
 from bitwright.workers import Workers
 
@@ -39,8 +39,6 @@ class Validation:
     tally: Tally
     seconds: float
     margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
-    examples: int  # K
-    networks: tuple[str, ...] = ()  # for `network`: the sha256 of each that was used
     worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
     misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
 
@@ -68,20 +66,16 @@ class Validation:
 
 def make_task(
     algorithm: Algorithm,
-    engine: str = "limit",
-    settings: Settings | None = None,
+    engine: Engine,
     oracle: Oracle | None = None,
     random: int | None = None,
-    seed: int = 0,
+    sample_seed: int = 0,
     limit: int | None = None,
     plain: bool = False,
 ) -> Task:
-    """What to validate: all inputs, or `random` ones; without an oracle the plain `templates` engine is the judge.
-
-    `seed` says which inputs are drawn; which networks, the settings say.
-    """
-    inputs = choose_inputs(algorithm, random, seed)
-    return Task(algorithm, engine, settings or Settings(), inputs, oracle, step_limit(algorithm, limit), plain)
+    """What to validate: all inputs, or `random` ones; without an oracle the rules are the judge."""
+    inputs = choose_inputs(algorithm, random, sample_seed)
+    return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
 
 
 def validate(
@@ -101,7 +95,7 @@ def validate(
     file = ProgressFile(resume, ready) if resume else None
     done, tally, spent = file.load() if file else (0, Tally(), 0.0)
     numbers = iter(range(done, task.batches))
-    decisions = task.decisions()
+    decisions = task.engine.decisions
     saved = begin - _SAVE_EVERY  # the first batch is saved at once
     watch = _Watch(along, task, done)
 
@@ -125,10 +119,10 @@ def validate(
         save()
     seconds = spent + time.perf_counter() - begin
     if decisions is None:
-        return Validation(task, tally, seconds, tally.margin, ready.examples, ready.digests)
+        return Validation(task, tally, seconds, tally.margin)
     misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
     margin, worst = decisions.margin(tally.triples) or (None, None)
-    return Validation(task, tally, seconds, margin, ready.examples, (), worst, misjudged)
+    return Validation(task, tally, seconds, margin, worst, misjudged)
 
 
 class _Watch:

@@ -1,4 +1,4 @@
-"""The compiled loops of the bit-sliced engine; importing it takes numba.
+"""The compiled loops of bit-sliced runs; importing it takes numba.
 
 They are in one file because numba compiles anew only what has changed in its own file.
 
@@ -8,10 +8,13 @@ rows, a bit's next value an OR of matches, n a sum of rows by full adders; a row
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.program.layout import IntArray
 
 _EMPTY, _MIXED, _FULL = 0, 1, 2
 ZERO, ONES = np.uint64(0), ~np.uint64(0)
@@ -20,35 +23,57 @@ EVALUATIONS, STEPS, WRONG_STEPS = 0, 1, 2  # places in `totals`
 compiled = numba.njit(cache=True, nogil=True)
 
 
+class Ports(NamedTuple):
+    """Where numbers enter and leave, and when a run is done."""
+
+    inputs: IntArray
+    start: IntArray
+    outputs: IntArray
+    limit: int
+    halt: int  # a bit, or NEVER, or FIXED_POINT
+    declared: int  # the most matches that are declared
+
+
+class Found(NamedTuple):
+    """What the runs fill in."""
+
+    outputs: NDArray[np.uint64]  # (output bits, words)
+    unfinished: NDArray[np.uint64]  # (words,)
+    beyond: NDArray[np.uint64]  # (words,) lanes that have met a state with more matches than are declared
+    met: NDArray[np.bool_]  # (n_max + 1,)
+    occurred: NDArray[np.bool_]  # (n_max + 1, pairs)
+    totals: NDArray[np.int64]  # (3,)
+
+
+class Leaves(NamedTuple):
+    """Running states by their n."""
+
+    n: NDArray[np.int64]
+    states: NDArray[np.uint64]
+
+
+class Seen(NamedTuple):
+    """By pair (c, m): the states in which some bit with c writers has m matches, and whether these are none or all."""
+
+    states: NDArray[np.uint64]
+    share: NDArray[np.int64]
+
+
 @compiled
 def run_words(
     inputs: Any,  # (input bits, words)
     valid: Any,  # (words,) lanes that hold a state
     chunk: int,  # words to run at a time, so that a chunk of states stays in a core's own cache
-    input_bits: Any,
-    start_bits: Any,
-    output_bits: Any,
-    limit: int,
-    halt: int,
-    literal_start: Any,
-    literal_bit: Any,
-    literal_flip: Any,
-    block_start: Any,
-    writer_start: Any,
-    writer: Any,
-    crowd: Any,
-    pair_start: Any,
-    needed: Any,  # (n_max + 1, crowds)
-    bound: int,  # the most matches that are declared
-    outputs: Any,  # (output bits, words) to be filled
-    unfinished: Any,  # (words,) to be filled
-    beyond: Any,  # (words,) lanes that have met a state with more matches than `bound`
-    met: Any,  # (n_max + 1,)
-    occurred: Any,  # (n_max + 1, pairs)
-    totals: Any,  # (3,)
+    ports: Any,
+    tables: Any,
+    needed: Any,  # (n_max + 1, classes)
+    found: Any,
 ) -> None:
     """Runs every state to its end."""
-    bits, templates, blocks = len(crowd), len(literal_start) - 1, len(block_start) - 1
+    input_bits, start_bits, output_bits, limit, halt, declared = ports
+    outputs, unfinished, beyond, met, occurred, totals = found
+    bits, templates, blocks = len(tables.class_of), len(tables.literal_start) - 1, len(tables.block_start) - 1
+    pairs = tables.pair_start[-1]
     places = 2
     while 1 << (places - 1) <= blocks:
         places += 1
@@ -58,11 +83,9 @@ def run_words(
     alive = np.zeros(templates, dtype=np.bool_)
     sums = np.empty((places, 3, chunk), dtype=np.uint64)
     filled = np.zeros(places, dtype=np.int64)
-    leaf = np.empty((blocks + 2, chunk), dtype=np.uint64)
-    leaf_n = np.zeros(blocks + 2, dtype=np.int64)
-    seen = np.empty((pair_start[-1], chunk), dtype=np.uint64)
-    seen_state = np.zeros(pair_start[-1], dtype=np.int64)
-    level = np.empty((np.diff(writer_start).max() + 2, chunk), dtype=np.uint64)
+    leaf = Leaves(np.zeros(blocks + 2, dtype=np.int64), np.empty((blocks + 2, chunk), dtype=np.uint64))
+    seen = Seen(np.empty((pairs, chunk), dtype=np.uint64), np.zeros(pairs, dtype=np.int64))
+    level = np.empty((np.diff(tables.writer_start).max() + 2, chunk), dtype=np.uint64)
     running, wrong, changed = np.empty(chunk, np.uint64), np.empty(chunk, np.uint64), np.empty(chunk, np.uint64)
     last = limit + 1 if halt == FIXED_POINT else limit  # a fixed point reached in the last step takes one more to see
 
@@ -92,20 +115,17 @@ def run_words(
         while step < last and some != ZERO:
             step += 1
             now, after = rows[side], rows[1 - side]
-            match(width, now, live[side], literal_start, literal_bit, literal_flip, matches, alive)
-            count(width, matches, alive, block_start, sums, filled)
-            leaves = split(width, running, sums, filled, leaf_n, leaf)
+            match(width, now, live[side], tables, matches, alive)
+            count(width, matches, alive, tables.block_start, sums, filled)
+            leaves = split(width, running, sums, filled, leaf)
             for w in range(width):
                 wrong[w] = ZERO
-            lost = write(
-                width, matches, alive, writer_start, writer, crowd, pair_start, after, live[1 - side], level,
-                seen, seen_state, leaves, leaf_n, leaf, needed, wrong,
-            )  # fmt: skip
-            note(width, leaves, leaf_n, leaf, seen, seen_state, met, occurred)
+            lost = write(width, matches, alive, tables, after, live[1 - side], level, seen, leaves, leaf, needed, wrong)
+            note(width, leaves, leaf, seen, met, occurred)
             for f in range(leaves):
-                if leaf_n[f] > bound:
+                if leaf.n[f] > declared:
                     for w in range(width):
-                        beyond[at + w] |= leaf[f, w]
+                        beyond[at + w] |= leaf.states[f, w]
             totals[EVALUATIONS] += active
             wrong_here = ones(wrong, width) if lost else 0
             totals[WRONG_STEPS] += wrong_here
@@ -146,10 +166,9 @@ def run_words(
 
 
 @compiled
-def match(
-    width: int, now: Any, live: Any, literal_start: Any, literal_bit: Any, flip: Any, out: Any, alive: Any
-) -> None:
+def match(width: int, now: Any, live: Any, tables: Any, out: Any, alive: Any) -> None:
     """Which templates match, Eq. (5): the AND of their literals."""
+    literal_start, literal_bit, flip = tables.literal_start, tables.literal_bit, tables.literal_flip
     for t in range(len(alive)):
         first, last = literal_start[t], literal_start[t + 1]
         dead = False
@@ -245,13 +264,13 @@ def _full_adder(width: int, place: int, sums: Any, filled: Any) -> None:
 
 
 @compiled
-def split(width: int, running: Any, sums: Any, filled: Any, leaf_n: Any, leaf: Any) -> int:
-    """Divides the running states by their n: leaf[f] are those with leaf_n[f] matches. Gives the number of leaves."""
+def split(width: int, running: Any, sums: Any, filled: Any, leaf: Any) -> int:
+    """Divides the running states by their n: leaf.states[f] are those with leaf.n[f] matches. Gives the number of leaves."""
     some = ZERO
     for w in range(width):
-        leaf[0, w] = running[w]
+        leaf.states[0, w] = running[w]
         some |= running[w]
-    leaf_n[0] = 0
+    leaf.n[0] = 0
     leaves = 1 if some != ZERO else 0
     for place in range(len(filled) - 1, -1, -1):
         if filled[place] == 0:
@@ -259,19 +278,19 @@ def split(width: int, running: Any, sums: Any, filled: Any, leaf_n: Any, leaf: A
         for f in range(leaves):
             with_it, without = ZERO, ZERO
             for w in range(width):
-                here = leaf[f, w]
+                here = leaf.states[f, w]
                 high = here & sums[place, 0, w]
-                leaf[leaves, w] = high
+                leaf.states[leaves, w] = high
                 with_it |= high
                 without |= here ^ high
             if with_it == ZERO:
                 continue
             if without == ZERO:
-                leaf_n[f] += 1 << place
+                leaf.n[f] += 1 << place
                 continue
             for w in range(width):
-                leaf[f, w] ^= leaf[leaves, w]
-            leaf_n[leaves] = leaf_n[f] + (1 << place)
+                leaf.states[f, w] ^= leaf.states[leaves, w]
+            leaf.n[leaves] = leaf.n[f] + (1 << place)
             leaves += 1
     return leaves
 
@@ -281,30 +300,30 @@ def write(
     width: int,
     matches: Any,
     alive: Any,
-    writer_start: Any,
-    writer: Any,
-    crowd: Any,
-    pair_start: Any,
+    tables: Any,
     after: Any,
     live: Any,
     level: Any,
     seen: Any,
-    seen_state: Any,
     leaves: int,
-    leaf_n: Any,
     leaf: Any,
     needed: Any,
     wrong: Any,
 ) -> bool:
     """What the matches set, Eq. (6), but where the table asks for more than one match; says if a bit was lost so.
 
-    level[j] are the states in which at least j writers of a bit match. seen[pair] collects the states in which some bit
-    with that many writers has that many matches.
+    level[j] are the states in which at least j writers of a bit match.
     """
+    class_of, pair_start, writer_start, writer = (
+        tables.class_of,
+        tables.pair_start,
+        tables.writer_start,
+        tables.writer,
+    )
     lost_any = False
-    for pair in range(len(seen_state)):
-        seen_state[pair] = _EMPTY
-    for bit in range(len(crowd)):
+    for pair in range(len(seen.share)):
+        seen.share[pair] = _EMPTY
+    for bit in range(len(class_of)):
         top = 0
         for at in range(writer_start[bit], writer_start[bit + 1]):
             t = writer[at]
@@ -326,26 +345,26 @@ def write(
             for w in range(width):
                 level[1, w] |= matches[t, w]
             top += some != ZERO
-        if crowd[bit] < 0 or top == 0:
+        if class_of[bit] < 0 or top == 0:
             if live[bit]:
                 for w in range(width):
                     after[bit, w] = ZERO
             live[bit] = False
-            if crowd[bit] >= 0:
-                seen_state[pair_start[crowd[bit]]] = _FULL
+            if class_of[bit] >= 0:
+                seen.share[pair_start[class_of[bit]]] = _FULL
             continue
-        pair = pair_start[crowd[bit]]
-        _see(width, top, level, seen, seen_state, pair)
+        pair = pair_start[class_of[bit]]
+        _note_pairs(width, top, level, seen, pair)
         for w in range(width):
             after[bit, w] = level[1, w]
         live[bit] = True
         lost_here = False
         for f in range(leaves):
-            need = needed[leaf_n[f], crowd[bit]]
+            need = needed[leaf.n[f], class_of[bit]]
             if need == 1:
                 continue
             for w in range(width):
-                lost = leaf[f, w] & level[1, w]
+                lost = leaf.states[f, w] & level[1, w]
                 if need <= top:
                     lost &= ~level[need, w]
                 after[bit, w] &= ~lost
@@ -361,40 +380,41 @@ def write(
 
 
 @compiled
-def _see(width: int, top: int, level: Any, seen: Any, seen_state: Any, pair: int) -> None:
-    if seen_state[pair] == _EMPTY:
-        seen_state[pair] = _MIXED
+def _note_pairs(width: int, top: int, level: Any, seen: Any, pair: int) -> None:
+    """Enters in which states this bit has how many matches."""
+    if seen.share[pair] == _EMPTY:
+        seen.share[pair] = _MIXED
         for w in range(width):
-            seen[pair, w] = ~level[1, w]
-    elif seen_state[pair] == _MIXED:
+            seen.states[pair, w] = ~level[1, w]
+    elif seen.share[pair] == _MIXED:
         for w in range(width):
-            seen[pair, w] |= ~level[1, w]
+            seen.states[pair, w] |= ~level[1, w]
     for m in range(1, top + 1):
-        if seen_state[pair + m] == _EMPTY:
-            seen_state[pair + m] = _MIXED
+        if seen.share[pair + m] == _EMPTY:
+            seen.share[pair + m] = _MIXED
             for w in range(width):
-                seen[pair + m, w] = ZERO
+                seen.states[pair + m, w] = ZERO
         if m == top:
             for w in range(width):
-                seen[pair + m, w] |= level[m, w]
+                seen.states[pair + m, w] |= level[m, w]
         else:
             for w in range(width):
-                seen[pair + m, w] |= level[m, w] & ~level[m + 1, w]
+                seen.states[pair + m, w] |= level[m, w] & ~level[m + 1, w]
 
 
 @compiled
-def note(width: int, leaves: int, leaf_n: Any, leaf: Any, seen: Any, seen_state: Any, met: Any, occurred: Any) -> None:
+def note(width: int, leaves: int, leaf: Any, seen: Any, met: Any, occurred: Any) -> None:
     """Enters which n, and which triples (n, c, m), occur in the running states."""
     for f in range(leaves):
-        n = leaf_n[f]
+        n = leaf.n[f]
         met[n] = True
-        for pair in range(len(seen_state)):
-            if occurred[n, pair] or seen_state[pair] == _EMPTY:
+        for pair in range(len(seen.share)):
+            if occurred[n, pair] or seen.share[pair] == _EMPTY:
                 continue
-            some = ONES if seen_state[pair] == _FULL else ZERO
+            some = ONES if seen.share[pair] == _FULL else ZERO
             if some == ZERO:
                 for w in range(width):
-                    some |= leaf[f, w] & seen[pair, w]
+                    some |= leaf.states[f, w] & seen.states[pair, w]
             occurred[n, pair] = some != ZERO
 
 

@@ -90,7 +90,7 @@ def _along(
     least, bit = np.full(steps, np.inf), np.full(steps, -1, dtype=np.int64)
     for first, states in _chunks(trace):
         last = first + len(states)
-        matched = engine.matched(states)
+        matched = engine.rules.matched(states)
         n[first:last] = np.count_nonzero(matched, axis=1)
         ends = min(last, steps)
         if ends == first:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.program import Algorithm, Word
+from bitwright.program import Algorithm
 from bitwright.running.sliced.lanes import Rows, first_lanes, unpack_lanes
 from bitwright.running.sliced.plan import plan
 from bitwright.theory.decisions import Decisions, Triple
@@ -36,32 +37,24 @@ class Outcome:
     margin: float | None = None  # where an engine has measured one
 
 
-class SlicedEngine:
-    """Runs one algorithm by its templates, or by the limit's decisions where given, in rows of `words` words."""
+class SlicedRuns:
+    """Runs one algorithm by a table of decisions, in rows of `words` words."""
 
-    def __init__(
-        self, algorithm: Algorithm, limit: int, decisions: Decisions | None = None, words: int | None = None
-    ) -> None:
-        from bitwright.running.sliced import kernel
+    def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions, words: int | None = None) -> None:
+        from bitwright.running.sliced import kernel  # compiled loops: only where they are used
 
-        self._loop, self._plan = kernel.run_words, plan(algorithm.program)
+        self._kernel, self._plan, self._needed = kernel, plan(algorithm.program), decisions.needed
         program, p = algorithm.program, self._plan
         halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
-        halt = algorithm.halt if isinstance(algorithm.halt, int) else halt
-        needed = np.ones((p.n_max + 1, len(p.pair_start) - 1), dtype=np.int64)
-        self._outputs = _places(algorithm.outputs)
-        self._cut_off = is_cut_off(algorithm, limit)
-        self._arguments = (
-            _places(algorithm.inputs),
-            np.array(algorithm.start, dtype=np.int64),
-            self._outputs,
-            limit,
-            halt,
-            *(p.literal_start, p.literal_bit, p.literal_flip, p.block_start),
-            *(p.writer_start, p.writer, p.crowd, p.pair_start),
-            needed if decisions is None else decisions.needed,
-            p.n_max if algorithm.matches is None else algorithm.matches,
+        self._ports = kernel.Ports(
+            inputs=algorithm.input_bits,
+            start=np.array(algorithm.start, dtype=np.int64),
+            outputs=algorithm.output_bits,
+            limit=limit,
+            halt=algorithm.halt if isinstance(algorithm.halt, int) else halt,
+            declared=p.n_max if algorithm.matches is None else algorithm.matches,
         )
+        self._cut_off = is_cut_off(algorithm, limit)
         rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
         fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
         self._words = words or max(1, fitting)
@@ -69,31 +62,42 @@ class SlicedEngine:
     def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
         """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
         words, p = inputs.shape[1], self._plan
-        outputs = np.zeros((len(self._outputs), words), dtype=np.uint64)
-        unfinished, beyond = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
-        met = np.zeros(p.n_max + 1, dtype=bool)
-        occurred = np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool)
-        totals = np.zeros(3, dtype=np.int64)
+        found = self._kernel.Found(
+            outputs=np.zeros((len(self._ports.outputs), words), dtype=np.uint64),
+            unfinished=np.zeros(words, dtype=np.uint64),
+            beyond=np.zeros(words, dtype=np.uint64),
+            met=np.zeros(p.n_max + 1, dtype=bool),
+            occurred=np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool),
+            totals=np.zeros(3, dtype=np.int64),
+        )
         valid = first_lanes(count, words)
         part = self._words * max(1, words // self._words // _PARTS)
         for at in range(0, words, part):
-            some, found = slice(at, at + part), np.empty((len(outputs), min(part, words - at)), dtype=np.uint64)
-            rows, out = np.ascontiguousarray(inputs[:, some]), (found, unfinished[some], beyond[some])
-            self._loop(rows, valid[some], self._words, *self._arguments, *out, met, occurred, totals)
-            outputs[:, some] = found
+            some = slice(at, at + part)
+            rows, outputs = (np.ascontiguousarray(array[:, some]) for array in (inputs, found.outputs))
+            here = found._replace(outputs=outputs, unfinished=found.unfinished[some], beyond=found.beyond[some])
+            self._kernel.run_words(rows, valid[some], self._words, self._ports, p.tables, self._needed, here)
+            found.outputs[:, some] = outputs
             if look:
                 look(min(1.0, (at + part) / words))
-        evaluations, steps, wrong_steps = totals.tolist()
+        evaluations, steps, wrong_steps = found.totals.tolist()
         return Outcome(
-            outputs=outputs,
-            unfinished=unpack_lanes(unfinished[np.newaxis], count)[:, 0] | self._cut_off,
-            beyond=unpack_lanes(beyond[np.newaxis], count)[:, 0],
+            outputs=found.outputs,
+            unfinished=unpack_lanes(found.unfinished[np.newaxis], count)[:, 0] | self._cut_off,
+            beyond=unpack_lanes(found.beyond[np.newaxis], count)[:, 0],
             evaluations=evaluations,
             steps=steps,
             wrong_steps=wrong_steps,
-            matches=frozenset(np.flatnonzero(met).tolist()),
-            triples=triples(occurred, p.pairs),
+            matches=frozenset(np.flatnonzero(found.met).tolist()),
+            triples=triples(found.occurred, p.pairs),
         )
+
+
+def to_be_compiled() -> bool:
+    """Whether the loops will first be compiled, which takes some seconds; after that the result is kept."""
+    from bitwright.running.sliced.kernel import run_words
+
+    return not any(Path(run_words.stats.cache_path or ".").glob("kernel.run_words*.nbi"))
 
 
 def is_cut_off(algorithm: Algorithm, limit: int) -> bool:
@@ -104,7 +108,3 @@ def is_cut_off(algorithm: Algorithm, limit: int) -> bool:
 def triples(occurred: NDArray[np.bool_], pairs: tuple[tuple[int, int], ...]) -> frozenset[Triple]:
     """A table of n and pairs (c, m) as a set."""
     return frozenset((n, *pairs[pair]) for n, pair in np.argwhere(occurred).tolist())
-
-
-def _places(words: tuple[Word, ...]) -> NDArray[np.int64]:
-    return np.array([bit for word in words for bit in word.bits], dtype=np.int64)

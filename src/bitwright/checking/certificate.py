@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 import flint
@@ -17,9 +19,9 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.lazy import Shown
-from bitwright.program import Program
+from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
-from bitwright.theory.feasible import Feasible
+from bitwright.theory.examples import check_range
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, prove_calibrated, prove_sign, smallest_examples_within
 from bitwright.theory.ranges import Range, blocks_range
@@ -83,6 +85,25 @@ class Certificate(Shown):
             return f"{self.verdict}{' even' * (not self.certified)} assuming {self.assumption}"
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the certificate with every number it rests on."""
+        from bitwright.checking.certificate_file import save_certificate
+
+        save_certificate(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Certificate:
+        """The certificate in a file, checked for form; what it claims is checked by `check`."""
+        from bitwright.checking.certificate_file import load_certificate
+
+        return load_certificate(Path(path))
+
+    def check(self, algorithm: Algorithm, progress: Progress | None = None) -> None:
+        """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that does not hold."""
+        from bitwright.checking.certificate_file import check_certificate
+
+        check_certificate(self, algorithm, progress)
+
 
 def certify(
     program: Program,
@@ -142,23 +163,6 @@ def certify(
         proposal=None if failing is None else _proposal(program, feasible.last, K, needed),
         program_id=program.id,
     )
-
-
-def smallest_examples(program: Program, within: Range | None = None) -> int:
-    """The smallest K for which the sign rule is certified: floor(c rho(n)/m - (2 pi - 1)) + 1 at its largest."""
-    return smallest_examples_within(check_range(program, within or blocks_range(program)))
-
-
-def check_range(program: Program, within: Range) -> Feasible:
-    """What can occur within a range of n; raises InputError where no state has such an n."""
-    if within.n_max < 1:
-        raise InputError(f"n must be at least 1, got {within.n_max:,}")
-    feasible = Feasible(program, within.n_max)
-    if feasible.last < feasible.first:
-        raise InputError(
-            f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; use --n blocks"
-        )
-    return feasible
 
 
 def _verdict(proof: Proof, within: Range) -> Verdict:

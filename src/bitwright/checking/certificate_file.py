@@ -8,6 +8,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from bitwright.bits import shorten
+from bitwright.checking.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
+from bitwright.checking.ranges import matches_range
 from bitwright.errors import BitwrightError, InputError
 from bitwright.files.documents import (
     Check,
@@ -22,10 +24,9 @@ from bitwright.files.documents import (
     whole,
 )
 from bitwright.files.storage import write_atomically
-from bitwright.program import Program
+from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
-from bitwright.theory.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
-from bitwright.theory.ranges import SOURCES, Range
+from bitwright.theory.ranges import SOURCES
 from bitwright.theory.rounding import ROUNDINGS
 
 _INFORMATION = {"version", "arithmetic"}  # says who made it; everything else must come out the same again
@@ -52,16 +53,19 @@ def load_certificate(path: Path) -> Certificate:
     return Certificate(**document)
 
 
-def check_certificate(
-    certificate: Certificate, program: Program, within: Range, progress: Progress | None = None
-) -> None:
-    """Proves everything anew for this program; raises DoesNotHoldError at the first claim that comes out otherwise.
+def check_certificate(certificate: Certificate, algorithm: Algorithm, progress: Progress | None = None) -> None:
+    """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that comes out otherwise.
 
-    `within` is the range of n as it follows from the program (or its algorithm) today, for the source that the
-    certificate names: the file's own word for it does not count.
+    The range of n is what follows from the algorithm today, for the source that the certificate names: the file's own
+    word for it does not count.
     """
-    check_program(certificate, program)
-    again = certify(program, certificate.rounding, within, int(certificate.examples), progress)
+    check_program(certificate, algorithm.program)
+    if certificate.n_source == "declared" and algorithm.matches is None:
+        raise DoesNotHoldError(
+            f"the certificate does not hold: it says n_source = declared, but {algorithm.name} declares no bound"
+        )
+    within = matches_range(algorithm, certificate.n_source, progress)
+    again = certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
