@@ -24,7 +24,6 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from bitwright.app.engines import EngineChoice
     from bitwright.app.programs import MachineChoice
     from bitwright.checking.certificate import Certificate
     from bitwright.program import Algorithm
@@ -60,6 +59,7 @@ def command(
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
+    from bitwright.app.engines import EngineChoice
     from bitwright.checking.certificate import certify
     from bitwright.checking.certificate_file import DoesNotHoldError, save_certificate
     from bitwright.theory import check_rounding

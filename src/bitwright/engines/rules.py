@@ -1,9 +1,9 @@
 """Engines that decide by the rules' own counts: `templates`, the rules themselves, and `limit`, the mean of the
 infinitely wide trained network, in closed form, rounded back to bits.
 
-In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three whole numbers: n, c_i and m_i. Which
-of them set a bit is a table of proved decisions. Where one match is enough, a step is provably the same as a step of the
-templates, and is made as one.
+In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three whole numbers: n, c_i and m_i.
+Which of them set a bit is a table of proved decisions. Where one match is enough, a step is provably the same as a step
+of the templates, and is made as one.
 """
 
 from __future__ import annotations

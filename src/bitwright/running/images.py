@@ -43,7 +43,9 @@ def run_images(
     max_instructions: int = _MOST,
     start: int = 0,
 ) -> list[ImageRun]:
-    """Runs every image from address `start` on, by default with the rules themselves; `inputs` has what each of them reads, nothing where it is not given.
+    """Runs every image from address `start` on, by default with the rules themselves.
+
+    `inputs` has what each of them reads; nothing where it is not given.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))

@@ -95,8 +95,8 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
     A block rests if it is empty, or if the template it matches writes exactly what the block holds; all others are
     active (also blocks that are empty and match a template all the same, the `empties`). A step looks up the active
     blocks and clears them, then writes what their templates write; a block that is written to is active next.
-    n = resting holders + active matches. With `by_sign`, a step that the sign rule could make otherwise is left to others:
-    `counters[REFUSED]` is set.
+    n = resting holders + active matches. With `by_sign`, a step that the sign rule could make otherwise is left to
+    others: `counters[REFUSED]` is set.
     """
     counters, config, lists, before, untouched, queue = memory
     table, first, sparse, keys, holds = lookup

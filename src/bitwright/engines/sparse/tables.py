@@ -21,8 +21,8 @@ HOLD = 128  # in an entry of the table: the template writes exactly what it matc
 class Lookup(NamedTuple):
     """Program.lookup in few bytes.
 
-    An entry of `table` is 0 (no match) or 1 + the template's number within its block, plus HOLD if it holds. Blocks whose
-    table would be too large are `sparse`, and searched for among the sorted keys.
+    An entry of `table` is 0 (no match) or 1 + the template's number within its block, plus HOLD if it holds. Blocks
+    whose table would be too large are `sparse`, and searched for among the sorted keys.
     """
 
     table: NDArray[np.uint8]

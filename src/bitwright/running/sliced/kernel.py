@@ -265,7 +265,7 @@ def _full_adder(width: int, place: int, sums: Any, filled: Any) -> None:
 
 @compiled
 def split(width: int, running: Any, sums: Any, filled: Any, leaf: Any) -> int:
-    """Divides the running states by their n: leaf.states[f] are those with leaf.n[f] matches. Gives the number of leaves."""
+    """Divides the running states by n: leaf.states[f] have leaf.n[f] matches. Gives the number of leaves."""
     some = ZERO
     for w in range(width):
         leaf.states[0, w] = running[w]
