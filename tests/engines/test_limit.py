@@ -94,11 +94,9 @@ def test_counting_in_planes(rows: int, batch: int, seed: int) -> None:
     assert largest(planes) == states.sum(axis=1).max(initial=0)
 
 
-@pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("bits", [1, 2, 3])
-def test_reachable_matches(bits: int, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reachable_matches(bits: int) -> None:
     """Against a plain walk through every run, state by state."""
-    monkeypatch.setattr(sliced, "AVAILABLE", fast)
     algorithm = multiplication(bits)
     most = 0
     engine = RuleEngine(algorithm.program)
@@ -113,10 +111,8 @@ def test_reachable_matches(bits: int, fast: bool, monkeypatch: pytest.MonkeyPatc
     assert f"{4**bits:,} inputs" in found.scope
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_reachable_counts_only_states_that_runs_step_from(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reachable_counts_only_states_that_runs_step_from() -> None:
     """An all-zero state would match 40 templates, but no run meets one; a halted run's state is not stepped from."""
-    monkeypatch.setattr(sliced, "AVAILABLE", fast)
     zeros = parse(
         "bits a x[40] z[2]\nblock a\nblock x[i] for i in 1..40\nblock z[i] for i in 1..2\n"
         "when a=1 write a x[*]\nwhen x[i]=0 write z[1] for i in 1..40\nstart a x[*]\nsteps 3"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, addition, parse, run, run_batch
+from bitwright import InputError, addition, make_engine, parse, run, run_batch
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.sampled import RandomFunction, SampledEngine
 from bitwright.theory import Predictor, calibrated_size, covariance, variance, weights
@@ -68,10 +68,10 @@ def test_states_with_one_match_or_none_are_not_random() -> None:
 def test_runs_do_not_depend_on_batches_or_workers() -> None:
     algorithm = addition(4)
     states = np.array([algorithm.state({"p": p, "q": 9}) for p in range(16)])
-    settings = Settings(networks=2, seed=11)
-    whole = run_batch(algorithm, states, engine="sampled", settings=settings, margins=True, workers=1)
+    engine = make_engine("sampled", algorithm.program, networks=2, seed=11)
+    whole = run_batch(algorithm, states, engine=engine, margins=True, workers=1)
     for at in (0, 7, 15):
-        part = run_batch(algorithm, states[at : at + 1], engine="sampled", settings=settings, margins=True, workers=3)
+        part = run_batch(algorithm, states[at : at + 1], engine=engine, margins=True, workers=3)
         assert (part.states == whole.states[at]).all()
         assert whole.margin is not None
         assert part.margin is not None
@@ -79,10 +79,7 @@ def test_runs_do_not_depend_on_batches_or_workers() -> None:
 
 
 def test_other_seeds_give_other_networks() -> None:
-    margins = {
-        run(addition(6), p=37, q=22, engine="sampled", settings=Settings(networks=5, seed=seed)).margin
-        for seed in range(5)
-    }
+    margins = {run(addition(6), p=37, q=22, engine="sampled", networks=5, seed=seed).margin for seed in range(5)}
     assert len(margins) == 5
 
 
@@ -93,9 +90,8 @@ def test_uneven_runs_keep_their_functions_when_the_batch_shrinks() -> None:
         "when x[1]=1 write stop\nwhen stop=1 write stop\ninput x\noutput x\nhalt when stop"
     )
     states = np.array([walk.state({"x": 3 if i else 0b11000000}) for i in range(80)])
-    settings = Settings(networks=40, seed=2)
-    together = run_batch(walk, states, engine="sampled", settings=settings, margins=True)
-    alone = run_batch(walk, states[:1], engine="sampled", settings=settings, margins=True)
+    together = run_batch(walk, states, engine="sampled", networks=40, seed=2, margins=True)
+    alone = run_batch(walk, states[:1], engine="sampled", networks=40, seed=2, margins=True)
     assert together.margin is not None
     assert alone.margin is not None
     assert together.margin[0] == alone.margin[0]
@@ -132,16 +128,18 @@ def test_the_proven_size_is_enough_for_whole_runs() -> None:
     networks = calibrated_size(algorithm.program, 1e-6).networks or 1
     rng = np.random.default_rng(4)
     for seed, (p, q) in enumerate(rng.integers(0, 256, size=(50, 2)).tolist()):
-        done = run(algorithm, p=p, q=q, engine="sampled", settings=Settings(networks=networks, seed=seed))
+        done = run(algorithm, p=p, q=q, engine="sampled", networks=networks, seed=seed)
         assert done.value == p + q
 
 
 def test_an_empty_ensemble_is_refused() -> None:
     with pytest.raises(InputError, match=r"between 1 and 10\^9 networks, got 0"):
-        run(addition(3), p=1, q=2, engine="sampled", settings=Settings(networks=0))
+        run(addition(3), p=1, q=2, engine="sampled", networks=0)
 
 
-def test_runs_too_long_to_sample_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.engines.sampled.MAX_STATES", 3)
+def test_runs_too_long_to_sample_are_refused() -> None:
+    algorithm = addition(8)
+    program = algorithm.program
+    engine = SampledEngine(program, program.templates, "calibrated", networks=1000, most_states=3)
     with pytest.raises(InputError, match="at most 3 different states"):
-        run(addition(8), p=255, q=255, engine="sampled", settings=Settings(networks=1000))
+        run(algorithm, p=255, q=255, engine=engine)

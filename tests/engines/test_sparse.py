@@ -56,7 +56,8 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
     program = random_program(rng, bits, largest, fan)
     engine = LimitEngine(program, program.templates + padding, "sign")
     state = rng.random((1, bits)) < rng.random()
-    event, packed = engine.begin(state, long=True), PackedBatch(engine, state)
+    event = ActiveBlocksBatch(engine.tables, state[0], True, engine.sign_rule)
+    packed = PackedBatch(engine, state)
     smallest = np.inf
     for step in range(12):
         if step == 5:  # what a host does

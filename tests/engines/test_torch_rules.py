@@ -14,6 +14,7 @@ from bitwright import Program, addition
 from bitwright.bits import BoolArray
 from bitwright.checking.validation.definition import Definition
 from bitwright.checking.validation.walk import Walker
+from bitwright.encoding.packed import PackedRules
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
@@ -88,7 +89,7 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
     for spoiled in (False, True):
         if spoiled:
             spoil(engine)
-        now = engine.load(states)
+        now = engine.tensor_of(states)
         estimate, n = engine.estimate(now)
         after = (estimate > 0.5) & (n > 0)[:, None]
         wrong = int((after != rules(now)).any(dim=1).sum())
@@ -106,6 +107,8 @@ def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pyt
     network = train(algorithm.program, Recipe(4_096, plan=Plan(momentum=True)))[0]
     walker = Walker(algorithm, NetworkEngine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
     assert walker.run(counting(0, 1, 6), 64).wrong_steps == 0
-    right = RuleEngine.match_in_order
-    monkeypatch.setattr(RuleEngine, "match_in_order", lambda self, literals: right(self, literals)[::-1])
+    right = PackedRules.match
+    monkeypatch.setattr(PackedRules, "match", lambda self, rows: right(self, rows)[::-1])
+    by_rules = Walker(algorithm, RuleEngine(algorithm.program), algorithm.steps or 0)
+    assert by_rules.run(counting(0, 1, 6), 64).wrong_steps > 0
     assert walker.run(counting(0, 1, 6), 64).wrong_steps > 0

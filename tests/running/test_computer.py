@@ -55,9 +55,11 @@ def reader(text: bytes) -> Callable[[], int | None]:
     return lambda: supply.pop(0) if supply else None
 
 
-def finish(machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str) -> tuple[Ending, bytes]:
+def finish(
+    machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str, compiled: bool = True
+) -> tuple[Ending, bytes]:
     said = bytearray()
-    chosen = make_engine(engine, machine.program, Settings(rounding))  # type: ignore[arg-type]
+    chosen = make_engine(engine, machine.program, rounding=rounding, compiled=compiled)
     computer = Computer(machine, chosen, machine.start(image), reader(text), said.append)
     return computer.run(), bytes(said)
 
@@ -85,18 +87,16 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.sq")} == set(PRINTS)
 
 
-def test_without_the_event_loop_the_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_compiled_loops_the_run_is_the_same() -> None:
     program = load_sq(EXAMPLES / "hello.sq")
     v = machine_of(program)
     fast, said = finish(v, program.image, "templates", b"", "calibrated")
-    monkeypatch.setattr(events, "AVAILABLE", False)
-    slow, said_too = finish(v, program.image, "templates", b"", "calibrated")
+    slow, said_too = finish(v, program.image, "templates", b"", "calibrated", compiled=False)
     assert said == said_too
     assert (fast.tally.steps, fast.tally.instructions) == (slow.tally.steps, slow.tally.instructions)
     assert (fast.memory, fast.pc) == (slow.memory, slow.pc)
 
 
-@pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
 def test_n_is_the_range_of_all_steps() -> None:
     v = machine_v(Shape(16, 6, DIALECTS["plain"]))
     image = [9, 10, 3, 11, 11, 0, 0, 0, 0, 1, 20, 0, 0, 0, 0, 0]
@@ -121,7 +121,7 @@ def test_a_run_in_pieces_is_the_whole_run(tmp_path: Path) -> None:
     whole, said = finish(v, image, "limit", text, "sign")
     supply, printed, state, tally = reader(text), bytearray(), v.start(image), Tally()
     for piece in range(1, 40):
-        engine = make_engine("limit", v.program, Settings("sign"))
+        engine = make_engine("limit", v.program, rounding="sign")
         computer = Computer(v, engine, state, supply, printed.append, tally)
         ending = computer.run(Limits(instructions=piece))
         save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally, "")
@@ -172,12 +172,11 @@ def test_time_limits_and_looks() -> None:
 )
 @pytest.mark.parametrize("fast", [True, False])
 def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
-    words: int, width: int, dialect: str, fast: bool, monkeypatch: pytest.MonkeyPatch
+    words: int, width: int, dialect: str, fast: bool
 ) -> None:
     """At a limit, by `look` and inside a request: address and memory are those of the interpreter."""
-    monkeypatch.setattr(events, "AVAILABLE", events.AVAILABLE and fast)
     v, rng = machine_v(Shape(words, width, find_dialect(dialect))), random.Random(3)
-    engine, reasons = make_engine("templates", v.program), set()
+    engine, reasons = make_engine("templates", v.program, compiled=fast), set()
     for _ in range(12):
         image, text = random_image(rng, v.shape), rng.randbytes(20)
         for limit, looks in ((0, 99), (1, 99), (7, 99), (99, 0), (99, 5), (99, 11)):

@@ -8,9 +8,11 @@ import pytest
 from subleq_lockstep import random_image
 
 from bitwright import InputError
+from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
+from bitwright.engines.protocol import Batch
+from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
-from bitwright.running import images
 from bitwright.running.computer import Computer, Limits
 from bitwright.running.images import ImageRun, run_images
 
@@ -57,17 +59,18 @@ def test_together_as_alone_and_as_the_interpreter(shape: Shape) -> None:
     assert reasons == {"limit", "halt", *(["fault"] if shape.dialect.strict else [])}
 
 
-def test_other_engines_and_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+class ThreeAtATime(RuleEngine):
+    chunk = 3
+
+
+def test_other_engines_and_pieces_give_the_same() -> None:
     rng, machine = random.Random(6), machine_v(SHAPES[0])
     programs = [random_image(rng, machine.shape) for _ in range(10)]
     wanted = run_images(machine, programs, max_instructions=9)
-    limit = run_images(machine, programs, engine="limit", settings=Settings("calibrated"), max_instructions=9)
-    assert limit == wanted
+    engines = [make_engine("limit", machine.program), RuleEngine(machine.program, compiled=False)]
+    for engine in (*engines, ThreeAtATime(machine.program)):
+        assert run_images(machine, programs, engine=engine, max_instructions=9) == wanted
     assert [run_images(machine, [image], max_instructions=9)[0] for image in programs] == wanted
-    monkeypatch.setattr(images, "_ROOM", 3 * machine.program.bits)  # three at a time
-    assert run_images(machine, programs, max_instructions=9) == wanted
-    monkeypatch.setattr(events, "AVAILABLE", False)
-    assert run_images(machine, programs, max_instructions=9) == wanted
 
 
 def test_another_start() -> None:
@@ -90,16 +93,14 @@ def test_what_does_not_fit() -> None:
         run_images(machine, [[1] * 17])
 
 
-def test_a_network_that_loses_its_way_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rules without those of the sequencer stand for a network that makes nothing of its input."""
+def test_a_network_that_loses_its_way_ends() -> None:
+    """An engine that forgets to begin stands for a network that makes nothing of its input."""
     machine = machine_v(SHAPES[0])
-    start = type(machine).start
 
-    def lost(self: MachineV, image: list[int], pc: int = 0) -> object:
-        state = start(self, image, pc)
-        state[machine.boundary] = False  # nothing begins
-        return state
+    class Lost(RuleEngine):
+        def begin(self, states: BoolArray, long: bool = False) -> Batch:
+            states[:, machine.boundary] = False  # nothing begins
+            return super().begin(states, long)
 
-    monkeypatch.setattr(MachineV, "start", lost)
-    (found,) = run_images(machine, [[7, 7, 0]])
+    (found,) = run_images(machine, [[7, 7, 0]], engine=Lost(machine.program))
     assert (found.reason, found.halted, found.memory[0]) == ("stuck", False, 7)

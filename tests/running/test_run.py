@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitwright import InputError, Settings, addition, make_engine, multiplication, parse, permutation, run, run_batch
+from bitwright import InputError, addition, make_engine, multiplication, parse, permutation, run, run_batch
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 
@@ -208,8 +208,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"rounding": "sgin"}, {"networks": 0}, {"networks": 10**30}, {"seed": -1}, {"seed": 10**40}, {"examples": 10**30}],
+    [{"rounding": "sgin"}, {"networks": 0}, {"networks": 10**30}, {"seed": -1}, {"seed": 10**40}, {"padding": 10**30}],
 )
 def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        Settings(**settings)  # type: ignore[arg-type]
+        run(addition(4), p=1, q=2, engine="sampled", **settings)

@@ -1,4 +1,4 @@
-"""The bit-sliced engine against the plain ones, on random programs, also where the sign rule goes wrong."""
+"""Bit-sliced runs against the plain ones, on random programs, also where the sign rule goes wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bitwright.program import FIXED_POINT
 from bitwright.program.algorithm import Halt
 from bitwright.running.sliced import lanes
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
-from bitwright.theory.decisions import decide
+from bitwright.theory.decisions import Decisions, decide
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -28,6 +28,10 @@ def whole(program: Program, steps: int | None, halt: Halt = None) -> Algorithm:
     """An algorithm that takes and gives every bit of the state."""
     word = Word("x", tuple(range(program.bits)))
     return Algorithm("random", program, inputs=(word,), outputs=(word,), steps=steps, halt=halt)
+
+
+def by_rules(algorithm: Algorithm) -> Decisions:
+    return decide(algorithm.program, algorithm.program.templates, None)
 
 
 def random_rows(rng: np.random.Generator, bits: int, count: int, density: float) -> lanes.Rows:
@@ -58,7 +62,7 @@ def test_runs_are_those_of_the_plain_engine(
     rng = np.random.default_rng(seed)
     algorithm = whole(random_program(rng, bits, largest, fan), steps, halt)
     rows = random_rows(rng, bits, count, rng.random())
-    found = SlicedRuns(algorithm, steps).run(rows, count)
+    found = SlicedRuns(algorithm, steps, by_rules(algorithm)).run(rows, count)
     wanted = Walker(algorithm, RuleEngine(algorithm.program), steps).run(rows, count)
     assert_equal(found, wanted, count)
     assert found.wrong_steps == 0
@@ -130,7 +134,7 @@ def test_the_answer_is_pythons(case: Case) -> None:
     padded = np.zeros((len(places), 64 * -(-len(inputs) // 64)), dtype=bool)
     padded[:, : len(inputs)] = states.T
     rows = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-    done = SlicedRuns(case.algorithm, case.algorithm.steps or 10_000).run(rows, len(inputs))
+    done = SlicedRuns(case.algorithm, case.algorithm.steps or 10_000, by_rules(case.algorithm)).run(rows, len(inputs))
     at = 0
     for word in case.algorithm.outputs:
         numbers = lanes.numbers(done.outputs[at : at + len(word.bits)], len(inputs), word.signed)
@@ -141,9 +145,9 @@ def test_the_answer_is_pythons(case: Case) -> None:
 def test_chunks_of_any_size_give_the_same() -> None:
     algorithm = multiplication(4)
     rows = lanes.counting(0, 4, 8)
-    whole_run = SlicedRuns(algorithm, 76).run(rows, 256)
+    whole_run = SlicedRuns(algorithm, 76, by_rules(algorithm)).run(rows, 256)
     for words in (1, 3):
-        assert_equal(SlicedRuns(algorithm, 76, words=words).run(rows, 256), whole_run, 256)
+        assert_equal(SlicedRuns(algorithm, 76, by_rules(algorithm), words).run(rows, 256), whole_run, 256)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 5, 6, 7, 20])
@@ -169,7 +173,7 @@ def test_lanes_that_hold_nothing_do_not_count() -> None:
     """Of 64 lanes one is a state; the others would match all 40 blocks."""
     zeros = parse("bits x[40]\nblock x[i] for i in 1..40\nwhen x[i]=0 write x[i] for i in 1..40\ninput x\nsteps 1")
     rows = np.full((40, 1), 1, dtype=np.uint64)
-    done = SlicedRuns(zeros, 1).run(rows, 1)
+    done = SlicedRuns(zeros, 1, by_rules(zeros)).run(rows, 1)
     assert done.matches == {0}
     assert done.triples == {(0, 1, 0)}
     assert done.evaluations == 1
@@ -211,7 +215,7 @@ def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int
     program = random_program(rng, bits, 3, 3)
     algorithm = replace(whole(program, 5, rng.choice([None, FIXED_POINT])), matches=bound)
     rows = random_rows(rng, bits, count, 0.5)
-    found = SlicedRuns(algorithm, 5, words=1).run(rows, count)
+    found = SlicedRuns(algorithm, 5, by_rules(algorithm), words=1).run(rows, count)
     states, wanted = lanes.unpack_lanes(rows, count), np.zeros(count, dtype=bool)
     for _ in range(5):
         wanted |= [len(program.match(state)) > bound for state in states]

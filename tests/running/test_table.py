@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from programs import CASES, Case
@@ -14,15 +15,20 @@ from bitwright.program import Program
 from bitwright.theory import calibrated_size, sign_size, smallest_examples
 
 
-def _enough_networks(program: Program) -> Settings:
+def _enough_networks(program: Program) -> dict[str, Any]:
     """An ensemble that is wrong with probability at most 1e-9: the false-alarm rate of the sampled tests, each."""
-    return Settings(networks=calibrated_size(program, 1e-9, "inputs").networks or 1, seed=1)
+    return {"networks": calibrated_size(program, 1e-9, "inputs").networks or 1, "seed": 1}
 
 
-def _enough_networks_for_sign(program: Program) -> Settings:
-    K = smallest_examples(program)
-    size = sign_size(program, 1e-9, "inputs", printed=False, examples=K + 10)
-    return Settings("sign", K + 10, networks=size.networks or 1, seed=1)
+def _enough_networks_for_sign(program: Program) -> dict[str, Any]:
+    K = smallest_examples(program) + 10
+    size = sign_size(program, 1e-9, "inputs", printed=False, examples=K)
+    return {**_by_sign(program, K), "networks": size.networks or 1, "seed": 1}
+
+
+def _by_sign(program: Program, examples: int | None = None) -> dict[str, Any]:
+    K = smallest_examples(program) if examples is None else examples
+    return {"rounding": "sign", "padding": K - program.templates}
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Way:
 
     name: str
     engine: str
-    settings: Callable[[Program], Settings]
+    settings: Callable[[Program], dict[str, Any]]
     most: int
 
     def __str__(self) -> str:
@@ -39,14 +45,14 @@ class Way:
 
 
 WAYS = [
-    Way("templates", "templates", lambda _: Settings(), 1024),
-    Way("limit-calibrated", "limit", lambda _: Settings(), 1024),
-    Way("limit-sign", "limit", lambda p: Settings("sign", smallest_examples(p)), 1024),
-    Way("kernel-calibrated", "kernel", lambda _: Settings(), 12),
-    Way("kernel-sign", "kernel", lambda p: Settings("sign", smallest_examples(p)), 12),
+    Way("templates", "templates", lambda _: {}, 1024),
+    Way("limit-calibrated", "limit", lambda _: {}, 1024),
+    Way("limit-sign", "limit", _by_sign, 1024),
+    Way("kernel-calibrated", "kernel", lambda _: {}, 12),
+    Way("kernel-sign", "kernel", _by_sign, 12),
     Way("sampled-calibrated", "sampled", _enough_networks, 3),
     Way("sampled-sign", "sampled", _enough_networks_for_sign, 3),
-    Way("network-calibrated", "network", lambda p: Settings(width=4_096 if p.templates < 100 else 16_384), 6),
+    Way("network-calibrated", "network", lambda p: {"width": 4_096 if p.templates < 100 else 16_384}, 6),
 ]
 TOO_LONG = {"sampled": 200, "kernel": 10_000, "network": 100}  # steps that these engines follow in a test's time
 
@@ -62,7 +68,7 @@ def test_the_answer_is_pythons(case: Case, way: Way) -> None:
     states = case.states(inputs)
     limit = min(case.algorithm.steps or 10_000, TOO_LONG.get(way.engine, 10**9))
     settings = way.settings(case.algorithm.program)
-    done = run_batch(case.algorithm, states, engine=way.engine, settings=settings, limit=limit)
+    done = run_batch(case.algorithm, states, engine=way.engine, limit=limit, **settings)
     if case.algorithm.steps is not None and limit < case.algorithm.steps:  # compare as far as it went
         assert (done.states == run_batch(case.algorithm, states, limit=limit).states).all()
         return
@@ -77,10 +83,10 @@ def test_single_runs_equal_batched_ones(case: Case, way: Way) -> None:
     inputs = case.inputs(most=40, seed=2)
     settings = way.settings(case.algorithm.program)
     together = run_batch(
-        case.algorithm, case.states(inputs), engine=way.engine, settings=settings, margins=way.engine != "templates"
+        case.algorithm, case.states(inputs), engine=way.engine, margins=way.engine != "templates", **settings
     )
     for at in (0, len(inputs) // 2, len(inputs) - 1):
-        alone = run(case.algorithm, inputs[at], engine=way.engine, settings=settings)
+        alone = run(case.algorithm, inputs[at], engine=way.engine, **settings)
         assert alone.outputs == case.meaning(**inputs[at])
         assert (alone.state == together.states[at]).all()
         assert (alone.steps, alone.halted) == (together.steps[at], together.halted[at])

@@ -89,7 +89,7 @@ def command(
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)
     if as_json:
-        print_json(asdict(certificate) | ({} if check is None else {"holds": True}))
+        print_json({"name": algorithm.name} | asdict(certificate) | ({} if check is None else {"holds": True}))
     elif quiet:
         click.echo(certificate.sentence)
     else:
@@ -108,7 +108,15 @@ def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certif
 
 def _refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool) -> int:
     if as_json:
-        print_json({"holds": False, "certified": False, "reason": reason, "program_id": algorithm.program.id})
+        print_json(
+            {
+                "name": algorithm.name,
+                "holds": False,
+                "certified": False,
+                "reason": reason,
+                "program_id": algorithm.program.id,
+            }
+        )
     else:
         click.echo("does not hold" if quiet else f"DOES NOT HOLD: {reason}")
     return 1

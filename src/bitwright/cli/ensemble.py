@@ -109,6 +109,7 @@ def command(
     if as_json:
         print_json(
             {
+                "name": algorithm.name,
                 "algorithm": algorithm.name,
                 "program_id": algorithm.program.id,
                 "networks": found.count,

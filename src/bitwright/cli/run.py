@@ -90,7 +90,7 @@ def _run_sbn(
     machine, code, algorithm = program.machine, program.code, program.algorithm
     count, before = 0, (0, 0)
 
-    def see(step: int, state: BoolArray) -> None:
+    def instruction_begins(step: int, state: BoolArray) -> None:
         """Called whenever an instruction begins: says what the one before it has done."""
         nonlocal count, before
         if trace and count:
@@ -99,7 +99,7 @@ def _run_sbn(
             click.echo(f"{'step':>7}  {'address':>7}  instruction")
         count, before = count + 1, (step, machine.address(state))
 
-    done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, see), **options)
+    done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, instruction_begins), **options)
     executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
     about = f"machine {machine.kind} with {code.sizes}: {counted(executed, 'SBN instruction')}; "
     sizes = vars(code.sizes)

@@ -68,7 +68,7 @@ def command(
         within = matches_range(algorithm, source, progress)
     found = sizes(algorithm, delta, chosen, within, padding=padding, masked=not unmasked)
     if as_json:
-        print_json(found)
+        print_json({"name": algorithm.name} | found)
         return
     what = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}[chosen]
     trust = f", assuming {within.assumption} (declared, not proved)" if within.assumption else ""
@@ -92,6 +92,7 @@ def _report_width(algorithm: Algorithm, seed: int, padding: int, as_json: bool) 
     if as_json:
         print_json(
             {
+                "name": algorithm.name,
                 "width": law.width,
                 "constant": law.constant,
                 "slope": law.slope,

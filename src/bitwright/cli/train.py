@@ -66,14 +66,14 @@ def command(
     """Train networks on the templates of a program, to run it with --engine network --network FILE."""
     from bitwright.workers import Workers
 
-    crew = Workers.parse(workers)
+    helpers = Workers.parse(workers)
     algorithm = find_algorithm(target, bits, order, machine=machine)
     recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
     if networks > 1:
         if onnx is not None:
             raise InputError("--onnx is for one network; leave out --networks")
-        _train_folder(algorithm, recipe, networks, output, crew, as_json, quiet)
-    elif crew.kind != "serial":
+        _train_folder(algorithm, recipe, networks, output, helpers, as_json, quiet)
+    elif helpers.kind != "serial":
         raise InputError(f"--workers {workers} share several networks out; give --networks, or leave out --workers")
     else:
         _train_file(algorithm, recipe, output, onnx, as_json, quiet)
@@ -165,6 +165,7 @@ def _train_file(
 def _about(algorithm: Algorithm, recipe: Recipe) -> dict[str, object]:
     """What was trained, and how, for JSON."""
     return {
+        "name": algorithm.name,
         "algorithm": algorithm.name,
         "program_id": algorithm.program.id,
         "examples": algorithm.program.templates + recipe.padding,
@@ -180,7 +181,7 @@ def _about(algorithm: Algorithm, recipe: Recipe) -> dict[str, object]:
 
 
 def _train_folder(
-    algorithm: Algorithm, recipe: Recipe, networks: int, output: Path, crew: Workers, as_json: bool, quiet: bool
+    algorithm: Algorithm, recipe: Recipe, networks: int, output: Path, helpers: Workers, as_json: bool, quiet: bool
 ) -> None:
     from bitwright.networks.members import network_files, train_members
     from bitwright.networks.store import read_about
@@ -188,7 +189,7 @@ def _train_folder(
     if output.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")
     begin = time.perf_counter()
-    who = replace(crew, gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
+    who = replace(helpers, gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
     with StepProgress(not quiet, "networks") as progress:
         files = train_members(algorithm.program, recipe, networks, output, who, progress)
     seconds = time.perf_counter() - begin

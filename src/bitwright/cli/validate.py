@@ -87,7 +87,7 @@ def command(
         raise InputError("--sample-seed says which inputs --random takes; without --random all are run")
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
-    crew = Workers.parse(workers)
+    who = Workers.parse(workers)
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
     if files_of(chosen) and target == "permutation" and order is None:
         order = ",".join(map(str, order_of(algorithm)))  # as the network file says
@@ -105,7 +105,7 @@ def command(
         note("compiling the loops of the bit-sliced engine; this is done once and takes some seconds", quiet)
     try:
         with StepProgress(not quiet, "inputs") as progress:
-            done = validate(task, crew, progress, resume, progress)
+            done = validate(task, who, progress, resume, progress)
     except KeyboardInterrupt:
         note(f"what is done so far is in {resume}; the same command goes on from there", quiet or resume is None)
         raise

@@ -129,7 +129,11 @@ def oracle_name(done: Validation) -> str:
 def broken_bound(done: Validation) -> tuple[str, str]:
     """That runs match more than is declared, and what this means for certificates."""
     tally, declared = done.tally, done.task.algorithm.matches
-    first = f", the first {values_text(tally.crowd.inputs)}" if tally.crowd and tally.crowd.inputs else ""
+    first = (
+        f", the first {values_text(tally.first_beyond.inputs)}"
+        if tally.first_beyond and tally.first_beyond.inputs
+        else ""
+    )
     doubt = " (wrong steps may have led there; see --engine templates)" if tally.wrong_steps else ""
     return (
         f"matches {declared} is broken: n = {tally.n_max:,} occurred{doubt}; {_runs(tally.beyond)} met more{first}",
@@ -142,7 +146,7 @@ def _declared(done: Validation) -> dict[str, Any] | None:
     tally, declared = done.tally, done.task.algorithm.matches
     if declared is None:
         return None
-    first = tally.crowd.inputs if tally.crowd else None
+    first = tally.first_beyond.inputs if tally.first_beyond else None
     return {"matches": declared, "broken": done.bound_broken, "runs_beyond": tally.beyond, "first": first}
 
 

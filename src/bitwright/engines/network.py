@@ -59,12 +59,12 @@ class NetworkEngine(RealEngine):
         """Equal states have equal outputs, so each different one is evaluated once."""
         packed = np.packbits(states, axis=1)
         rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-        _, first, again = np.unique(rows, return_index=True, return_inverse=True)
+        _, first, place_of = np.unique(rows, return_index=True, return_inverse=True)
         encoded, n = self.encode(states[first])
         with linear_algebra_threads(), np.errstate(all="ignore"):
             total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
         check_finite(bool(np.isfinite(total).all()))
-        return np.asarray(total / len(self._networks))[again], n[again]
+        return np.asarray(total / len(self._networks))[place_of], n[place_of]
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
         """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""

@@ -16,6 +16,7 @@ from bitwright.bits import BoolArray
 from bitwright.encoding.counting import count_rows, largest
 from bitwright.encoding.packed import PackedRules, Words, pack, unpack, with_complements
 from bitwright.engines.protocol import Batch
+from bitwright.engines.sparse.sign import SignRule
 from bitwright.engines.sparse.tables import SparseTables
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -130,10 +131,13 @@ class LimitEngine(RuleEngine):
         if self.tables.rewrites_itself:
             return PackedBatch(self, states)
         from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
-        from bitwright.engines.sparse.sign import SignRule
 
-        rule = SignRule(self.weights, self.decisions.fails_from, self._one_step)
-        return ActiveBlocksBatch(self.tables, states[0], True, rule)
+        return ActiveBlocksBatch(self.tables, states[0], True, self.sign_rule)
+
+    @property
+    def sign_rule(self) -> SignRule:
+        """What the loop over active blocks must know to round by sign."""
+        return SignRule(self.weights, self.decisions.fails_from, self._one_step)
 
     def _one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
         """One step of one state, its margin and its n."""

@@ -28,10 +28,19 @@ class SampledEngine(RealEngine):
 
     name = "sampled"
 
-    def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
+    def __init__(
+        self,
+        program: Program,
+        examples: int,
+        rounding: Rounding,
+        networks: int = 1,
+        seed: int = 0,
+        most_states: int = MAX_STATES,
+    ) -> None:
         super().__init__(program, examples, rounding)
         self.networks: int = networks
         self.seed: int = seed
+        self.most_states = most_states
 
     def describe(self) -> dict[str, object]:
         return {**super().describe(), "networks": self.networks, "seed": self.seed}
@@ -87,8 +96,9 @@ class RandomFunction:
         mean = w.mean(program.writers, np.bincount(written, minlength=program.bits))
         if n <= 1:  # nothing, or a training example: no randomness is left
             return mean, n
-        if len(self._noise) >= MAX_STATES:
-            raise InputError(f"the sampled engine follows at most {MAX_STATES:,} different states of a run")
+        most = self._engine.most_states
+        if len(self._noise) >= most:
+            raise InputError(f"the sampled engine follows at most {most:,} different states of a run")
         indicator = np.zeros(program.templates, dtype=bool)
         indicator[templates] = True
         past = self._matched

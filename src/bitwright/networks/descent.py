@@ -58,12 +58,13 @@ class Plan:
             for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
         )
         if self.momentum:
-            rate, keep = (2 / (sqrt(high) + sqrt(low))) ** 2, ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
+            rate = (2 / (sqrt(high) + sqrt(low))) ** 2
+            momentum = ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
             needed = sqrt(high / low)
         else:
-            rate, keep, needed = 2 / (high + low), 0.0, high / low
+            rate, momentum, needed = 2 / (high + low), 0.0, high / low
         most = self.most_steps if self.most_steps is not None else int(200 + 60 * needed)
-        return Schedule(self.rate if self.rate is not None else _CAUTION * rate, keep, first, most)
+        return Schedule(self.rate if self.rate is not None else _CAUTION * rate, momentum, first, most)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Schedule:
     """Step size, momentum, the first layer's share of the step size, and the most steps to make."""
 
     rate: float
-    keep: float
+    momentum: float
     first_layer: float
     most_steps: int
 

@@ -7,7 +7,7 @@ last bit, on the number of workers or on interruptions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -206,13 +206,17 @@ def _parts(study: Study, first: int, most: int, workers: Workers | None) -> Gene
 def train_block(study: Study, block: int) -> Part:
     """Trains the members of one block and gives their outputs at the states."""
     members = range(block * study.block, (block + 1) * study.block)
-    if study.recipe.device.startswith("cuda"):
+    return Part.of(member_outputs(study.program, study.recipe, members, study.states), study.keep)
+
+
+def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray) -> Outputs:
+    """What trained networks say at states: (members, states, k). A member depends on its number alone."""
+    if recipe.device != "cpu":
         from bitwright.networks.device import outputs_on_device
 
-        return Part.of(outputs_on_device(study.program, study.recipe, members, study.states), study.keep)
-    encoded = TrainingSet(study.program, study.recipe.padding).encode(study.states)
-    outputs = [train(study.program, replace(study.recipe, member=m))[0](encoded) for m in members]
-    return Part.of(np.stack(outputs).astype(np.float32), study.keep)
+        return outputs_on_device(program, recipe, members, states)
+    encoded = TrainingSet(program, recipe.padding).encode(states)
+    return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,11 +92,11 @@ def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
     shares, errors = torch.empty((count, weights.programs, *small), **new), torch.empty((count, *small), **new)
     losses, largest = (torch.empty((schedule.most_steps + 1, count), **new) for _ in range(2))
     steps = torch.zeros(count, dtype=torch.int32, device=first.device)  # made so far; below 0 once a network is done
-    speeds = (torch.zeros_like(first), torch.zeros_like(last)) if schedule.keep else (first, last)
-    rates = (schedule.rate * schedule.first_layer, schedule.rate, schedule.keep)
+    speeds = (torch.zeros_like(first), torch.zeros_like(last)) if schedule.momentum else (first, last)
+    rates = (schedule.rate * schedule.first_layer, schedule.rate, schedule.momentum)
     for step in range(schedule.most_steps + 1):
         _sweep[(weights.programs, count)](
-            first, last, *speeds, errors, shares, steps, *rates, weights.units, bool(schedule.keep), step > 0,
+            first, last, *speeds, errors, shares, steps, *rates, weights.units, bool(schedule.momentum), step > 0,
             _UNITS, _TILES, *small, _PRODUCT, num_warps=2,
         )  # fmt: skip
         _settle[(count,)](
@@ -153,7 +153,7 @@ def _draw(weights, seeds, width, drawn, used, layer, units, block: tl.constexpr,
 
 @triton.jit
 def _sweep(
-    first, last, speed_first, speed_last, errors, shares, steps, rate_first, rate_last, keep, total_units,
+    first, last, speed_first, speed_last, errors, shares, steps, rate_first, rate_last, kept_speed, total_units,
     momentum: tl.constexpr, update: tl.constexpr,
     units: tl.constexpr, tiles: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr, product: tl.constexpr,
 ):  # fmt: skip
@@ -177,8 +177,8 @@ def _sweep(
             back_first = tl.where(w1 > 0, tl.dot(w2, error, input_precision=product), 0.0)
             back_last = tl.dot(tl.maximum(w1, 0.0), tl.trans(error), input_precision=product)
             if momentum:
-                back_first += keep * tl.load(speed_first + at_first)
-                back_last += keep * tl.load(speed_last + at_last)
+                back_first += kept_speed * tl.load(speed_first + at_first)
+                back_last += kept_speed * tl.load(speed_last + at_last)
                 tl.store(speed_first + at_first, back_first)
                 tl.store(speed_last + at_last, back_last)
             w1 -= rate_first * back_first

@@ -43,7 +43,7 @@ def train_members(
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
-    with closing((workers or Workers()).map(_train_one, _Task(program, recipe, folder), missing)) as done:
+    with closing((workers or Workers()).map(_train_one, _MemberTask(program, recipe, folder), missing)) as done:
         for number, _ in enumerate(done, 1):
             if progress:
                 progress(count - len(missing) + number, count)
@@ -51,13 +51,13 @@ def train_members(
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _MemberTask:
     program: Program
     recipe: Recipe
     folder: Path
 
 
-def _train_one(task: _Task, member: int) -> None:
+def _train_one(task: _MemberTask, member: int) -> None:
     network, _ = train(task.program, replace(task.recipe, member=member))
     save_network(network, task.program, member_file(task.folder, member))
 

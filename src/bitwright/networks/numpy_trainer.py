@@ -20,7 +20,7 @@ def descend(
     schedule = plan.schedule(Shape(first.shape[1], first.shape[0], last.shape[0]))
     dtype = first.dtype.type
     rate_last, rate_first = dtype(schedule.rate), dtype(schedule.rate * schedule.first_layer)
-    keep = dtype(schedule.keep)
+    momentum = dtype(schedule.momentum)
     first, last = first.copy(), last.copy()
     speed_first, speed_last = np.zeros_like(first), np.zeros_like(last)
     history = History()
@@ -34,9 +34,9 @@ def descend(
         if step == schedule.most_steps:
             break
         back_first, back_last = backward(last, before, hidden, error, inputs)
-        if schedule.keep:
-            speed_first *= keep
-            speed_last *= keep
+        if schedule.momentum:
+            speed_first *= momentum
+            speed_last *= momentum
             back_first += speed_first
             back_last += speed_last
             speed_first, speed_last = back_first, back_last

@@ -81,8 +81,8 @@ def descend_many(
     schedule = plan.schedule(Shape(inputs, width, last.shape[1]))
     scale = 1 / np.sqrt(inputs * width)
     rate_last, rate_first = schedule.rate * scale, schedule.rate * schedule.first_layer * scale
-    speed_first = torch.zeros_like(first) if schedule.keep else None
-    speed_last = torch.zeros_like(last) if schedule.keep else None
+    speed_first = torch.zeros_like(first) if schedule.momentum else None
+    speed_last = torch.zeros_like(last) if schedule.momentum else None
     histories = [History() for _ in range(count)]
     done = torch.zeros(count, dtype=torch.bool, device=first.device)
     for step in range(schedule.most_steps + 1):
@@ -103,8 +103,8 @@ def descend_many(
         back = torch.bmm(last.transpose(1, 2), error)
         back *= first > 0
         if speed_first is not None and speed_last is not None:
-            torch.baddbmm(speed_last, error, hidden.transpose(1, 2), beta=schedule.keep, out=speed_last)
-            speed_first.mul_(schedule.keep).add_(back)
+            torch.baddbmm(speed_last, error, hidden.transpose(1, 2), beta=schedule.momentum, out=speed_last)
+            speed_first.mul_(schedule.momentum).add_(back)
             going = (~done)[:, None, None]
             last.sub_(rate_last * speed_last * going)
             first.sub_(rate_first * speed_first * going)

@@ -70,7 +70,7 @@ class Margins(Observer):
         self.smallest[rows] = np.minimum(self.smallest[rows], margin[view.running])
 
 
-class Reporter(Observer):
+class ProgressObserver(Observer):
     """Tells how far a run has come."""
 
     def __init__(self, progress: Progress) -> None:

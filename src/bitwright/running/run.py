@@ -19,7 +19,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
-from bitwright.running.observers import Margins, Observer, Progress, Reporter, Watch
+from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, Watch
 from bitwright.running.recorder import TraceObserver
 from bitwright.theory.closed_form import FloatArray, Kind
 from bitwright.theory.rounding import Rounding
@@ -77,7 +77,7 @@ def run_with(
     chosen = _fitting(algorithm, engine)
     most, margins = step_limit(algorithm, limit), Margins()
     recorder = TraceObserver(algorithm.program) if record else None
-    observers: list[Observer | None] = [margins, recorder, watch, Reporter(progress) if progress else None]
+    observers: list[Observer | None] = [margins, recorder, watch, ProgressObserver(progress) if progress else None]
     start = algorithm.state(inputs)[np.newaxis]
     done = drive(chosen, start, ending_of(algorithm), most, [o for o in observers if o is not None])
     smallest = None if margins.smallest is None else float(margins.smallest[0])

@@ -35,7 +35,7 @@ SPARE = 2  # times the smallest certified K: at that K itself the worst mean is 
 
 
 @dataclass(frozen=True)
-class _Task:
+class _SizeTask:
     """A program with the training set and the range of n that the sign rule has been shown to be right for."""
 
     name: str
@@ -57,28 +57,28 @@ def tables(setting: Setting) -> Tables:
     return {"ensemble-complexity": Table.of(COLUMNS, rows)}
 
 
-def _tasks(lengths: list[int], words: list[int]) -> Iterator[_Task]:
+def _tasks(lengths: list[int], words: list[int]) -> Iterator[_SizeTask]:
     from bitwright.theory import smallest_examples
 
     for l in lengths:
         program = permutation(range(l, 0, -1)).program
-        yield _Task("permutation", l, program, program.templates, blocks_range(program), 1)
+        yield _SizeTask("permutation", l, program, program.templates, blocks_range(program), 1)
     for l in lengths:
         program = addition(l).program
-        yield _Task("addition", l, program, program.templates, blocks_range(program), 2 * l)
+        yield _SizeTask("addition", l, program, program.templates, blocks_range(program), 2 * l)
     for l in lengths:
         algorithm = multiplication(l)
         K = max(algorithm.examples or 0, smallest_examples(algorithm.program, declared_range(algorithm)))
-        yield _Task("multiplication", l, algorithm.program, K, declared_range(algorithm), algorithm.steps or 1)
+        yield _SizeTask("multiplication", l, algorithm.program, K, declared_range(algorithm), algorithm.steps or 1)
     for name, make in (("machine A", machine_a), ("machine B", machine_b)):
         for width in words:
             program = make(Sizes(WORDS, WORDS, width)).program
             within = blocks_range(program)
             K = SPARE * smallest_examples(program, within)
-            yield _Task(name, width, program, K, within, 1)
+            yield _SizeTask(name, width, program, K, within, 1)
 
 
-def _row(task: _Task) -> Row:
+def _row(task: _SizeTask) -> Row:
     """`order` is the paper's K (ln(all inputs) + ln m + ln 2K/delta) with the constants of Eq. (8) left out."""
     program, K = task.program, task.examples
     printed = sign_size(program, DELTA, "runs", examples=K, within=task.within, steps=task.iterations)

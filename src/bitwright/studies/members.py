@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.encoding.training_set import TrainingSet
-from bitwright.networks import Recipe, train
+from bitwright.networks import Recipe
+from bitwright.networks.ensemble import member_outputs
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.accuracy import signed_gaps
@@ -111,9 +112,4 @@ class TrainedMembers:
 
     def outputs(self, first: int, count: int) -> Outputs:
         program, members = self._test.examples.program, range(first, first + count)
-        if self._recipe.device != "cpu":
-            from bitwright.networks.device import outputs_on_device
-
-            return outputs_on_device(program, self._recipe, members, self._test.states)
-        networks = (train(program, replace(self._recipe, member=member))[0] for member in members)
-        return np.stack([network(self._test.encoded) for network in networks])
+        return member_outputs(program, self._recipe, members, self._test.states)

@@ -12,15 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitwright.errors import BitwrightError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.intervals import Ball, Enclosure, enclose, lower_bound, precision
 from bitwright.theory.rounding import Rounding
 from bitwright.theory.signs import matches_needed
+
+if TYPE_CHECKING:
+    from bitwright.theory.intervals import Ball, Enclosure
 
 Triple = tuple[int, int, int]  # n, writers c, matches m
 _PRECISIONS = (128, 512, 2048)
@@ -67,6 +70,8 @@ class Decisions:
             return None
         if self.rounding == "calibrated":
             return min((abs(m - 0.5), (n, c, m)) for n, c, m in at_stake)
+        from bitwright.theory.intervals import enclose, lower_bound, precision  # where something is to be proved
+
         with precision():
             return min(
                 (max(0.0, lower_bound(abs(_mean(enclose(n, self.examples), c, m)))), (n, c, m)) for n, c, m in at_stake
@@ -84,6 +89,8 @@ class Decisions:
 
     def _prove(self, n: int, c: int, m: int, above: bool) -> None:
         """Raises BitwrightError unless it is certain, at one of the precisions, on which side of 0 the mean lies."""
+        from bitwright.theory.intervals import enclose, precision
+
         for bits in _PRECISIONS:
             with precision(bits):
                 mean = _mean(enclose(n, self.examples), c, m)

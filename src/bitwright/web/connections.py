@@ -20,7 +20,7 @@ from bitwright.web.limits import Limits
 from bitwright.web.sharing import Shares
 
 
-class Crowd:
+class OpenConnections:
     """All connections of a server. One address holds at most as many as are left for others."""
 
     def __init__(self, most: int, limits: Limits) -> None:
@@ -66,22 +66,22 @@ class Crowd:
 class Connection(H11Protocol):
     """One connection, which is always in one of four states, each with its own patience."""
 
-    def __init__(self, *arguments: Any, crowd: Crowd, **more: Any) -> None:
+    def __init__(self, *arguments: Any, open_connections: OpenConnections, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._crowd, self.address, self.counted = crowd, "", False
+        self._open_connections, self.address, self.counted = open_connections, "", False
         self._state, self._timer = "", None  # type: tuple[str, asyncio.TimerHandle | None]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
-        if self._crowd.admit(self):
+        if self._open_connections.admit(self):
             self._watch()
         else:
             self.refuse(503, "busy: there are too many connections; try again in a moment")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._arm(0, None)
-        self._crowd.leave(self)
+        self._open_connections.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -133,7 +133,7 @@ class Connection(H11Protocol):
 
     def _watch(self) -> None:
         """Starts the clock of the state that it is in now, unless it is running."""
-        limits = self._crowd.limits
+        limits = self._open_connections.limits
         if self.transport.is_closing():
             state, seconds, action = "closing", limits.stalled_seconds, self.transport.abort
         elif self.flow.write_paused:
@@ -145,7 +145,7 @@ class Connection(H11Protocol):
         if state != self._state:
             self._state = state
             self._arm(seconds, action)
-            self._crowd.mark(self, silent=state == "silent" and self.counted)
+            self._open_connections.mark(self, silent=state == "silent" and self.counted)
 
     def _arm(self, seconds: float, action: Callable[[], None] | None) -> None:
         if self._timer is not None:
@@ -154,7 +154,7 @@ class Connection(H11Protocol):
 
     def _too_slow(self) -> None:
         if self.conn.trailing_data[0] or (self.cycle is not None and not self.cycle.response_complete):
-            self.refuse(408, f"a request has {self._crowd.limits.request_seconds:g} seconds to come in")
+            self.refuse(408, f"a request has {self._open_connections.limits.request_seconds:g} seconds to come in")
         else:
             self.transport.close()
             self._watch()

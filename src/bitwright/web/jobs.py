@@ -151,7 +151,7 @@ class Jobs:
         job.size = size
 
     async def _work(self, job: Job, request: Mapping[str, Any]) -> None:
-        def told(message: dict[str, Any]) -> None:
+        def report(message: dict[str, Any]) -> None:
             if not job.over:
                 job.change("running", progress={name: message[name] for name in ("phase", "step", "limit")})
 
@@ -161,7 +161,7 @@ class Jobs:
                 job.turn,
                 self._limits.seconds,
                 began=lambda: job.change("running"),
-                told=told,
+                report=report,
             )
         except RefusedError as error:
             job.change("failed", str(error))

@@ -17,7 +17,7 @@ import uvicorn
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.web.app import CHECKING, create_app, processes_for_runs
-from bitwright.web.connections import Connection, Crowd
+from bitwright.web.connections import Connection, OpenConnections
 from bitwright.web.limits import Limits
 from bitwright.web.log import log_sparingly
 
@@ -63,11 +63,11 @@ def make_server(host: str, limits: Limits | None = None, size: int = 0) -> uvico
     """The server; it answers to addresses, to localhost and to `host`."""
     limits = limits or Limits()
     size = size or processes_for_runs()
-    crowd = Crowd(min(limits.connections, _spare_files(size + CHECKING)), limits)
-    app = create_app(limits, frozenset({host.lower()}), size, crowd.counts)
+    open_connections = OpenConnections(min(limits.connections, _spare_files(size + CHECKING)), limits)
+    app = create_app(limits, frozenset({host.lower()}), size, open_connections.counts)
     config = uvicorn.Config(
         app,
-        http=cast(Any, partial(Connection, crowd=crowd)),
+        http=cast(Any, partial(Connection, open_connections=open_connections)),
         backlog=_AT_A_TIME,
         log_level="critical",
         access_log=False,

@@ -68,12 +68,12 @@ class Pool:
         seconds: float,
         *,
         began: Callable[[], None] = lambda: None,
-        told: Callable[[dict[str, Any]], None] = lambda _: None,
+        report: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> Answer:
         """The answer to a job; raises RefusedError or BrokenError. To cancel it, cancel the task that awaits it."""
         try:
             await turn.came.wait()
-            answer = await self._in_some_process(job, seconds, began, told)
+            answer = await self._in_some_process(job, seconds, began, report)
         finally:
             self.turns.leave(turn)
         if answer["kind"] == "refused":
@@ -91,14 +91,14 @@ class Pool:
         job: Mapping[str, Any],
         seconds: float,
         began: Callable[[], None],
-        told: Callable[[dict[str, Any]], None],
+        report: Callable[[dict[str, Any]], None],
     ) -> dict[str, Any]:
         while True:
             worker, fresh = await self._take()
             try:
                 began()
                 async with asyncio.timeout(seconds):
-                    return await worker.do(job, told, self._limits.result)
+                    return await worker.do(job, report, self._limits.result)
             except TimeoutError:
                 raise RefusedError(
                     f"this took longer than the {seconds:g} seconds that this server allows, and was stopped; "

@@ -46,7 +46,7 @@ class Worker:
         if message["kind"] != "ready":
             raise BrokenError(message["trace"])
 
-    async def do(self, job: Mapping[str, Any], told: Callable[[dict[str, Any]], None], most: int) -> dict[str, Any]:
+    async def do(self, job: Mapping[str, Any], report: Callable[[dict[str, Any]], None], most: int) -> dict[str, Any]:
         """The answer to a job, whose files have at most so many bytes."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -54,7 +54,7 @@ class Worker:
         self._process.stdin.write(json.dumps(job).encode() + b"\n")
         await self._process.stdin.drain()
         while (message := await self._message())["kind"] == "progress":
-            told(message)
+            report(message)
         if (size := sum(size for _, size in message["files"])) > most:
             return {
                 "kind": "refused",

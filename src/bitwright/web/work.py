@@ -137,13 +137,13 @@ def _engine(
 
     def train_one(program: Program, recipe: Recipe) -> Network:
         phase = f"training network {recipe.member + 1} of {members} at width {width:,}"
-        return train(program, recipe, _told(progress, phase, recipe.plan, examples))[0]
+        return train(program, recipe, _report_training(progress, phase, recipe.plan, examples))[0]
 
     return choose_engine(algorithm, choice, train=train_one)
 
 
-def _told(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:
-    """Training tells its steps and its error; people are told how far it is."""
+def _report_training(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:
+    """Training tells its steps and its error; people are report how far it is."""
     most = plan.expected_steps(examples)
     return lambda step, _: progress(phase, min(step, most), most)
 

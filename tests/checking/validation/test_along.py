@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tasks import task_of
 
-from bitwright import Settings, addition, parse
-from bitwright.checking.validation import Arithmetic, make_task, validate
+from bitwright import addition, parse
+from bitwright.checking.validation import Arithmetic, validate
 from bitwright.workers import Workers
 
 
@@ -25,7 +26,8 @@ class Slow:
 @pytest.mark.parametrize("oracle", [Arithmetic("addition"), Slow(), None], ids=["arrays", "single", "rules"])
 def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: object) -> None:
     told: list[tuple[int, int]] = []
-    task = make_task(addition(4), engine, Settings(networks=4), oracle, random=500)  # type: ignore[arg-type]
+    ensemble = {"networks": 4} if engine in ("sampled", "network") else {}
+    task = task_of(addition(4), engine, oracle, random=500, **ensemble)  # type: ignore[arg-type]
     assert task.batches == 1
     done = validate(task, along=lambda now, total: told.append((now, total)))
     assert done.tally.inputs == 500
@@ -38,7 +40,7 @@ def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: objec
 
 def test_it_is_told_from_where_a_validation_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
-    task = make_task(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000)
+    task = task_of(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000)
 
     class StopError(Exception):
         pass
@@ -59,13 +61,13 @@ def test_runs_that_end_early_are_told_as_done() -> None:
     """A million steps are allowed, and hardly any are made."""
     count = parse("bits x[9]\nblock x[i] for i in 1..9\nwhen x[i]=1 write x[i+1] for i in 1..8\ninput x\n")
     told: list[int] = []
-    validate(make_task(count, "limit", plain=True), along=lambda now, total: told.append(now))  # noqa: ARG005
+    validate(task_of(count, "limit", plain=True), along=lambda now, total: told.append(now))  # noqa: ARG005
     assert len({now for now in told if 0 < now < 460}) > 3
 
 
 def test_other_processes_tell_of_whole_batches() -> None:
     told: list[int] = []
-    task = make_task(addition(3), "kernel", oracle=Arithmetic("addition"), random=2048)
+    task = task_of(addition(3), "kernel", oracle=Arithmetic("addition"), random=2048)
     seen: list[int] = []
     validate(
         task,

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from programs import EXAMPLES
+from tasks import task_of
 
 from bitwright import InputError, addition, load, multiplication, parse
-from bitwright.checking.validation import ArrayFunction, Function, make_task, validate
+from bitwright.checking.validation import ArrayFunction, Function, validate
 from bitwright.workers import Workers
 
 _numbers = count()
@@ -26,10 +27,8 @@ def test_it_finds_what_single_calls_find(tmp_path: Path, workers: Workers) -> No
     (tmp_path / "alike_oracles.py").write_text(
         "def one(p, q): return p + q + (p == 3)\ndef many(p, q): return p + q + (p == 3)\n"
     )
-    one = validate(make_task(addition(5), oracle=Function("alike_oracles:one", str(tmp_path), ("sum",))), workers)
-    many = validate(
-        make_task(addition(5), oracle=ArrayFunction("alike_oracles:many", str(tmp_path), ("sum",))), workers
-    )
+    one = validate(task_of(addition(5), oracle=Function("alike_oracles:one", str(tmp_path), ("sum",))), workers)
+    many = validate(task_of(addition(5), oracle=ArrayFunction("alike_oracles:many", str(tmp_path), ("sum",))), workers)
     assert one.tally == many.tally
     assert one.tally.wrong == 32
 
@@ -37,23 +36,23 @@ def test_it_finds_what_single_calls_find(tmp_path: Path, workers: Workers) -> No
 def test_several_outputs(tmp_path: Path) -> None:
     f = "def f(a, b): return {'difference': (a - b) % 1024, 'negative': a < b}"
     algorithm = load(EXAMPLES / "subtraction.bw")
-    done = validate(make_task(algorithm, oracle=oracle(tmp_path, f, ("difference", "negative"))))
+    done = validate(task_of(algorithm, oracle=oracle(tmp_path, f, ("difference", "negative"))))
     assert (done.tally.inputs, done.verdict) == (1 << 20, "exact")
 
 
 def test_long_numbers_come_as_pythons_integers(tmp_path: Path) -> None:
     f = "def f(multiplicand, multiplier): return multiplicand * multiplier * (multiplicand.dtype == object)"
-    done = validate(make_task(multiplication(40), oracle=oracle(tmp_path, f, ("product",), wide=True), random=50))
+    done = validate(task_of(multiplication(40), oracle=oracle(tmp_path, f, ("product",), wide=True), random=50))
     assert (done.tally.inputs, done.verdict) == (50, "exact")
 
 
 def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
     """2^62 and 2^62 + 1 are one number in float64."""
     f = "def f(p, q): return (p + q).astype(np.uint64) + np.uint64(2**62)"
-    done = validate(make_task(addition(3), oracle=oracle(tmp_path, f)))
+    done = validate(task_of(addition(3), oracle=oracle(tmp_path, f)))
     assert done.tally.failures[1].expected == {"sum": 2**62 + 1}
     f = "def f(p, q): return (p + q).astype(np.uint8)"
-    assert validate(make_task(addition(3), oracle=oracle(tmp_path, f))).verdict == "exact"
+    assert validate(task_of(addition(3), oracle=oracle(tmp_path, f))).verdict == "exact"
 
 
 @pytest.mark.parametrize(
@@ -79,20 +78,18 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
 )
 def test_odd_answers(tmp_path: Path, body: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        validate(make_task(addition(3), oracle=oracle(tmp_path, body)))
+        validate(task_of(addition(3), oracle=oracle(tmp_path, body)))
 
 
 def test_a_program_without_inputs(tmp_path: Path) -> None:
     light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
-    assert (
-        validate(make_task(light, oracle=oracle(tmp_path, "def f(): return np.array([1])", ("b",)))).verdict == "exact"
-    )
+    assert validate(task_of(light, oracle=oracle(tmp_path, "def f(): return np.array([1])", ("b",)))).verdict == "exact"
 
 
 def test_arrays_are_asked_a_few_times(tmp_path: Path) -> None:
     """One call for a batch and five for the spot checks: not one for each of 4,096 inputs."""
     f = "calls = []\ndef f(p, q):\n    calls.append(len(p))\n    return p + q"
     asked = oracle(tmp_path, f)
-    validate(make_task(addition(6), oracle=asked))
+    validate(task_of(addition(6), oracle=asked))
     calls = asked.read().load().__globals__["calls"]  # type: ignore[attr-defined]
     assert calls == [4096, 1, 1, 1, 1, 1]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tasks import task_of
 
-from bitwright import InputError, Settings, addition
-from bitwright.checking.validation import Arithmetic, Function, Task, make_task, validate
+from bitwright import InputError, addition
+from bitwright.checking.validation import Arithmetic, Function, Task, Validation, validate
 from bitwright.checking.validation.batch import run_batch_of
-from bitwright.checking.validation.prepare import network_digest, prepare
+from bitwright.checking.validation.prepare import prepare
 from bitwright.networks import Network, Plan, Recipe, load_network, save_network, train
 from bitwright.workers import Workers
 
@@ -36,25 +37,32 @@ def put(network: Network, path: Path) -> Path:
     return path
 
 
-def task_of(path: Path) -> Task:
-    return make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"))
+def task_with(path: Path, random: int | None = None) -> Task:
+    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, files=(path,))
+
+
+def outcome(done: Validation) -> tuple[str, list[str]]:
+    """The verdict, and which networks it is about."""
+    return done.verdict, list(done.task.engine.digests)
 
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_a_file_that_is_overwritten_between_validations(
     workers: Workers, tmp_path: Path, good: Network, bad: Network
 ) -> None:
-    task = task_of(put(good, tmp_path / "n.safetensors"))
-    first = validate(task, workers)
-    assert (first.verdict, first.networks) == ("exact", (network_digest(good),))
-    put(bad, tmp_path / "n.safetensors")
-    for again in (task, task_of(tmp_path / "n.safetensors")):
-        second = validate(again, workers)
-        assert (second.verdict, second.networks) == ("not exact", (network_digest(bad),))
-        assert second.tally.wrong > 0
-    (tmp_path / "n.safetensors").unlink()
+    """A task has its networks from the time when it was made; a new one has those that are there now."""
+    path = put(good, tmp_path / "n.safetensors")
+    task = task_with(path)
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    put(bad, path)
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    second = validate(task_with(path), workers)
+    assert outcome(second) == ("not exact", [bad.digest])
+    assert second.tally.wrong > 0
+    path.unlink()
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
     with pytest.raises(InputError, match="there is no network file"):
-        validate(task, workers)
+        task_with(path)
 
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
@@ -73,19 +81,17 @@ def test_a_file_that_is_overwritten_or_removed_meanwhile(
         else:
             put(bad, path)
 
-    task = make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"), random=3000)
-    done = validate(task, workers, progress=spoil)
+    done = validate(task_with(path, random=3000), workers, progress=spoil)
     assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
-    assert (done.verdict, done.networks) == ("exact", (network_digest(good),))
+    assert outcome(done) == ("exact", [good.digest])
 
 
 def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: Network, bad: Network) -> None:
     """As in a worker of a cluster, which goes on from one validation to the next."""
     path = put(good, tmp_path / "n.safetensors")
-    first = prepare(task_of(path))
+    first = prepare(task_with(path))
     put(bad, path)
-    second = prepare(task_of(path))
-    assert first.task == second.task
+    second = prepare(task_with(path))
     wrong = [run_batch_of(ready, 0).wrong_steps for ready in (first, second, first)]
     assert (wrong[0], wrong[2]) == (0, 0)
     assert wrong[1] > 0
@@ -94,16 +100,15 @@ def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: N
 def test_a_folder_of_members_is_read_once(tmp_path: Path, good: Network, bad: Network) -> None:
     put(good, tmp_path / "member-000000.safetensors")
     put(good, tmp_path / "member-000001.safetensors")
-    assert validate(task_of(tmp_path)).networks == (network_digest(good),) * 2
+    assert outcome(validate(task_with(tmp_path))) == ("exact", [good.digest, good.digest])
     put(bad, tmp_path / "member-000001.safetensors")
-    done = validate(task_of(tmp_path))
-    assert done.networks == (network_digest(good), network_digest(bad))
-    assert done.verdict == "not exact"  # they cancel out
+    done = validate(task_with(tmp_path))
+    assert outcome(done) == ("not exact", [good.digest, bad.digest])  # they cancel out
 
 
 def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: Network) -> None:
     path = put(good, tmp_path / "n.safetensors")
-    assert network_digest(load_network(path, ALGORITHM.program)) == network_digest(good)
+    assert load_network(path, ALGORITHM.program).digest == good.digest
     first, last = good.first.copy(), good.last.copy()
     first[0, 0] = np.nextafter(first[0, 0], np.float32(9))
     last[-1, -1] = np.nextafter(last[-1, -1], np.float32(9))
@@ -114,12 +119,11 @@ def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: Network)
         replace(good, origin=replace(good.origin, seed=1)),
         replace(good, origin=replace(good.origin, parametrization="standard")),
     ]
-    assert len({network_digest(network) for network in (good, *others)}) == 6
+    assert len({network.digest for network in (good, *others)}) == 6
 
 
 def test_a_progress_file_belongs_to_the_weights_that_it_began_with(tmp_path: Path, good: Network, bad: Network) -> None:
     path, progress = put(good, tmp_path / "n.safetensors"), tmp_path / "progress.json"
-    task = make_task(ALGORITHM, "network", Settings(files=(path,)), Arithmetic("addition"), random=3000)
 
     class StopError(Exception):
         pass
@@ -129,24 +133,23 @@ def test_a_progress_file_belongs_to_the_weights_that_it_began_with(tmp_path: Pat
         raise StopError
 
     with pytest.raises(StopError):
-        validate(task, progress=spoil_and_stop, resume=progress)
+        validate(task_with(path, random=3000), progress=spoil_and_stop, resume=progress)
     begun = json.loads(progress.read_text())
-    assert (begun["batches"], begun["of"]["trained networks"]) == (1, [network_digest(good)])
+    assert (begun["batches"], begun["of"]["trained networks"]) == (1, [good.digest])
     with pytest.raises(InputError, match=r"its trained networks was .*, now it is"):
-        validate(task, resume=progress)
+        validate(task_with(path, random=3000), resume=progress)
     put(good, path)
-    done = validate(task, resume=progress)
+    done = validate(task_with(path, random=3000), resume=progress)
     assert (done.tally.inputs, done.verdict) == (3000, "exact")
     moved = path.rename(tmp_path / "renamed.safetensors")  # the same content goes on from the same file
-    again = make_task(ALGORITHM, "network", Settings(files=(moved,)), Arithmetic("addition"), random=3000)
-    assert validate(again, resume=progress).tally == done.tally
+    assert validate(task_with(moved, random=3000), resume=progress).tally == done.tally
 
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_an_oracle_that_is_rewritten_between_validations(workers: Workers, tmp_path: Path) -> None:
     """Even by a text of the same length in the same second, which Python's own cache of modules would not notice."""
     path = tmp_path / "rewritten_oracle.py"
-    task = make_task(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
+    task = task_of(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
     for sign, verdict in (("+", "exact"), ("-", "not exact"), ("+", "exact")):
         path.write_text(f"def total(p, q): return p {sign} q\n")
         assert validate(task, workers).verdict == verdict
@@ -157,7 +160,7 @@ def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / "changing_oracle.py"
     path.write_text("def total(p, q): return p + q\n")
     oracle = Function("changing_oracle:total", str(tmp_path), ("sum",))
-    task = make_task(ALGORITHM, "templates", oracle=oracle, random=3000, plain=True)
+    task = task_of(ALGORITHM, "templates", oracle=oracle, random=3000, plain=True)
     progress = tmp_path / "progress.json"
 
     def rewrite(done: int, total: int) -> None:  # noqa: ARG001

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from programs import CASES, EXAMPLES, Case
+from tasks import task_of
 
-from bitwright import Algorithm, InputError, Settings, addition, load, multiplication, parse, permutation, run
-from bitwright.checking.validation import Arithmetic, Function, Oracle, Tally, Task, make_task, validate
+from bitwright import Algorithm, InputError, addition, load, multiplication, parse, permutation, run
+from bitwright.checking.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.checking.validation.batch import run_batch_of
 from bitwright.checking.validation.inputs import Inputs
 from bitwright.checking.validation.prepare import prepare
@@ -43,9 +44,8 @@ def spoiled(bits: int) -> Algorithm:
 )
 def test_every_input_of_what_we_ship(algorithm: Algorithm, oracle: Oracle, engine: str) -> None:
     bits, steps = sum(len(word.bits) for word in algorithm.inputs), algorithm.steps or 0
-    roundings = [Settings()] if engine == "templates" else [Settings(), Settings("sign", algorithm.examples)]
-    for settings in roundings:
-        done = validate(make_task(algorithm, engine, settings, oracle))
+    for rounding in ("calibrated",) if engine == "templates" else ("calibrated", "sign"):
+        done = validate(task_of(algorithm, engine, oracle, rounding=rounding))
         assert (done.tally.inputs, done.tally.wrong, done.tally.wrong_steps) == (2**bits, 0, 0)
         assert (done.tally.steps, done.tally.evaluations) == (steps, 2**bits * steps)
         assert (done.margin is None) == (engine == "templates")
@@ -54,14 +54,14 @@ def test_every_input_of_what_we_ship(algorithm: Algorithm, oracle: Oracle, engin
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_wrong_rule_is_caught_with_the_smallest_inputs_first(plain: bool) -> None:
     algorithm = spoiled(4)
-    done = validate(make_task(algorithm, "limit", oracle=Arithmetic("multiplication"), plain=plain))
+    done = validate(task_of(algorithm, "limit", oracle=Arithmetic("multiplication"), plain=plain))
     names = ("multiplicand", "multiplier")
     failures = done.tally.failures
     assert 10 == len(failures) < done.tally.wrong < 256
     assert [f.index for f in failures] == sorted(f.index for f in failures)
     seen = {(f.inputs[names[0]], f.inputs[names[1]]) for f in failures}
     worst = max(f.index for f in failures)
-    assert validate(make_task(algorithm, "templates")).tally.wrong == 0  # it does what its rules say
+    assert validate(task_of(algorithm, "templates")).tally.wrong == 0  # it does what its rules say
     for b, a in product(range(16), range(16)):
         found = run(algorithm, multiplicand=a, multiplier=b).value
         if a + 16 * b <= worst:
@@ -75,20 +75,20 @@ def test_a_wrong_rule_is_caught_with_the_smallest_inputs_first(plain: bool) -> N
 @pytest.mark.parametrize("engine", ["templates", "limit"])
 def test_the_plain_walk_finds_the_same(case: Case, engine: str) -> None:
     steps = case.algorithm.steps or 100
-    task = make_task(case.algorithm, engine, random=70 if steps > 100 else 300, seed=3)
+    task = task_of(case.algorithm, engine, random=70 if steps > 100 else 300, sample_seed=3)
     found, wanted = validate(task), validate(replace(task, plain=True))
     assert found.tally == replace(wanted.tally, margin=None)
     assert found.margin == wanted.margin
     assert found.tally.wrong == 0
 
 
-def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = make_task(multiplication(4), "limit", oracle=Arithmetic("multiplication"))
+def test_without_compiled_loops_the_result_is_the_same() -> None:
+    task = task_of(multiplication(4), "limit", oracle=Arithmetic("multiplication"))
     with_it = validate(task)
     assert task.sliced
-    monkeypatch.setattr(sliced, "AVAILABLE", False)
-    assert not task.sliced
-    without = validate(task)
+    plain = replace(task, plain=True)
+    assert not plain.sliced
+    without = validate(plain)
     assert replace(without.tally, margin=None) == with_it.tally
     assert (without.margin, without.worst) == (with_it.margin, with_it.worst)
 
@@ -96,7 +96,7 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
     text = addition(10).text().replace("when p[9]=1 q[9]=1 write c[9]", "when p[9]=1 q[9]=1 write c[9] q[3]")
-    task = make_task(parse(text), "limit", Settings("sign"), Arithmetic("addition"))
+    task = task_of(parse(text), "limit", Arithmetic("addition"), rounding="sign")
     assert task.batches == 4
     found = validate(task, workers).tally
     assert found == total([run_batch_of(prepare(task), number) for number in range(4)])
@@ -108,15 +108,15 @@ def test_the_sign_rule_where_it_is_wrong_is_reported() -> None:
     rules = ["bits x[14] y z[9]", "block x[i] for i in 1..14", "block y", "block z[i] for i in 1..9"]
     rules += ["when x[i]=1 write y for i in 1..14", "when z[i]=1 write z[i] for i in 1..9", "input x z", "output y"]
     algorithm = parse("\n".join([*rules, "steps 1"]))
-    task = make_task(algorithm, "limit", Settings("sign"), random=5000)
+    task = task_of(algorithm, "limit", random=5000, rounding="sign")
     done, plain = validate(task), validate(replace(task, plain=True))
     assert done.tally == replace(plain.tally, margin=None)
     assert done.tally.wrong == done.tally.wrong_steps > 0
     assert done.misjudged == plain.misjudged
     assert {c for _, c, _ in done.misjudged} == {14}
     assert all(1 <= m < c for _, c, m in done.misjudged)
-    enough = Settings("sign", smallest_examples(algorithm.program))
-    assert validate(make_task(algorithm, "limit", enough, random=5000)).tally.wrong == 0
+    padding = smallest_examples(algorithm.program) - algorithm.program.templates
+    assert validate(task_of(algorithm, "limit", random=5000, rounding="sign", padding=padding)).tally.wrong == 0
 
 
 class StopError(Exception):
@@ -127,7 +127,7 @@ class StopError(Exception):
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
     algorithm = spoiled(6) if plain else addition(10)
     oracle = Arithmetic("multiplication" if plain else "addition")
-    task = make_task(algorithm, "limit", oracle=oracle, plain=plain)
+    task = task_of(algorithm, "limit", oracle=oracle, plain=plain)
     assert task.batches == 4
     path = tmp_path / "progress.json"
     for expected_batches in (1, 2, 3):
@@ -163,14 +163,17 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
         (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must be"),
         (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must be"),
         (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "it lacks inputs"),
-        (lambda d: d | {"tally": d["tally"] | {"crowd": {"index": 1, "inputs": {}}}}, "a number in base 16, got 1"),
+        (
+            lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}},
+            "a number in base 16, got 1",
+        ),
         (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "its engine was templates, now it is limit"),
         (lambda d: d | {"of": {}}, "it lacks algorithm"),
         (lambda _: [], "it holds a list"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
-    task = make_task(addition(2), "limit", oracle=Arithmetic("addition"))
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
     path = tmp_path / "progress.json"
     validate(task, resume=path)
     path.write_text(json.dumps(change(json.loads(path.read_text()))))  # type: ignore[operator]
@@ -180,13 +183,13 @@ def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -
 
 def test_a_resumed_file_belongs_to_one_task(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
-    task = make_task(addition(2), "limit", oracle=Arithmetic("addition"))
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
     validate(task, resume=path)
     others: list[tuple[Task, str]] = [
-        (make_task(addition(3), "limit", oracle=Arithmetic("addition")), "algorithm"),
-        (replace(task, settings=Settings("sign")), "rounding"),
-        (replace(task, settings=Settings(examples=9)), "examples"),
-        (make_task(addition(2), "limit", oracle=Arithmetic("addition"), random=16), "random"),
+        (task_of(addition(3), "limit", oracle=Arithmetic("addition")), "algorithm"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), rounding="sign", padding=0), "rounding"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), padding=1), "examples"),
+        (task_of(addition(2), "limit", oracle=Arithmetic("addition"), random=16), "random"),
         (replace(task, oracle=None), "oracle"),
         (replace(task, limit=3), "step limit"),
     ]
@@ -209,7 +212,7 @@ def test_random_inputs_do_not_depend_on_batches() -> None:
 
 
 def test_numbers_longer_than_a_machine_word() -> None:
-    done = validate(make_task(addition(80), "limit", oracle=Arithmetic("addition"), random=200))
+    done = validate(task_of(addition(80), "limit", oracle=Arithmetic("addition"), random=200))
     assert (done.tally.inputs, done.tally.wrong) == (200, 0)
 
 
@@ -217,12 +220,12 @@ def test_runs_that_do_not_end() -> None:
     """x alone decides: with it the light goes on and off for ever."""
     rules = "block x\nblock a\nblock b\nwhen x=1 write a\nwhen a=1 write b\nwhen b=1 write a"
     blink = parse(f"bits x a b\n{rules}\ninput x\noutput a\nhalt at fixed point\nsteps 50")
-    done = validate(make_task(blink, "limit"))
+    done = validate(task_of(blink, "limit"))
     assert (done.tally.wrong, done.tally.unfinished, done.tally.steps) == (0, 1, 50)  # the rules do not end either
     assert (done.tally.undecided, done.verdict) == (1, "not decided")
-    done = validate(make_task(blink, "limit", oracle=Always({"a": 0})))
+    done = validate(task_of(blink, "limit", oracle=Always({"a": 0})))
     assert (done.tally.wrong, done.tally.unfinished, done.verdict) == (0, 1, "not decided")
-    done = validate(make_task(blink, "limit", oracle=Always(None)))
+    done = validate(task_of(blink, "limit", oracle=Always(None)))
     assert (done.tally.wrong, done.tally.endless, done.tally.undecided, done.verdict) == (1, 1, 0, "not exact")
     assert (done.tally.failures[0].outputs, done.tally.failures[0].expected) == ({"a": 0}, None)
 
@@ -246,7 +249,7 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
             return {name: value if isinstance(value, int) else value * 0 for name, value in found.items()}
 
     with pytest.raises(Exception, match="disagree"):
-        validate(make_task(addition(3), oracle=Broken("addition")))
+        validate(task_of(addition(3), oracle=Broken("addition")))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +268,7 @@ def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
     name = f"oracle_{abs(hash(text))}"
     (tmp_path / f"{name}.py").write_text(text)
     oracle = Function(f"{name}:check", str(tmp_path), ("difference", "negative"))
-    task = make_task(load(EXAMPLES / "subtraction.bw"), oracle=oracle)
+    task = task_of(load(EXAMPLES / "subtraction.bw"), oracle=oracle)
     with pytest.raises(InputError, match=message):
         validate(task)
 
@@ -273,7 +276,7 @@ def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
 def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
     (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q\ndef odd(p, q): return p + q + (p == 3)\n")
     for name, wrong in (("total", 0), ("odd", 16)):
-        task = make_task(addition(4), oracle=Function(f"our_oracle:{name}", str(tmp_path), ("sum",)))
+        task = task_of(addition(4), oracle=Function(f"our_oracle:{name}", str(tmp_path), ("sum",)))
         done = validate(task, Workers("processes", 2), resume=tmp_path / f"{name}.json")
         assert done.tally.wrong == wrong
         if wrong:
@@ -289,22 +292,22 @@ def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
 
 def test_what_cannot_be_validated() -> None:
     with pytest.raises(InputError, match="50 input bits; every input can be run up to 48, use --random N"):
-        make_task(addition(25))
+        task_of(addition(25))
     for random in (0, -1, 10**12 + 1):
         with pytest.raises(InputError, match="--random takes a number from 1 to"):
-            make_task(addition(2), random=random)
+            task_of(addition(2), random=random)
     with pytest.raises(InputError, match="step limit must be 0 or more"):
-        make_task(addition(2), limit=-1)
+        task_of(addition(2), limit=-1)
 
 
 def test_a_program_without_inputs_has_one_run() -> None:
     light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
-    done = validate(make_task(light, "limit", oracle=Always({"b": 1})))
+    done = validate(task_of(light, "limit", oracle=Always({"b": 1})))
     assert (done.tally.inputs, done.tally.wrong, done.tally.evaluations) == (1, 0, 4)
 
 
 def test_tallies_add_up() -> None:
-    a = validate(make_task(spoiled(4), "limit", oracle=Arithmetic("multiplication"))).tally
+    a = validate(task_of(spoiled(4), "limit", oracle=Arithmetic("multiplication"))).tally
     assert Tally() + a == a == Tally.from_json(json.loads(json.dumps(a.to_json())), "a file")
     assert (a + a).wrong == 2 * a.wrong
     assert (a + a).failures == a.failures

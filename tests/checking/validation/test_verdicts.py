@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 from programs import EXAMPLES
+from tasks import task_of
 
-from bitwright import Settings, addition, parse, run
-from bitwright.checking.validation import UNKNOWN, Arithmetic, Interpreter, Validation, make_task, validate
+from bitwright import addition, parse, run
+from bitwright.checking.validation import UNKNOWN, Arithmetic, Interpreter, Validation, validate
 from bitwright.machines import assemble, interpret, load_sbn, machine_b, run_interpreter
 
 BOTH = pytest.mark.parametrize("plain", [False, True], ids=["sliced", "plain"])
@@ -38,14 +39,14 @@ class Says:
 @pytest.mark.parametrize(("limit", "verdict"), [(5, "exact"), (9, "exact"), (4, "not decided"), (0, "not decided")])
 def test_a_number_of_steps_that_is_not_reached(limit: int, verdict: str, plain: bool) -> None:
     """`steps 5` is done after five steps; before that nothing is known of its outputs, though every step agreed."""
-    done = validate(make_task(parse(SWAP + "steps 5\n"), limit=limit, plain=plain))
+    done = validate(task_of(parse(SWAP + "steps 5\n"), limit=limit, plain=plain))
     assert counts(done) == (verdict, 0, 2 if limit < 5 else 0, 0, 0)
     assert done.tally.wrong_steps == 0
 
 
 @BOTH
 def test_a_run_that_is_cut_off_is_neither_right_nor_wrong(plain: bool) -> None:
-    task = make_task(addition(3), oracle=Arithmetic("addition"), limit=1, plain=plain)
+    task = task_of(addition(3), oracle=Arithmetic("addition"), limit=1, plain=plain)
     assert counts(validate(task)) == ("not decided", 0, 64, 0, 0)
 
 
@@ -54,7 +55,7 @@ def test_a_wrong_step_is_not_exact_even_if_runs_are_cut_off(plain: bool) -> None
     """One of 14 writers among many matches: the sign rule loses the bit."""
     rules = "bits x[14] z[9] y\nblock x[i] for i in 1..14\nblock z[i] for i in 1..9\nblock y\n"
     rules += "when x[i]=1 write y x[i] for i in 1..14\nwhen z[i]=1 write z[i] for i in 1..9\ninput x z\noutput y\n"
-    task = make_task(parse(rules + "steps 4"), "limit", Settings("sign"), random=5000, limit=2, plain=plain)
+    task = task_of(parse(rules + "steps 4"), "limit", random=5000, limit=2, plain=plain, rounding="sign")
     done = validate(task)
     assert done.tally.wrong_steps > 0
     assert counts(done) == ("not exact", 0, 5000, 0, 0)
@@ -75,7 +76,7 @@ def test_what_an_oracle_may_say(plain: bool) -> None:
         ((UNKNOWN, None), ("not decided", 0, 1, 1, 1)),
         ((UNKNOWN, UNKNOWN), ("not decided", 0, 1, 0, 1)),
     ):
-        assert counts(validate(make_task(blink, oracle=Says(*answers), plain=plain))) == wanted, answers
+        assert counts(validate(task_of(blink, oracle=Says(*answers), plain=plain))) == wanted, answers
 
 
 ENDLESS = """
@@ -102,9 +103,9 @@ def test_the_plain_interpreter_proves_that_a_run_never_ends() -> None:
         answer = oracle({"a": a})
         assert answer == (run_interpreter(code, {"a": a}) if ends[a] else None)
     endless = sum(not end for end in ends.values())
-    done = validate(make_task(algorithm, "templates", oracle=oracle, limit=3_000))
+    done = validate(task_of(algorithm, "templates", oracle=oracle, limit=3_000))
     assert counts(done) == ("exact", 0, endless, endless, 0)
-    done = validate(make_task(algorithm, "templates", oracle=Interpreter(code, 1), limit=3_000))
+    done = validate(task_of(algorithm, "templates", oracle=Interpreter(code, 1), limit=3_000))
     assert done.verdict == "not decided"  # of those that end, it has not seen the end
     assert (done.tally.wrong, done.tally.unfinished, done.tally.endless) == (0, endless, 0)
 
@@ -124,11 +125,11 @@ def test_a_run_within_the_steps_is_within_the_instructions() -> None:
     """The oracle of an SBN program looks as far as the run may go, so a run that ends is always judged."""
     code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
     algorithm = machine_b(code.sizes).algorithm(code)
-    longest = validate(make_task(algorithm, "templates", oracle=Interpreter(code, 10_000), random=64)).tally.steps
-    done = validate(make_task(algorithm, "templates", oracle=Interpreter(code, longest), random=64, limit=longest))
+    longest = validate(task_of(algorithm, "templates", oracle=Interpreter(code, 10_000), random=64)).tally.steps
+    done = validate(task_of(algorithm, "templates", oracle=Interpreter(code, longest), random=64, limit=longest))
     assert counts(done) == ("exact", 0, 0, 0, 0)
     done = validate(
-        make_task(algorithm, "templates", oracle=Interpreter(code, longest - 1), random=64, limit=longest - 1)
+        task_of(algorithm, "templates", oracle=Interpreter(code, longest - 1), random=64, limit=longest - 1)
     )
     verdict, wrong, unfinished, endless, unjudged = counts(done)
     assert (verdict, wrong, endless, unjudged) == ("not decided", 0, 0, 0)
@@ -142,11 +143,11 @@ def test_a_declared_bound_that_runs_break(engine: str, plain: bool) -> None:
     rules = "bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=1 write x[i] for i in 1..3\ninput x\nsteps 2\n"
     for declared, runs, first in ((1, 4, {"x": 3}), (2, 1, {"x": 7}), (3, 0, None), (None, 0, None)):
         text = rules if declared is None else f"{rules}matches {declared}\n"
-        done = validate(make_task(parse(text), engine, plain=plain))
+        done = validate(task_of(parse(text), engine, plain=plain))
         assert done.tally.n_max == 3
         assert done.verdict == "exact"  # the verdict is about exactness
         assert (done.bound_broken, done.tally.beyond) == (runs > 0, runs)
-        assert (done.tally.crowd.inputs if done.tally.crowd else None) == first
+        assert (done.tally.first_beyond.inputs if done.tally.first_beyond else None) == first
 
 
 @BOTH
@@ -154,5 +155,5 @@ def test_a_declared_bound_holds_while_a_run_goes_on(plain: bool) -> None:
     """The state in which a run ends is not stepped from, and does not count."""
     rules = "bits h x[3]\nblock h\nblock x[i] for i in 1..3\nwhen h=1 write h\nwhen x[1]=1 write h x[1] x[2] x[3]\n"
     rules += "when x[2]=1 write x[2]\nwhen x[3]=1 write x[3]\nstart x[1]\nhalt when h\nmatches 1\n"
-    done = validate(make_task(parse(rules), plain=plain))
+    done = validate(task_of(parse(rules), plain=plain))
     assert (done.tally.n_max, done.bound_broken, done.verdict) == (1, False, "exact")

@@ -2,7 +2,7 @@
 
 from bitwright.checking.validation.functions import ArrayFunction, Function
 from bitwright.checking.validation.oracles import UNKNOWN, Arithmetic, Interpreter, Oracle
-from bitwright.checking.validation.tally import Crowd, Failure, Tally
+from bitwright.checking.validation.tally import BrokenBound, Failure, Tally
 from bitwright.checking.validation.task import Task
 from bitwright.checking.validation.validate import Validation, Verdict, make_task, validate
 
@@ -10,7 +10,7 @@ __all__ = [
     "UNKNOWN",
     "Arithmetic",
     "ArrayFunction",
-    "Crowd",
+    "BrokenBound",
     "Failure",
     "Function",
     "Interpreter",

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.validation.oracles import Expected, expected
-from bitwright.checking.validation.tally import MOST_FAILURES, Crowd, Failure, Tally
+from bitwright.checking.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
 from bitwright.checking.validation.task import Task
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
@@ -46,7 +46,7 @@ class Judge:
             wrong_steps=outcome.wrong_steps,
             matches=outcome.matches,
             beyond=int(np.count_nonzero(outcome.beyond)),
-            crowd=next((Crowd(*case) for case, _ in self._first(rows, count, outcome.beyond, 1)), None),
+            first_beyond=next((BrokenBound(*case) for case, _ in self._first(rows, count, outcome.beyond, 1)), None),
             triples=outcome.triples,
             margin=outcome.margin,
         )

@@ -75,7 +75,7 @@ def _adds_up(tally: Tally) -> bool:
         and bool(tally.failures) == bool(tally.wrong)
         and tally.wrong_steps <= tally.evaluations
         and tally.beyond <= tally.inputs
-        and bool(tally.beyond) == (tally.crowd is not None)
+        and bool(tally.beyond) == (tally.first_beyond is not None)
     )
 
 

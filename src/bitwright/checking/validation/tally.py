@@ -25,7 +25,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class BrokenBound:
     """An input whose run met a state with more matches than are declared."""
 
     index: int
@@ -47,20 +47,20 @@ class Tally:
     wrong_steps: int = 0  # evaluations whose result was not what the rules give
     matches: frozenset[int] = frozenset()  # every n that occurred
     beyond: int = 0  # runs that met more matches than are declared
-    crowd: Crowd | None = None  # the one of these with the smallest index
+    first_beyond: BrokenBound | None = None  # the one of these with the smallest index
     triples: frozenset[Triple] = frozenset()
     margin: float | None = None  # the smallest that an engine has measured
 
     def __add__(self, other: Tally) -> Tally:
         failures = {failure.index: failure for failure in (*self.failures, *other.failures)}
-        crowds = [crowd for crowd in (self.crowd, other.crowd) if crowd is not None]
+        bounds = [first_beyond for first_beyond in (self.first_beyond, other.first_beyond) if first_beyond is not None]
         margins = [margin for margin in (self.margin, other.margin) if margin is not None]
         return Tally(
             **{name: getattr(self, name) + getattr(other, name) for name in _COUNTS},
             failures=tuple(failures[index] for index in sorted(failures)[:MOST_FAILURES]),
             steps=max(self.steps, other.steps),
             matches=self.matches | other.matches,
-            crowd=min(crowds, key=lambda crowd: crowd.index, default=None),
+            first_beyond=min(bounds, key=lambda first_beyond: first_beyond.index, default=None),
             triples=self.triples | other.triples,
             margin=min(margins, default=None),
         )
@@ -80,7 +80,7 @@ class Tally:
             **vars(self),
             "failures": [_to_text(failure) for failure in self.failures],
             "matches": sorted(self.matches),
-            "crowd": None if self.crowd is None else _to_text(self.crowd),
+            "first_beyond": None if self.first_beyond is None else _to_text(self.first_beyond),
             "triples": sorted(self.triples),
         }
 
@@ -91,14 +91,16 @@ class Tally:
         check_fields(document, source, what, _FIELDS)
         for failure in document["failures"]:
             check_fields(failure, source, what, _FAILURE)
-        if document["crowd"] is not None:
-            check_fields(document["crowd"], source, what, _CROWD)
+        if document["first_beyond"] is not None:
+            check_fields(document["first_beyond"], source, what, _CROWD)
         return cls(
             **{
                 **document,
                 "failures": tuple(Failure(**_from_text(failure)) for failure in document["failures"]),
                 "matches": frozenset(document["matches"]),
-                "crowd": None if document["crowd"] is None else Crowd(**_from_text(document["crowd"])),
+                "first_beyond": None
+                if document["first_beyond"] is None
+                else BrokenBound(**_from_text(document["first_beyond"])),
                 "triples": frozenset((n, c, m) for n, c, m in document["triples"]),
                 "margin": None if document["margin"] is None else float(document["margin"]),
             }
@@ -109,7 +111,7 @@ def total(tallies: list[Tally]) -> Tally:
     return reduce(Tally.__add__, tallies, Tally())
 
 
-def _to_text(case: Failure | Crowd) -> dict[str, Any]:
+def _to_text(case: Failure | BrokenBound) -> dict[str, Any]:
     """Its numbers in base 16, which Python reads and writes at any length."""
     return {name: _each_number(hex, value) for name, value in vars(case).items()}
 
@@ -142,7 +144,7 @@ _FIELDS: dict[str, Check] = {
     **dict.fromkeys((*_COUNTS, "steps"), _COUNT),
     "failures": each(table(_anything), most=MOST_FAILURES),
     "matches": each(_COUNT),
-    "crowd": optional(table(_anything)),
+    "first_beyond": optional(table(_anything)),
     "triples": each(each(_COUNT, least=3, most=3)),
     "margin": optional(real(0, 1e300)),
 }

@@ -88,7 +88,7 @@ def validate(
     """Does a task; the result does not depend on the workers. With `resume` it goes on from that file, and keeps it.
 
     Files of networks and of a function are read once, now; what is then done to them changes nothing. `progress` is
-    told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
+    along about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
     """
     begin = time.perf_counter()
     ready = prepare(task)
@@ -128,21 +128,21 @@ def validate(
 class _Watch:
     """How far a validation is, batches under way included."""
 
-    def __init__(self, told: Progress | None, task: Task, done: int) -> None:
-        self._told, self._task, self._done = told, task, done
+    def __init__(self, along: Progress | None, task: Task, done: int) -> None:
+        self._along, self._task, self._done = along, task, done
         self._shares: dict[int, float] = {}
         self._lock = Lock()
         self._tell()
 
     def look(self, number: int) -> Look | None:
-        """To be told about one batch."""
+        """To be along about one batch."""
 
         def note(share: float) -> None:
             with self._lock:
                 self._shares[number] = share
             self._tell()
 
-        return note if self._told else None
+        return note if self._along else None
 
     def finish(self, done: int) -> None:
         """Batches come to an end in their order."""
@@ -155,8 +155,8 @@ class _Watch:
         with self._lock:
             under_way = sum(share * task.size(number) for number, share in self._shares.items())
             done = min(self._done * task.batch, task.inputs.count)
-        if self._told:
-            self._told(done + int(under_way), task.inputs.count)
+        if self._along:
+            self._along(done + int(under_way), task.inputs.count)
 
 
 def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:

@@ -43,7 +43,7 @@ class ActiveBlocksBatch(Batch):
         active = np.flatnonzero(look)
         self._lists[0, : len(active)] = active
         self._counters[[loop.ACTIVE, loop.HOLDERS, loop.SIDE]] = len(active), 0, 0
-        self._memory = loop.Memory(self._counters, config, self._lists, *self._room)
+        self._memory = loop.ActiveMemory(self._counters, config, self._lists, *self._room)
         self._counts: SignCounts = sign_counts(self._tables.program, self._sign)
         self._counts.worst[0] = self._worst
 
@@ -53,7 +53,7 @@ class ActiveBlocksBatch(Batch):
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
         counters, tables = self._counters, self._tables
         counters[[loop.COUNTED, loop.MOST]], counters[loop.LEAST] = 0, loop.NONE_YET
-        watch = loop.Watch(tables.places(stops), tables.places(counted))
+        watch = loop.WatchedBits(tables.places(stops), tables.places(counted))
         sign = self._sign is not None
         made = int(loop.advance(most, watch, self._memory, tables.lookup, tables.writes, sign, self._counts))
         if not made and counters[loop.REFUSED]:

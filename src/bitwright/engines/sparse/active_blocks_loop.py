@@ -20,14 +20,14 @@ FULL = np.uint32((1 << MAX_BLOCK) - 1)  # a configuration
 RESTING = np.uint32(1 << MAX_BLOCK)  # beside the configuration of a block that holds what it has and is not active
 
 
-class Watch(NamedTuple):
+class WatchedBits(NamedTuple):
     """Bits as pairs of a block and a mask."""
 
     stops: NDArray[np.int64]  # (bits, 2) a leap ends where one of them is on
     counted: NDArray[np.int64]  # (bits, 2) the states in which they are on are counted
 
 
-class Memory(NamedTuple):
+class ActiveMemory(NamedTuple):
     """A state on its way, and room to work in."""
 
     counters: NDArray[np.int64]

@@ -24,7 +24,7 @@ class ChangedBitsBatch(Batch):
     def __init__(self, program: Program, state: BoolArray, rounded: bool) -> None:
         self._program, self._rounded = program, rounded
         table, start = program._table
-        self._tables = loop.Tables(
+        self._tables = loop.ChangeTables(
             program.block_of.astype(np.int32),
             program.position.astype(np.int32),
             table,
@@ -48,7 +48,7 @@ class ChangedBitsBatch(Batch):
         room[: len(pending)] = pending
         counters = np.zeros(len(loop.COUNTERS), dtype=np.int64)
         counters[[loop.PENDING, loop.MATCHES, loop.CHANGED]] = len(pending), len(matched), -1
-        self._memory = loop.Memory(
+        self._memory = loop.ChangeMemory(
             counters=counters,
             bits=state.astype(np.uint8),
             config=config.astype(np.int32),

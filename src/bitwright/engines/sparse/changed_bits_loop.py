@@ -15,7 +15,7 @@ from bitwright.program.program import MAX_BLOCK
 COUNTERS = (PENDING, MATCHES, CLOCK, CHANGED, MOST) = range(5)
 
 
-class Memory(NamedTuple):
+class ChangeMemory(NamedTuple):
     """A state on its way, and room to work in."""
 
     counters: NDArray[np.int64]
@@ -30,7 +30,7 @@ class Memory(NamedTuple):
     block_clock: NDArray[np.int64]  # (b,)
 
 
-class Tables(NamedTuple):
+class ChangeTables(NamedTuple):
     """A program as the loop reads it."""
 
     block_of: NDArray[np.int32]

@@ -52,8 +52,8 @@ class Coder(ABC):
                     self.loop(condition, body, sources)
                 case If(_, condition, body, otherwise):
                     self.choice(condition, body, otherwise, sources)
-                case Leave(_, again):
-                    self.jump(self.loops[-1][0 if again else 1])
+                case Leave(_, to_next_round):
+                    self.jump(self.loops[-1][0 if to_next_round else 1])
                 case _:
                     self.simple(statement)
 
@@ -86,7 +86,7 @@ class Coder(ABC):
     ) -> None:
         then, other, end = self.labels("then", "else", "end")
         if self.leaves_at_once and len(body) == 1 and isinstance(body[0], Leave):
-            self.branch(condition, self.loops[-1][0 if body[0].again else 1], other, other)
+            self.branch(condition, self.loops[-1][0 if body[0].to_next_round else 1], other, other)
             self.mark(other)
             self.block(otherwise, sources)
             return

@@ -140,7 +140,7 @@ class Leave:
     """break, or continue with `again`."""
 
     line: int
-    again: bool
+    to_next_round: bool
 
 
 # Statements that need a stored program.

@@ -79,7 +79,7 @@ def _ports(tree: SyntaxTree, algorithm: Algorithm, templates: BoolArray) -> list
 def _places(tree: SyntaxTree) -> dict[tuple[str, str], Token]:
     """Where each input and each output is named."""
     found = {}
-    for port in (item for item in tree.statements if isinstance(item, syntax.Port)):
+    for port in (item for item in tree.statements if isinstance(item, syntax.PortLine)):
         kind, members = port.token.text, port.members
         if port.name is None and (kind == "input" or len(members) == 1):
             found.update({(kind, member.token.text): member.token for member in members})

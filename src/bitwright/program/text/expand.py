@@ -55,8 +55,12 @@ class _Expansion:
         self.declare_bits()
         program = self.program()
         complete = not self.problems  # of a program with problems, bits may be in no block
-        inputs = [word for port in self.each(syntax.Port, "input") for word in self.attempt(self.inputs, port) or ()]
-        outputs = [word for port in self.each(syntax.Port, "output") for word in self.attempt(self.output, port) or ()]
+        inputs = [
+            word for port in self.each(syntax.PortLine, "input") for word in self.attempt(self.inputs, port) or ()
+        ]
+        outputs = [
+            word for port in self.each(syntax.PortLine, "output") for word in self.attempt(self.output, port) or ()
+        ]
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         self.check_ports(inputs, outputs, start)
         counts = {
@@ -211,7 +215,7 @@ class _Expansion:
 
     # Inputs, outputs, start and end.
 
-    def inputs(self, port: syntax.Port) -> list[Word]:
+    def inputs(self, port: syntax.PortLine) -> list[Word]:
         if port.name:
             return [self.word(port.name.text, port)]
         words = []
@@ -219,14 +223,14 @@ class _Expansion:
             if member.parts:
                 form = f"name it, as in: input a = {member.token.text}[...]"
                 raise Refused(member.token.problem(f"an input without a name must be a whole array; {form}"))
-            words.append(self.word(member.token.text, syntax.Port(port.token, None, (member,), port.signed)))
+            words.append(self.word(member.token.text, syntax.PortLine(port.token, None, (member,), port.signed)))
         return words
 
-    def output(self, port: syntax.Port) -> list[Word]:
+    def output(self, port: syntax.PortLine) -> list[Word]:
         single = port.members[0].token.text if len(port.members) == 1 else "value"
         return [self.word(port.name.text if port.name else single, port)]
 
-    def word(self, name: str, port: syntax.Port) -> Word:
+    def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""
         rows, bits = self.rows(), []
         for member in reversed(port.members):
@@ -245,7 +249,7 @@ class _Expansion:
         return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
 
     def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
-        ports = {kind: [port.token for port in self.each(syntax.Port, kind)] for kind in ("input", "output")}
+        ports = {kind: [port.token for port in self.each(syntax.PortLine, kind)] for kind in ("input", "output")}
         for kind, words in (("input", inputs), ("output", outputs)):
             names = [word.name for word in words]
             for name in sorted({name for name in names if names.count(name) > 1}):

@@ -178,14 +178,14 @@ class _Line:
         members = self.references(_FORMS["start"])
         return syntax.Start(token, members, self.clauses(_FORMS["start"]), self.text())
 
-    def port(self, token: Token) -> syntax.Port:
+    def port(self, token: Token) -> syntax.PortLine:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
         name = None
         if self.next.kind is Kind.NAME and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
             self.take()
-        return syntax.Port(token, name, self.references(form), signed)
+        return syntax.PortLine(token, name, self.references(form), signed)
 
     def _named(self, word: str) -> bool:
         """Whether the next token is this word, and not the name of a port in front of '='."""
@@ -234,18 +234,18 @@ class _Line:
             first = self.expression(form)
             self.expect("..", form)
             ranges.append(syntax.Range(name, first, self.expression(form)))
-        conditions: list[syntax.Comparison] = []
+        conditions: list[syntax.ComparedNumbers] = []
         if self.accept("if"):
             conditions.append(self.comparison(form))
             while self.accept("and"):
                 conditions.append(self.comparison(form))
         return syntax.Clauses(tuple(ranges), tuple(conditions))
 
-    def comparison(self, form: str) -> syntax.Comparison:
+    def comparison(self, form: str) -> syntax.ComparedNumbers:
         left = self.expression(form)
         if self.next.text not in ("<", "<=", ">", ">=", "=", "!="):
             self.refuse("expected a comparison such as '<'", form)
-        return syntax.Comparison(self.take(), left, self.expression(form))
+        return syntax.ComparedNumbers(self.take(), left, self.expression(form))
 
     # Expressions, loosest operator first.
 

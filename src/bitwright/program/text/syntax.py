@@ -32,7 +32,7 @@ Expression = Number | Name | Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedNumbers:
     token: Token
     left: Expression
     right: Expression
@@ -76,7 +76,7 @@ class Clauses:
     """`for i in a..b, j in c..d if i < j`: which rows a statement stands for."""
 
     ranges: tuple[Range, ...] = ()
-    conditions: tuple[Comparison, ...] = ()
+    conditions: tuple[ComparedNumbers, ...] = ()
 
 
 # Statements; `token` is the keyword that opens one, `text` how it was written.
@@ -121,7 +121,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class PortLine:
     """`input p q`, `output sum = c[l] p`: numbers that enter or leave."""
 
     token: Token
@@ -167,4 +167,4 @@ class PlainLines:
     rules: list[PlainLine]
 
 
-Statement = Let | BitsDeclaration | Block | When | Start | Port | Count | Halt | PlainLines
+Statement = Let | BitsDeclaration | Block | When | Start | PortLine | Count | Halt | PlainLines

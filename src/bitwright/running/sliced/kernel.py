@@ -23,7 +23,7 @@ EVALUATIONS, STEPS, WRONG_STEPS = 0, 1, 2  # places in `totals`
 compiled = numba.njit(cache=True, nogil=True)
 
 
-class Ports(NamedTuple):
+class RunPorts(NamedTuple):
     """Where numbers enter and leave, and when a run is done."""
 
     inputs: IntArray

@@ -46,7 +46,7 @@ class SlicedRuns:
         self._kernel, self._plan, self._needed = kernel, plan(algorithm.program), decisions.needed
         program, p = algorithm.program, self._plan
         halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
-        self._ports = kernel.Ports(
+        self._ports = kernel.RunPorts(
             inputs=algorithm.input_bits,
             start=np.array(algorithm.start, dtype=np.int64),
             outputs=algorithm.output_bits,

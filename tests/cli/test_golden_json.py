@@ -1,0 +1,63 @@
+"""The JSON of every verb, as it was written before the rooms were laid out anew: keys, kinds and values that stay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitwright.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "golden"
+CASES: dict[str, list[str]] = {
+    "add": ["add", "719", "483"],
+    "multiply": ["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"],
+    "permute": ["permute", "10110", "--order", "3,1,2,5,4"],
+    "run": ["run", "examples/subtraction.bw", "a=483", "b=719"],
+    "run-sbn": ["run", "examples/sbn/gcd.sbn", "a=12", "b=18"],
+    "run-image": ["run", "examples/subleq/hello.sq", "--engine", "limit"],
+    "check": ["check", "examples/comparison.bw"],
+    "show": ["show", "examples/gray.bw"],
+    "trace": ["trace", "add", "5", "6"],
+    "certify": ["certify", "multiplication", "--bits", "10"],
+    "certify-sign": ["certify", "addition", "--bits", "6", "--rounding", "sign"],
+    "size": ["size", "addition", "--bits", "10"],
+    "validate": ["validate", "addition", "--bits", "3"],
+    "dataset": ["dataset", "addition", "--bits", "2", "-o", "{folder}/set.npz"],
+    "train": ["train", "addition", "--bits", "2", "--width", "256", "-o", "{folder}/net.safetensors"],
+    "cache": ["cache"],
+}
+# Keys whose values depend on the clock, the machine or the version.
+PASSING = {
+    *("seconds", "evaluations_per_second", "file", "folder", "bytes", "version", "arithmetic"),
+    *("digest", "loss", "error"),
+}
+
+
+def settled(value: Any) -> Any:
+    """What does not depend on the clock, the machine or the version."""
+    if isinstance(value, dict):
+        return {name: type(item).__name__ if name in PASSING else settled(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [settled(item) for item in value]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_json_of_every_verb(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After a change that is meant, delete the file and run this twice."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
+    assert main([*(part.replace("{folder}", str(tmp_path)) for part in CASES[name]), "--json"]) == 0
+    found = settled(json.loads(capsys.readouterr().out))
+    file = GOLDEN / f"{name}.json"
+    if not file.exists():
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(json.dumps(found, indent=1) + "\n")
+        pytest.fail(f"{file.name} was not there and has been written")
+    assert found == json.loads(file.read_text())
