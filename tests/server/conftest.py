@@ -8,8 +8,10 @@ import pytest
 from serving import Client, serving
 from viewer.conftest import browser  # noqa: F401
 
+from bitwright.server.limits import Limits
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Client]:
-    with serving() as client:
+    with serving(Limits(seconds=1000, check_seconds=1000)) as client:  # however slow the machine is
         yield client
