@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bitwright.workers import ray_module
+
+# No test depends on how fast the machine is: no deadlines, and no complaints about slow examples.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+# Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
+WAITING = (
+    "server",
+    "cli/test_cli_serve.py",
+    "cli/test_faults.py",
+    "cli/test_streams.py",
+    "viewer/test_page_in_browser.py",
+    "test_workers.py",
+)
+
+
+# Shells start background jobs with Ctrl-C ignored, and programs that the tests start would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(item.path.is_relative_to(Path(__file__).parent / name) for name in WAITING):
+            item.add_marker(pytest.mark.waits)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,6 +53,8 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def one_ray() -> Iterator[None]:
     """One Ray for all tests that use it: starting it takes seconds."""
     ray = ray_module()
-    ray.init(address="local", num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    here = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # its workers find what tests import
+    quiet = {"include_dashboard": False, "logging_level": "ERROR", "log_to_driver": False}
+    ray.init(address="local", num_cpus=2, runtime_env=here, **quiet)
     yield
     ray.shutdown()

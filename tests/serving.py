@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -18,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from waiting import PATIENCE, wait_until
 
 from bitwright.server.limits import Limits
 from bitwright.server.listen import address_of, make_server, open_socket
 
-LAST_RESORT = 120.0  # seconds after which a test that waits for something gives up
 RING = """# a bit that goes round for ever
 bits x[500]
 block x[i] for i in 1..500
@@ -65,13 +64,17 @@ class Client:
         return dict(self.http.get(f"/api/runs/{job['id']}").json())
 
     def until(self, identity: str, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        version, begin = -1, time.monotonic()
-        while time.monotonic() - begin < LAST_RESORT:
-            job = self.http.get(f"/api/runs/{identity}", params={"after": version}).json()
+        version = -1
+
+        def news() -> dict[str, Any] | None:
+            nonlocal version
+            job = dict(self.http.get(f"/api/runs/{identity}", params={"after": version}).json())
             version = job["version"]
-            if done(job):
-                return dict(job)
-        raise AssertionError(f"this run did not get there: {job}")
+            return job if done(job) else None
+
+        found = wait_until(news, "the run got there")
+        assert found is not None
+        return found
 
     def end(self, job: Mapping[str, Any]) -> dict[str, Any]:
         """What became of a run."""
@@ -97,17 +100,12 @@ class Client:
     def connect(self, source: str = "127.0.0.1") -> socket.socket:
         """A connection of one's own, to say on it what no decent client would."""
         address = (str(self.http.base_url.host), int(self.http.base_url.port or 80))
-        return socket.create_connection(address, timeout=LAST_RESORT, source_address=(source, 0))
+        return socket.create_connection(address, timeout=PATIENCE, source_address=(source, 0))
 
 
 def eventually(condition: Callable[[], Any]) -> Any:
     """What the condition gives as soon as that is something."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < LAST_RESORT:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("this did not come to pass")
+    return wait_until(condition, "what a test of the server waits for")
 
 
 @contextmanager
@@ -117,9 +115,8 @@ def serving(limits: Limits | None = None, size: int = 2) -> Iterator[Client]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
+        wait_until(lambda: server.started or not thread.is_alive(), "the server has started")
+        assert server.started
         with _http(address_of(opened)) as http:
             yield Client(http)
     finally:
@@ -178,13 +175,13 @@ def serving_process(
                 yield Process(http, pid=process.pid, log=Path(log.name))
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(LAST_RESORT)
+            process.wait(PATIENCE)
             assert process.stdout is not None
             process.stdout.close()
 
 
 def _http(address: str) -> httpx.Client:
-    return httpx.Client(base_url=address, timeout=LAST_RESORT, limits=httpx.Limits(max_connections=100))
+    return httpx.Client(base_url=address, timeout=PATIENCE, limits=httpx.Limits(max_connections=100))
 
 
 def children(parent: int) -> set[int]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -27,6 +28,8 @@ def test_a_notebook_runs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "clear all outputs before a commit"
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}).execute()
+    NotebookClient(
+        notebook, timeout=int(PATIENCE), kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
+    ).execute()
     shown = [output["data"].get("text/html", "") for cell in code for output in cell.outputs if "data" in output]
     assert any("<iframe" in html for html in shown)  # a run that shows itself as a page

@@ -2,6 +2,6 @@
 
 import sys
 
-from bitwright.cli.main import main
+from bitwright.cli.start import start
 
-sys.exit(main())
+sys.exit(start())

@@ -15,7 +15,7 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted, printable
 
 BoolArray = NDArray[np.bool_]
 
@@ -49,8 +49,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
         raise InputError(f"{name} must be 0 or more, got {shorten(value)}")
     if value.bit_length() > width:
         raise InputError(
-            f"{name} must fit in {width:,} bit{'s' if width != 1 else ''}, "
-            f"got {shorten(value)}, which needs {value.bit_length():,}"
+            f"{name} must fit in {counted(width, 'bit')}, got {shorten(value)}, which needs {value.bit_length():,}"
         )
     octets = np.frombuffer(value.to_bytes((width + 7) // 8, "little"), dtype=np.uint8)
     return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
@@ -124,11 +123,6 @@ def shorten(value: int | str, most: int = 40) -> str:
         value = str(value)
     value = printable(value)
     return value if len(value) <= most else f"{value[: most - 3]}..."
-
-
-def printable(text: str) -> str:
-    """Text without line breaks, escape codes and the like, so that a message stays one line."""
-    return "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 @contextmanager

@@ -8,7 +8,10 @@ from difflib import get_close_matches
 
 
 class BitwrightError(Exception):
-    """Anything bitwright refuses to do; the message is one line meant for a person."""
+    """Anything bitwright refuses to do; the message is one line meant for a person, whatever it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class InputError(BitwrightError):
@@ -33,7 +36,8 @@ class ProgramError(BitwrightError):
     """All problems of a program, found before any work starts."""
 
     def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
-        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        # in the order of the text; what concerns the program as a whole stands behind what has a place
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems), key=lambda p: (not (p.line or p.place), p)))
         self.source = source
         super().__init__(self._summary())
 
@@ -41,14 +45,24 @@ class ProgramError(BitwrightError):
         first = self.problems[0]
         where = f"{self.source}:" if self.source and first.line else f"{self.source}: " if self.source else ""
         more = len(self.problems) - 1
-        tail = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
+        tail = f" (and {counted(more, 'more problem')})" if more else ""
         return f"{where}{first}{tail}"
+
+
+def printable(text: str) -> str:
+    """Text without line breaks, escape codes and the like, so that a message stays one line."""
+    return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 def suggestion(word: str, known: Sequence[str]) -> str:
     """`; did you mean 'addition'?` when something known is close to `word`, else nothing."""
     close = get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def counted(number: int, what: str, many: str = "") -> str:
+    """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; `many` where that is not `what` and an s."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -36,8 +36,8 @@ class TrainingSet:
     def __post_init__(self) -> None:
         if self.padding < 0:
             raise InputError(
-                f"the training set needs at least the program's {self.program.templates:,} templates, "
-                f"got {self.examples:,} examples"
+                f"the training set needs at least the program's {counted(self.program.templates, 'template')}, "
+                f"got {counted(self.examples, 'example')}"
             )
         counts = np.bincount(self.program.template_block, minlength=self.program.blocks)
         for block, basis in self.bases.items():

@@ -159,7 +159,7 @@ def _check_reachable(address: str | None) -> None:
 
 
 def _count(word: str, text: str) -> int:
-    if not (word.isdecimal() and word.isascii() and 1 <= int(word) <= MAX_PROCESSES):
+    if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
         raise InputError(f"workers are a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS, got '{text}'")
     return int(word)
 

@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from programs import EXAMPLES
+from serving import RING
+from waiting import PATIENCE
 
-from bitwright import __version__
+from bitwright import __version__, multiplication
 from bitwright.cli.main import VERBS, main
 
 Capture = pytest.CaptureFixture[str]
@@ -56,9 +57,14 @@ def test_notes_go_to_stderr(capsys: Capture) -> None:
 
 def test_json_of_a_product(capsys: Capture) -> None:
     assert json.loads(answer(capsys, "multiply", 719, 483, "--json")) == {
+        "name": "multiplication",
         "algorithm": "multiplication",
+        "program_id": multiplication(10).program.id,
+        "inputs": {"multiplicand": 719, "multiplier": 483},
+        "seed": None,
         "value": 347277,
         "outputs": {"product": 347277},
+        "bit_length": 10,
         "bits": 10,
         "steps": 430,
         "halted": True,
@@ -248,7 +254,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["permute", "1012", "--order", "1,2,3,4"], "must be written in 0s and 1s"),
         (["permute", "", "--order", "1"], "must be written in 0s and 1s"),
         (["permute", "101"], "--order"),
-        (["permute", "101", "--order", "1,2"], "a position for each of the 3 bits, got 2"),
+        (["permute", "101", "--order", "1,2"], "a position for each bit, 3 in all, got 2"),
         (["permute", "101", "--order", "1,2,2"], "2 occurs twice"),
         (["permute", "101", "--order", "1,2,4"], "positions 1 to 3, got 4"),
         (["permute", "101", "--order", "1,,2"], "each position of --order"),
@@ -364,16 +370,20 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("bits p[3000]\n", "")
 
 
-def test_ctrl_c_stops_cleanly() -> None:
+@pytest.mark.waits
+def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
+    """A program without end comes through a pipe: who has opened it is at work, and from then on can be interrupted."""
+    pipe = tmp_path / "ring.bw"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "bitwright", "multiply", str(2**4000 - 1), str(2**4000 - 1)],
+        [sys.executable, "-m", "bitwright", "run", str(pipe), "--max-steps", str(10**12)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)
+    pipe.write_text(RING)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")
 
 

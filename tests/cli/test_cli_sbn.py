@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from bitwright.cli.main import main
+from bitwright.machines import compile_function
+from bitwright.machines.subleq import compile_program
 
 Capture = pytest.CaptureFixture[str]
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
@@ -68,6 +70,20 @@ def test_compile(capsys: Capture, tmp_path: Path) -> None:
     )
     assert call(capsys, "compile", source, "-o", text)[0] == 0
     assert call(capsys, "run", text, "a=12", "b=18", "-q")[1] == "6\n"
+
+
+@pytest.mark.parametrize("ending", ["\r", "\r\n"])
+@pytest.mark.parametrize("target", ["sbn", "subleq"])
+def test_compile_whatever_ends_the_lines(capsys: Capture, tmp_path: Path, target: str, ending: str) -> None:
+    text = "# two lines" + ending + "def f(x, y):\n    x = x - y\n    return x\n".replace("\n", ending)
+    source = tmp_path / "f.py"
+    source.write_bytes(text.replace(ending, "\n").encode())
+    wanted = call(capsys, "compile", source, "--target", target)
+    assert wanted[0] == 0
+    source.write_bytes(text.encode())
+    assert call(capsys, "compile", source, "--target", target) == wanted
+    compiler = compile_function if target == "sbn" else compile_program
+    assert compiler(text, 16, "f") == compiler(text.replace(ending, "\n"), 16, "f")
 
 
 def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import LAST_RESORT, SLOW, children, eventually
+from serving import SLOW, children, eventually
+from waiting import PATIENCE
 
 from bitwright.cli.main import main
 
@@ -57,13 +58,13 @@ def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, host: 
         assert process.stdout is not None
         assert process.stderr is not None
         address = process.stdout.readline().split()[0].replace("0.0.0.0", "127.0.0.1")
-        with httpx.Client(base_url=address, timeout=LAST_RESORT) as http:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as http:
             assert "<title>bitwright</title>" in http.get("/").text
             job = http.post("/api/runs", json=SLOW).json()
             eventually(lambda: http.get(f"/api/runs/{job['id']}").json()["state"] == "running")
             workers = eventually(lambda: found if len(found := children(process.pid)) >= 3 else None)
             process.send_signal(getattr(signal, stop))
-            assert process.wait(LAST_RESORT) == code
+            assert process.wait(PATIENCE) == code
             rest = process.stderr.read()
         lines = (
             [] if host == "127.0.0.1" else ["bitwright: warning: everyone who can reach 0.0.0.0 can run programs here"]

@@ -9,10 +9,10 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 from bitwright import addition
 from bitwright.cli.main import main
@@ -151,28 +151,16 @@ def test_bad_usage_is_one_line(
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.waits
 def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path) -> None:
     """SIGKILL as soon as there is something to go on from, then Ctrl-C, then to the end."""
     path = tmp_path / "progress.json"
     arguments = ["validate", "multiplication", "--bits", "6", "--engine", "limit", "--resume", str(path), "--json"]
-    for blow in (signal.SIGKILL, signal.SIGINT):
-        before = path.read_text() if path.exists() else ""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "bitwright", *arguments, "--plain"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONWARNINGS": ""},
-        )
-        until = time.monotonic() + 60
-        while (not path.exists() or path.read_text() == before) and process.poll() is None:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        process.send_signal(blow)
-        out, err = process.communicate(timeout=60)
-        if blow == signal.SIGINT and process.returncode:
-            assert (process.returncode, out) == (130, "")
-            assert "the same command goes on from there" in err
+    interrupt(signal.SIGKILL, path, [*arguments, "--plain"])
+    code, out, err = interrupt(signal.SIGINT, path, [*arguments, "--plain"])
+    if code:
+        assert (code, out) == (130, "")
+        assert "the same command goes on from there" in err
     done = json.loads(path.read_text())["batches"]
     assert done > 0
     resumed = document(capsys, *arguments[1:-1], "--plain")
@@ -180,6 +168,26 @@ def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path
     for name in ("seconds", "evaluations_per_second"):
         del resumed[name], whole[name]
     assert resumed == whole
+
+
+def interrupt(blow: signal.Signals, path: Path, arguments: list[str]) -> tuple[int, str, str]:
+    """Starts this, and hits it as soon as its file has something new, or when all is done."""
+    before = path.read_text() if path.exists() else ""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bitwright", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": ""},
+    )
+
+    def new() -> bool:
+        return path.exists() and path.read_text() != before
+
+    wait_until(lambda: new() or process.poll() is not None, "something new was saved, or all is done")
+    process.send_signal(blow)
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
 
 
 def test_the_page_is_true(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Event
 
 import pytest
+from waiting import PATIENCE
 
 from bitwright.cli.progress import StepProgress
 
@@ -100,7 +101,7 @@ def test_time_itself_is_a_reason_to_look(capsys: Capture) -> None:
             return self.now
 
     with StepProgress(True, "inputs", clock=Seen(), terminal=False):
-        assert looked.wait(60)
+        assert looked.wait(PATIENCE)
     assert lines(capsys) == ["inputs: 11 s so far"]
 
 

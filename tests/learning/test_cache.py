@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
+from waiting import PATIENCE
 
 from bitwright import InputError, addition
 from bitwright.learning import Plan, Recipe, load_network
@@ -139,7 +140,7 @@ print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(momentum
 
 def test_several_processes_at_once(folder: Path) -> None:
     crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    digests = {process.communicate(timeout=300)[0].strip() for process in crew}
+    digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
     assert [process.returncode for process in crew] == [0] * 4
     assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
     assert not cached_network(PROGRAM, RECIPE)[1]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from waiting import wait_until
 
 from bitwright import addition, permutation
 from bitwright.errors import InputError
@@ -138,23 +137,37 @@ def test_members_in_a_folder(tmp_path: Path) -> None:
     assert not member_file(tmp_path, 0).exists()
 
 
+@pytest.mark.waits
 def test_killed_twenty_times_it_ends_with_the_same_file(tmp_path: Path) -> None:
-    """kill -9 at random moments, from the first instant of a run to well into its training."""
+    """kill -9 when the file is there, then whenever it has grown by some bytes; what is killed would go on for ever."""
     command = [sys.executable, "-m", "bitwright", "ensemble", "permutation", "--bits", "5", "--states", "30", "-q"]
-    command += ["--width", "256", "--tolerance", "1e-2", "--networks", "120", "-o"]
+    command += ["--width", "256", "--tolerance", "1e-2"]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    begin = time.monotonic()
-    subprocess.run([*command, str(whole)], check=True, capture_output=True)
-    lasts = time.monotonic() - begin
+    endless = [*command, "--networks", str(10**7), "-o", str(killed)]
+
+    def grow_to(networks: int, path: Path) -> int:
+        subprocess.run([*command, "--networks", str(networks), "-o", str(path)], check=True, capture_output=True)
+        return path.stat().st_size
+
     rng = random.Random(1)
-    grew = set()
-    for _ in range(20):
-        process = subprocess.Popen([*command, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.3, 1.0) * lasts * 0.7)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        size = killed.stat().st_size if killed.exists() else 0
-        grew.add(size)
-    assert len(grew) > 2, "the kills came too early or too late to mean anything"
-    subprocess.run([*command, str(killed)], check=True, capture_output=True)
+    size = kill_at(endless, killed, 1)
+    for _ in range(19):
+        size = kill_at(endless, killed, size + rng.randint(1, 10_000))
+    one, two = grow_to(1, whole), grow_to(2, whole)
+    members = 3 + (size - one) // (two - one)  # some more than there are
+    assert grow_to(members, killed) == grow_to(members, whole)
     assert killed.read_bytes() == whole.read_bytes()
+
+
+def kill_at(command: list[str], path: Path, size: int) -> int:
+    """Starts this, kills it as soon as its file has so many bytes, and says how many it has then."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+
+    def large() -> bool:
+        return path.exists() and path.stat().st_size >= size
+
+    wait_until(lambda: large() or process.poll() is not None, "the file has grown")
+    process.kill()
+    _, said = process.communicate()
+    assert process.returncode == -signal.SIGKILL, said
+    return path.stat().st_size

@@ -550,6 +550,24 @@ def test_all_problems_are_listed_in_order() -> None:
     ]
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_of_any_system(end: str) -> None:
+    source = "LIMIT = 5\ndef f(a):\n    x = a\n    x += LIMIT\n    return x\n"
+    assert compile_function(source.replace("\n", end)) == compile_function(source)
+    (problem,) = problems_of(source.replace("LIMIT\n", "LIMTI\n").replace("\n", end))
+    assert str(problem) == "4:10: unknown name 'LIMTI'; did you mean 'LIMIT'?"
+
+
+def test_any_number_of_comparisons_may_be_joined() -> None:
+    source = "def f(a):\n    if " + "a < 9 and " * 2_000 + "a < 2: a = 7\n    return a"
+    assert on_the_machine(assemble(compile_function(source)), a=1) == (7,)
+
+
+def test_a_line_of_several_statements_is_quoted_once() -> None:
+    text = compile_function("def f(a): a -= 1; a -= 2; return a")
+    assert text.count("; line 1:") == 1
+
+
 def test_the_width_must_be_one_of_a_machine() -> None:
     for width in (0, 65):
         with pytest.raises(InputError, match="a word has between 1 and 64 bits"):

@@ -32,10 +32,11 @@ def written(folder: Path, data: bytes) -> Path:
         TEXT.encode(),
         TEXT.encode("utf-8-sig"),
         TEXT.replace("\n", "\r\n").encode("utf-8-sig"),
+        TEXT.replace("\n", "\r").encode(),
         TEXT.rstrip().encode(),
         ("\n \n" + TEXT + "# \N{GREEK SMALL LETTER ALPHA}").encode(),
     ],
-    ids=["plain", "byte order mark", "Windows", "no newline at the end", "not only ASCII"],
+    ids=["plain", "byte order mark", "Windows", "CR alone", "no newline at the end", "not only ASCII"],
 )
 def test_a_file_is_read_as_its_text(data: bytes, tmp_path: Path) -> None:
     algorithm = load(written(tmp_path, data))

@@ -105,8 +105,8 @@ MEANINGLESS = {
     "bits p[2,17]\n¦block p[i,*] for i in 1..2": "a block holds at most 16 bits, this one has 17 (at i=1)",
     "block ¦x": "x[4] is an array; write x[*] for all of it",
     "bits m[2,2]\nblock ¦m": "m[2,2] is an array; write m[*,*] for all of it",
-    "block ¦x[1,2]": "x[4] takes 1 index(es), got 2",
-    "block ¦f[1]": "f takes 0 index(es), got 1",
+    "block ¦x[1,2]": "x[4] takes 1 index, got 2",
+    "block ¦f[1]": "f takes 0 indices, got 1",
     "when ¦flag=1 write g": "unknown bit 'flag'; declare it with bits",
     "bits counter\nblock counter\nwhen ¦cuonter=1 write g": "unknown bit 'cuonter'; did you mean 'counter'?",
     "when f=1 write ¦x[5]": "index out of range: x[5], declared as x[4]",
@@ -292,6 +292,14 @@ def test_problems_of_blocks_are_listed_even_where_no_rule_can_be_read() -> None:
     assert [(problem.line, problem.column) for problem in problems_of(text)] == [(1, 10), (2, 1), (4, 6)]
 
 
+def test_declared_bounds_beside_a_block_that_cannot_be_read() -> None:
+    """Bits that are in no block for want of it are no reason to fail."""
+    text = (
+        "bits a[2] b\nblock a[1] a[2]\nblock b[ <=]\nwhen b=1 write a[1]\nwhen a[1]=1 write b\nmatches 15\nexamples 3"
+    )
+    assert [(problem.line, problem.column) for problem in problems_of(text)] == [(3, 10)]
+
+
 def test_rules_that_stand_for_no_template_make_no_program() -> None:
     (problem,) = problems_of(HEAD + "when x[i]=1 write f for i in 2..1")
     assert problem.line > 0
@@ -299,3 +307,9 @@ def test_rules_that_stand_for_no_template_make_no_program() -> None:
 
 
 # Texts that ask for more than there is.
+
+
+def test_counts_beside_a_block_that_cannot_be_read_are_no_further_problem() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse("bits p q\nblock p[1]\nblock q\nwhen p=1 write q\nmatches 2\nexamples 9")
+    assert [str(problem) for problem in refusal.value.problems] == ["2:7: p takes 0 indices, got 1"]

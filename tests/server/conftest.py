@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import pytest
 from serving import Client, serving
 from viewer.conftest import browser  # noqa: F401
+from waiting import PATIENCE
 
 from bitwright.server.limits import Limits
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Client]:
-    with serving(Limits(seconds=1000, check_seconds=1000)) as client:  # however slow the machine is
+    """With time enough for every request, on however busy a machine."""
+    with serving(Limits(seconds=PATIENCE, check_seconds=PATIENCE)) as client:
         yield client

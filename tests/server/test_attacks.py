@@ -16,7 +16,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import ADD, ENDLESS, LAST_RESORT, SLOW, Client, Process, eventually, serving_process
+from serving import ADD, ENDLESS, SLOW, Client, Process, eventually, serving_process
+from waiting import PATIENCE
 
 from bitwright.server.limits import Limits
 
@@ -101,7 +102,7 @@ def test_more_connections_that_wait_for_an_answer_than_allowed() -> None:
         assert json.loads(body) == busy
         assert spoken(server, PAGE, "127.0.0.2")[0] == 200
         stack.close()
-        server.http = again.enter_context(httpx.Client(base_url=str(server.http.base_url), timeout=LAST_RESORT))
+        server.http = again.enter_context(httpx.Client(base_url=str(server.http.base_url), timeout=PATIENCE))
         eventually(lambda: spoken(server, PAGE)[0] == 200)
         assert server.http.delete(f"/api/runs/{slow['id']}").status_code == 200
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from waiting import PATIENCE
 
 ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
 
@@ -57,7 +58,7 @@ def test_large_bodies_are_refused_early(server: Any) -> None:
 
 
 def test_a_large_content_length_is_answered_before_the_body_comes(server: Any) -> None:
-    with socket.create_connection(("127.0.0.1", server.http.base_url.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.http.base_url.port), timeout=PATIENCE) as raw:
         lines = ("POST /api/check HTTP/1.1", f"Host: {host_of(server)}", "Content-Length: 999999999", "", "")
         raw.sendall("\r\n".join(lines).encode())
         assert raw.recv(4096).startswith(b"HTTP/1.1 413 ")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from serving import RING
+from waiting import PATIENCE, wait_until
 
 from bitwright import (
     Algorithm,
@@ -39,7 +40,7 @@ def visit(browser: Any, server: Any) -> Iterator[Visit]:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
@@ -66,11 +67,7 @@ def press_run(page: Any) -> None:
 
 def until(page: Any, expression: str) -> None:
     """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    for _ in range(2400):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"this did not become true: {expression}")
+    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def shown_outputs(page: Any) -> dict[str, str]:

@@ -54,7 +54,7 @@ def test_rules_and_sizes_of_a_program() -> None:
     for thing in (algorithm, algorithm.program):
         html = thing._repr_html_() or ""
         assert "<code>when a=1 b=0 write b</code>" in html
-        assert "2 bits, 1 blocks, 1 templates" in html
+        assert "2 bits, 1 block, 1 template" in html
 
 
 @pytest.mark.parametrize(("program", "certified"), [(addition(4).program, True), (multiplication(4).program, False)])

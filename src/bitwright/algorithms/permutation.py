@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.algorithms.sizes import check_bits
 from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Builder, span, word
 
 
@@ -29,7 +29,7 @@ def permutation(order: Sequence[int]) -> Algorithm:
         inputs=(word(p[:]),),
         outputs=(word(p[:]),),
         steps=1,
-        description=f"permute {l} bits in one step",
+        description=f"permute {counted(l, 'bit')} in one step",
     )
 
 
@@ -39,7 +39,7 @@ def check_order(order: Sequence[int]) -> None:
     seen: set[int] = set()
     for place in order:
         if not 1 <= place <= l:
-            raise InputError(f"an order of {l} bits uses the positions 1 to {l}, got {shorten(place)}")
+            raise InputError(f"an order of {counted(l, 'bit')} uses the positions 1 to {l}, got {shorten(place)}")
         if place in seen:
             raise InputError(f"an order moves each bit to a place of its own, but {place} occurs twice")
         seen.add(place)

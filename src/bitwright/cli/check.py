@@ -1,7 +1,9 @@
-"""`bitwright check`: every problem of a rule file, with line and column."""
+"""`bitwright check`: every problem of a program file, with line and column, and what it can hardly mean."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,9 +11,21 @@ import click
 
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.streams import print_lines
 
 if TYPE_CHECKING:
     from bitwright.errors import Problem
+
+_MOST = 20  # warnings that a person is shown
+
+
+@dataclass
+class _Found:
+    """What a file holds, and what is doubtful about it."""
+
+    summary: str
+    program_id: str | None = None  # of rule files: the other ones say what a machine holds, not which it is
+    warnings: list[Problem] = field(default_factory=list)
 
 
 @click.command("check")
@@ -19,38 +33,71 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def command(file: str, as_json: bool, quiet: bool) -> int:
-    """List every problem of a .bw, .sbn, .sq or .dec file. Exit 1 if there is one."""
-    from bitwright.errors import ProgramError
-    from bitwright.machines import load_sbn
-    from bitwright.program import load
+    """List every problem of a .bw, .sbn, .sq or .dec file. Exit 1 if there is one.
+
+    Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
+    """
+    from bitwright.errors import ProgramError, counted
 
     problems: tuple[Problem, ...] = ()
-    summary, notes = "", list[str]()
+    found = _Found("")
     try:
-        if Path(file).suffix.lower() == ".sbn":
-            summary = str(load_sbn(file).sizes)
-        elif Path(file).suffix.lower() == ".sq":
-            from bitwright.machines.subleq import load_sq
-
-            assembly = load_sq(file)
-            summary, notes = f"{len(assembly.image):,} words", assembly.doubts()
-        elif Path(file).suffix.lower() == ".dec":
-            from bitwright.machines.subleq import load_image
-
-            summary = f"an image of {len(load_image(file)):,} words"
-        else:
-            summary = repr(load(file)).partition(": ")[2]
+        found = _read(Path(file))
     except ProgramError as error:
         problems = error.problems
     if as_json:
-        found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
-        print_json({"file": file, "ok": not problems, "problems": found, "notes": notes})
-    elif problems:
-        for problem in problems:
-            click.echo(f"{file}:{problem}")
-        click.echo(f"bitwright: {len(problems)} problem{'s' * (len(problems) != 1)} in {file}", err=True)
+        print_json(
+            {
+                "file": file,
+                "name": Path(file).stem,
+                "program_id": found.program_id,
+                "ok": not problems,
+                "problems": _located(problems),
+                "warnings": _located(found.warnings),
+            }
+        )
+        return 1 if problems else 0
+    if problems:
+        print_lines(f"{file}:{problem}" for problem in problems)
+        click.echo(f"bitwright: {counted(len(problems), 'problem')} in {file}", err=True)
     elif not quiet:
-        click.echo(f"{file}: no problems ({summary})")
-    for line in notes:
-        note(f"note: {line}", quiet)
+        doubtful = f", {counted(len(found.warnings), 'warning')}" if found.warnings else ""
+        click.echo(f"{file}: no problems{doubtful} ({found.summary})")
+    for warning in found.warnings[:_MOST]:
+        where = f"{file}:{warning.line}:{warning.column}" if warning.line else file
+        note(f"{where}: warning: {warning.message}", quiet)
+    if len(found.warnings) > _MOST:
+        note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all", quiet)
     return 1 if problems else 0
+
+
+def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
+    return [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
+
+
+def _read(path: Path) -> _Found:
+    from bitwright.errors import Problem, counted
+
+    suffix = path.suffix.lower()
+    if suffix == ".sbn":
+        from bitwright.machines import load_sbn
+
+        return _Found(str(load_sbn(path).sizes))
+    if suffix == ".sq":
+        from bitwright.machines.subleq import load_sq
+
+        assembly = load_sq(path)
+        warnings = [Problem(0, 0, doubt) for doubt in assembly.doubts()]
+        return _Found(counted(len(assembly.image), "word"), warnings=warnings)
+    if suffix == ".dec":
+        from bitwright.machines.subleq import load_image
+
+        return _Found(f"an image of {counted(len(load_image(path)), 'word')}")
+    from bitwright.program import parse
+    from bitwright.program.text.doubts import doubts
+    from bitwright.program.text.files import read_text
+
+    text = read_text(path)
+    algorithm = parse(text)
+    program = algorithm.program
+    return _Found(program.sizes, program_id=program.id, warnings=doubts(text, algorithm))

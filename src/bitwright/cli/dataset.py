@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import bits_option, machine_option, order_option, padding_option, quiet_option
-from bitwright.cli.reporting import note
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 
 @click.command("dataset")
@@ -24,6 +24,7 @@ from bitwright.errors import InputError
     type=click.IntRange(0),
     help="Encode each block in a random orthonormal basis instead of unit vectors.",
 )
+@json_option
 @quiet_option
 def command(
     target: str,
@@ -33,6 +34,7 @@ def command(
     padding: int | None,
     output: Path,
     basis_seed: int | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Write the training set: inputs X, labels Y, the names of rows and columns, and the program's id."""
@@ -40,9 +42,24 @@ def command(
 
     if output.suffix != ".npz":
         raise InputError(f"-o takes a .npz file, got {output}")
-    program = find_algorithm(target, bits, order, machine=machine).program
+    algorithm = find_algorithm(target, bits, order, machine=machine)
+    program = algorithm.program
     check_dense(program, padding or 0)
     bases = {} if basis_seed is None else random_bases(program, basis_seed)
     examples = TrainingSet(program, padding or 0, bases)
     examples.save(output)
-    note(f"wrote {output}: {examples.examples:,} examples of {program.bits:,} bits", quiet)
+    if as_json:
+        print_json(
+            {
+                "file": str(output),
+                "name": algorithm.name,
+                "program_id": program.id,
+                "examples": examples.examples,
+                "padding": padding or 0,
+                "templates": program.templates,
+                "bits": program.bits,
+                "basis_seed": basis_seed,
+            }
+        )
+        return
+    note(f"wrote {output}: {counted(examples.examples, 'example')} of {counted(program.bits, 'bit')}", quiet)

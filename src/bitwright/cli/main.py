@@ -5,7 +5,6 @@ Exit 0: done. 1: the answer is no (the program did not halt, a file has problems
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from importlib import import_module
 
 import click
 
+from bitwright.cli.streams import patient_streams
 from bitwright.errors import BitwrightError, suggestion
 from bitwright.version import __version__
 
@@ -62,9 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and gives its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        with patient_streams():
+            return _answer(arguments)
+    except OSError as error:
+        return _refuse(f"cannot write the output: {error.strerror or error}")
+
+
+def _answer(arguments: list[str]) -> int:
+    try:
         code = cli.main(arguments, prog_name="bitwright", standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
@@ -79,11 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except MemoryError:
         return _refuse("not enough memory for a program of this size")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # our reader has gone; say nothing more
-        return 1
-    except OSError as error:
-        return _refuse(f"cannot write the output: {error.strerror or error}")
     return code if isinstance(code, int) else 0
 
 

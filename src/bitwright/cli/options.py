@@ -86,7 +86,9 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
     """How networks are trained; `start` is the default start."""
     return _together(
         click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice."),
-        click.option("--seed", type=click.IntRange(0, 2**63), default=0, show_default=True),
+        click.option(
+            "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
+        ),
         click.option(
             "--start", type=click.Choice(["zero", "random"]), default=start, show_default=True, help="Initial output."
         ),
@@ -106,7 +108,13 @@ _step_options = _together(
     engine_option,
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
-    click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s)."),
+    click.option(
+        "--network",
+        "files",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Trained network file(s); they say the bit length.",
+    ),
 )
 _network_options = _together(
     click.option(
@@ -154,6 +162,14 @@ computer_options = _together(
     ),
     click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
     click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
+    click.option(
+        "--memory",
+        multiple=True,
+        metavar="FROM:TO",
+        help="For images: show these words at the end, both ends included; also one ADDRESS. Labels of a .sq do too.",
+    ),
+    click.option("--signed", is_flag=True, help="For images: show words and addresses as signed numbers."),
+    click.option("--start", metavar="ADDRESS", help="For images: the first instruction, 0 if it is not given."),
 )
 run_options = _together(engine_options, json_option, quiet_option)
 _either_width = click.option(

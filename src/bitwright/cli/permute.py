@@ -25,7 +25,7 @@ def command(bits: str, order: str | None, as_json: bool, quiet: bool, **options:
     value, length = parse_bit_string(bits, "BITS")
     positions = None if order is None else parse_order(order)
     if positions is not None and len(positions) != length:
-        raise InputError(f"--order must name a position for each of the {length} bits, got {len(positions)}")
+        raise InputError(f"--order must name a position for each bit, {length} in all, got {len(positions)}")
     if files := files_of(options):
         algorithm = trained_algorithm("permutation", files, order=positions)
         if widest(algorithm) != length:

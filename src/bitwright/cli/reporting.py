@@ -11,11 +11,11 @@ import click
 
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.targets import training_size
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.execution import Run, Watch
-    from bitwright.program import Algorithm
+    from bitwright.program import Algorithm, Program
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -79,13 +79,23 @@ def execute(
         )
 
 
+def program_id(program: Program) -> str | None:
+    """The id of a program; None where it would take longer than a moment to compute."""
+    return program.id if program.templates <= 200_000 else None
+
+
 def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
-    """The stable keys of a run."""
+    """The stable keys of a run; docs/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
+        "name": run.algorithm.name,
         "algorithm": run.algorithm.name,
+        "program_id": program_id(run.algorithm.program),
+        "inputs": run.inputs,
+        "seed": run.seed,
         **single,
         "outputs": run.outputs,
+        "bit_length": bits,
         "bits": bits,
         "steps": run.steps,
         "halted": run.halted,
@@ -111,10 +121,10 @@ def report(
     elif run.halted:
         click.echo(bare if quiet else line)
         program = run.algorithm.program
-        steps = f"{run.steps:,} step{'s' * (run.steps != 1)}"
+        sizes = f"{counted(program.templates, 'template')}, {counted(run.steps, 'step')}"
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
-        note(f"{about}{program.templates:,} templates, {steps}, engine {run.engine}{rounded}{margin}", quiet)
+        note(f"{about}{sizes}, engine {run.engine}{rounded}{margin}", quiet)
     return exit_code(run, exact)
 
 
@@ -122,7 +132,7 @@ def exit_code(run: Run, exact: bool | None) -> int:
     """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
     if not run.halted:
         click.echo(
-            f"bitwright: {run.algorithm.name} did not halt within {run.steps:,} steps; "
+            f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "
             + ("its 'steps' allows no more" if run.steps == run.algorithm.steps else "raise --max-steps")
             + ", or check its rules",
             err=True,

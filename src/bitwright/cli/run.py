@@ -11,12 +11,14 @@ from bitwright.cli.networks import files_of
 from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import find_algorithm, find_machine, is_image, parse_values, widest
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.bits import BoolArray
     from bitwright.execution import Run
     from bitwright.machines import Code
+
+COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "start")
 
 
 @click.command("run")
@@ -41,19 +43,20 @@ def command(
 ) -> int:
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
 
-    An image talks to standard input and output; what it did is said on standard error at the end.
+    An image talks to standard input and output; what it did is said on standard error at the end. Words that it leaves
+    in memory are shown by --memory.
     """
     from bitwright.bits import width_of
 
-    computer = {name: options.pop(name) for name in ("max_instructions", "max_seconds", "checkpoint", "resume")}
+    computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target):
         if inputs or bits is not None or order is not None or trace:
             raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
         from bitwright.cli.computer import run_image
 
         return run_image(target, machine, as_json=as_json, quiet=quiet, **computer, **options)
-    if any(value is not None for value in computer.values()):
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in computer)
+    if any(value not in (None, False, ()) for value in computer.values()):
+        names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
     values = parse_values(inputs)
     if trace and as_json:
@@ -95,7 +98,7 @@ def _run_sbn(
 
     done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, see), **options)
     executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
-    about = f"machine {machine.kind} with {code.sizes}: {executed:,} SBN instructions; "
+    about = f"machine {machine.kind} with {code.sizes}: {counted(executed, 'SBN instruction')}; "
     sizes = vars(code.sizes)
     return _report(done, code.width, as_json, quiet, about, machine=machine.kind, executed=executed, sizes=sizes)
 

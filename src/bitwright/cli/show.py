@@ -9,8 +9,9 @@ import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm, Program
@@ -38,8 +39,7 @@ def command(
     if diagram is not None:
         _draw(algorithm, diagram)
     elif text:
-        for line in algorithm.text_lines():
-            click.echo(line)
+        print_lines(algorithm.text_lines())
     elif as_json:
         print_json(_document(algorithm))
     else:
@@ -167,13 +167,13 @@ def _span(least: int, most: int) -> str:
 
 def _ending(algorithm: Algorithm) -> str:
     if algorithm.halt is None:
-        return f"after {algorithm.steps:,} steps"
+        return f"after {counted(algorithm.steps or 0, 'step')}"
     when = (
         f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
         if isinstance(algorithm.halt, int)
         else "when a step changes nothing"
     )
-    return when if algorithm.steps is None else f"{when}, in at most {algorithm.steps:,} steps"
+    return when if algorithm.steps is None else f"{when}, in at most {counted(algorithm.steps, 'step')}"
 
 
 if TYPE_CHECKING:

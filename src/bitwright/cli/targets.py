@@ -51,7 +51,7 @@ def find_algorithm(
     if is_image(target):
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
-        computer, image = find_computer(target, machine)
+        computer, image, _ = find_computer(target, machine)
         return _padded(computer.algorithm(image, Path(target).stem))
     if machine is not None:
         raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
@@ -108,8 +108,10 @@ def is_image(target: str) -> bool:
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
 
 
-def find_computer(target: str, choice: str | None, word_width: int | None = None) -> tuple[MachineV, list[int]]:
-    """Machine V as the options or the program itself describe it, and the image to run."""
+def find_computer(
+    target: str, choice: str | None, word_width: int | None = None
+) -> tuple[MachineV, list[int], dict[str, int]]:
+    """Machine V as the options or the program itself describe it, the image to run, and its labels."""
     from bitwright.cli.options import MachineChoice
     from bitwright.machines.subleq import Shape, find_dialect, load_image, load_sq, machine_v
 
@@ -118,9 +120,10 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
     given = choice if isinstance(choice, MachineChoice) else MachineChoice("V")
     words, width, dialect = given.words, word_width if given.word_width is None else given.word_width, given.dialect
     image: list[int] = []
+    labels: dict[str, int] = {}
     if target.lower().endswith(".sq"):
         assembly = load_sq(target)
-        image = assembly.image
+        image, labels = assembly.image, assembly.labels
         words = assembly.words if words is None else words
         width = assembly.width if width is None else width
         dialect = assembly.dialect if dialect is None else dialect
@@ -134,7 +137,7 @@ def find_computer(target: str, choice: str | None, word_width: int | None = None
             f"{Path(target).name} does not say what machine it is for; give {', '.join(missing)}, "
             "such as --words 65536 --word-width 16 --dialect howerj"
         )
-    return machine_v(Shape(words, width, find_dialect(dialect))), image
+    return machine_v(Shape(words, width, find_dialect(dialect))), image, labels
 
 
 def training_size(algorithm: Algorithm, rounding: str, padding: int | None) -> int:

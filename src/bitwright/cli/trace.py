@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.networks import files_of
-from bitwright.cli.options import engine_options, machine_option, order_option
-from bitwright.cli.reporting import execute, exit_code, note
-from bitwright.cli.targets import find_algorithm, find_machine, parse_values
-from bitwright.errors import InputError
+from bitwright.cli.options import engine_options, json_option, machine_option, order_option
+from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
+from bitwright.cli.streams import print_lines
+from bitwright.cli.targets import find_algorithm, find_machine, parse_values, widest
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.execution import Run
@@ -32,6 +33,7 @@ KINDS = (".html", ".svg", ".txt")
 @order_option
 @machine_option
 @engine_options
+@json_option
 @click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
 def command(
     target: str,
@@ -42,6 +44,7 @@ def command(
     bits: int | None,
     order: str | None,
     machine: str | None,
+    as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
@@ -54,24 +57,32 @@ def command(
     bitwright trace examples/rule110.bw row=1 --only centre
     """
     from bitwright.execution.exact import is_exact
-    from bitwright.viewer import choose_columns, trace_text
+    from bitwright.viewer import choose_columns, trace_states, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:
         raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
     algorithm, values, computer = _request(target, inputs, bits, order, machine, files_of(options))
+    if as_json and text:
+        raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
     page = output is not None and output.suffix.lower() == ".html"
     if page and only and not text:
         raise InputError("--only does not go with a page: it has all bits, and a search box to find them")
     names = only.split(",") if only else [computer.memory_name()] if computer else []
-    if text or not page:
+    if text or as_json or not page:
         choose_columns(algorithm.program, names)
     done = execute(algorithm, values, quiet=quiet, record=True, **options)
     assert done.trace is not None
     if output is not None:
-        _write(output, done, computer, names, bool(only), quiet)
+        _write(output, done, computer, names, bool(only), quiet or as_json)
+    if as_json:
+        exact = is_exact(done)
+        more = {} if exact is None else {"exact": exact}
+        written = {} if output is None else {"file": str(output)}
+        states = list(trace_states(done.trace, names))
+        print_json(run_json(done, widest(algorithm), **more, **written, states=states))
+        return exit_code(done, exact)
     if text or output is None:
-        for line in trace_text(done.trace, names, computer.notes(done.trace) if computer else ()):
-            click.echo(line)
+        print_lines(trace_text(done.trace, names, computer.notes(done.trace) if computer else ()))
     return exit_code(done, is_exact(done))
 
 
@@ -94,7 +105,7 @@ def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str
             readings = [str(done.algorithm.read(state)[reading]) for state in done.trace.states()] if short else ()
         data = trace_svg(done.trace, title, names, reading, readings)
     write_atomically(path, data.encode())
-    note(f"wrote {path}: {done.steps:,} steps, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
+    note(f"wrote {path}: {counted(done.steps, 'step')}, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
 
 
 def _request(

@@ -31,7 +31,13 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True)
 @click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
 @padding_option
-@click.option("--network", "files", multiple=True, type=click.Path(path_type=Path), help="Trained network file(s).")
+@click.option(
+    "--network",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Trained network file(s); they say the bit length.",
+)
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import lzma
-import struct
-import zipfile
-import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray, printable
-from bitwright.errors import InputError
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, printable
 from bitwright.execution.computer import Tally
+from bitwright.files.arrays import ArrayFile, pack_arrays
+from bitwright.files.documents import Check, check_fields, optional, parse, real, text, whole
 from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
 from bitwright.program import Program
 
 FORMAT = "bitwright run 2"
-_UNREADABLE = (  # every way in which a damaged archive makes its readers fail
-    *(ValueError, KeyError, EOFError, TypeError, RuntimeError, ArithmeticError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-)
+_KIND = "a checkpoint of a run"
+_MOST_ABOUT = 1 << 14
+_COUNT = whole(0, 2**62)
+_ABOUT: dict[str, Check] = {
+    **dict.fromkeys(("format", "dialect", "program", "image"), text(256)),
+    **dict.fromkeys(("words", "width"), _COUNT),
+    "tally": lambda value: None if type(value) is dict else "an object",
+}
+_TALLY: dict[str, Check] = {
+    **dict.fromkeys(("steps", "instructions", "inputs", "outputs", "wrong"), _COUNT),
+    **dict.fromkeys(("least", "most"), optional(_COUNT)),
+    "margin": optional(real(0, 2**62)),
+    "seconds": real(0, 2**62),
+}
 
 
 def fingerprint(program: Program) -> str:
@@ -49,70 +57,52 @@ def image_hash(machine: MachineV, image: Sequence[int]) -> str:
 
 def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: Tally, image: str) -> None:
     """Writes the file whole, or not at all; `image` is the hash of what the run began with."""
-    shape = machine.shape
     about = {
         "format": FORMAT,
-        "words": shape.words,
-        "width": shape.width,
-        "dialect": shape.dialect.flags,
+        **_machine(machine),
         "program": fingerprint(machine.program),
         "image": image,
         "tally": asdict(tally),
     }
-    buffer = io.BytesIO()
-    about_bytes = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    np.savez_compressed(buffer, about=about_bytes, state=np.packbits(state))
-    write_atomically(path, buffer.getvalue())
+    packed = pack_arrays({"about": json.dumps(about).encode(), "state": np.packbits(state).tobytes()})
+    write_atomically(path, packed)
 
 
 def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> tuple[BoolArray, Tally, str]:
     """The state, the tally and the image's hash of a file for this very machine; raises InputError for any other.
 
-    With `image`, a hash, also for a run that began with another image.
+    With `image`, a hash, also for a run that began with another image. A file that is larger than a checkpoint of this
+    machine can be is not unpacked.
     """
-    shown, shape = printable(str(path)), machine.shape
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            about = json.loads(bytes(file["about"]).decode())
-            packed = file["state"]
-    except FileNotFoundError:
-        raise InputError(f"there is no file {shown}") from None
-    except OSError as error:
-        raise InputError(f"cannot read {shown}: {error.strerror or 'it is not a checkpoint'}") from None
-    except _UNREADABLE:
-        raise InputError(f"{shown} is not a checkpoint of a run") from None
-    if not isinstance(about, dict) or not str(about.get("format")).startswith("bitwright run "):
-        raise InputError(f"{shown} is not a checkpoint of a run")
+    shown, bits = printable(str(path)), machine.program.bits
+    with ArrayFile(path, ("about", "state"), _KIND) as file:
+        about = parse(file.read("about", _MOST_ABOUT), shown, _KIND)
+        _check(about, machine, image, shown)
+        packed = np.frombuffer(file.read("state", -(-bits // 8)), dtype=np.uint8)
+    if len(packed) != -(-bits // 8):
+        raise InputError(f"{shown} is not {_KIND}: its state does not have {bits:,} bits")
+    return np.unpackbits(packed, count=bits).astype(bool), Tally(**about["tally"]), about["image"]
+
+
+def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: str) -> None:
+    """Raises InputError unless this is what a checkpoint of the machine says of itself."""
+    if not str(about.get("format")).startswith("bitwright run "):
+        raise InputError(f"{shown} is not {_KIND}: it does not say that it is one")
     if about["format"] != FORMAT:
         raise InputError(f"{shown} was made by another version of bitwright; start the run anew")
-    mine = {"words": shape.words, "width": shape.width, "dialect": shape.dialect.flags}
-    theirs = {name: about.get(name) for name in mine}
+    check_fields(about, shown, _KIND, _ABOUT)
+    check_fields(about["tally"], shown, _KIND, _TALLY)
+    mine = _machine(machine)
+    theirs = {name: about[name] for name in mine}
     if mine != theirs:
         given = " ".join(f"--{'word-' * (name == 'width')}{name} {value}" for name, value in theirs.items())
         raise InputError(f"{shown} belongs to another machine; run it with {printable(given)}")
-    if about.get("program") != fingerprint(machine.program):
+    if about["program"] != fingerprint(machine.program):
         raise InputError(f"{shown} was made by another version of this machine; start the run anew")
-    began_with = about.get("image")
-    if not isinstance(began_with, str):
-        raise InputError(f"{shown} is damaged: it does not say which image it belongs to")
-    if image is not None and began_with != image:
+    if image is not None and about["image"] != image:
         raise InputError(f"{shown} is the run of another program; give the image that it began with")
-    size = machine.program.bits
-    if packed.dtype != np.uint8 or packed.shape != (-(-size // 8),):
-        raise InputError(f"{shown} is damaged: its state does not have {size:,} bits")
-    return np.unpackbits(packed, count=size).astype(bool), _tally(about.get("tally"), shown), began_with
 
 
-def _tally(given: object, shown: str) -> Tally:
-    names = {item.name for item in fields(Tally)}
-    if not isinstance(given, dict) or set(given) != names:
-        raise InputError(f"{shown} is damaged: it does not say what the run has done")
-    for name, value in given.items():
-        real = name in ("margin", "seconds")
-        optional = name in ("least", "most", "margin")
-        allowed = (int, float) if real else (int,)
-        if not (value is None and optional) and (
-            isinstance(value, bool) or not isinstance(value, allowed) or not 0 <= value < 2**62
-        ):
-            raise InputError(f"{shown} is damaged: {name} is {printable(repr(value))[:40]}")
-    return Tally(**given)
+def _machine(machine: MachineV) -> dict[str, object]:
+    shape = machine.shape
+    return {"words": shape.words, "width": shape.width, "dialect": shape.dialect.flags}

@@ -73,7 +73,7 @@ class Ending:
 
     reason: str
     tally: Tally
-    pc: int | None = None  # where a halted machine stands
+    pc: int | None = None  # where the machine stands: at its end, or at the instruction that would have been the next
     memory: list[int] = field(default_factory=list)  # of a halted machine
 
 
@@ -129,10 +129,43 @@ class Computer:
             waited += time.monotonic() - asked
             if not served and self._batch.unchanged()[0]:
                 return self._end("stuck")
-            if limits.seconds is not None and spent >= limits.seconds:
-                return self._end("time")
-            if not look(self.tally):
-                return self._end("stopped")
+            late = limits.seconds is not None and spent >= limits.seconds
+            if late or not look(self.tally):
+                return self._between("time" if late else "stopped")
+
+    def _between(self, reason: str) -> Ending:
+        """Ends where the state can be read: when the instruction that runs is done, or waits for its host."""
+        for _ in range(2 * self.machine.timing.steps):
+            if self._on(self.machine.boundary):
+                break
+            self._leap(1)
+            if self._on(self.machine.halt):
+                return self._halted()
+            if any(self._on(bit) for bit in self._stops):
+                break
+        return self._end(reason)
+
+    @property
+    def pc(self) -> int | None:
+        """The address of the instruction that begins, or that waits for its host; None in the midst of one."""
+        machine = self.machine
+        if self._on(machine.halt):
+            return machine.halted_at(self.state())
+        if self._on(machine.boundary):
+            return from_bits(self._bits(machine.address_bits))
+        if any(self._on(bit) for bit in self._stops):  # 3 has been added already
+            return (from_bits(self._bits(machine.next_bits)) - 3) % (1 << machine.shape.width)
+        return None
+
+    def memory(self) -> list[int]:
+        """The words, unsigned, as the last whole instruction has left them."""
+        state, machine = self.state(), self.machine
+        if state[machine.boundary]:  # the last result is on its way down the address tree; see it land, on a copy
+            ahead = self._engine.begin(state[np.newaxis])
+            for _ in range(machine.timing.depth + 1):
+                ahead.step()
+            state = np.asarray(ahead.states()[0])
+        return machine.memory(state)
 
     def _leap(self, left: int | None) -> None:
         """Goes on to the next request, halt or look; with few instructions left, to the next boundary at most."""
@@ -189,7 +222,7 @@ class Computer:
         return self._end("stopped")
 
     def _end(self, reason: str) -> Ending:
-        return Ending(reason, self.tally)
+        return Ending(reason, self.tally, self.pc)
 
     # The batch, by whatever engine.
 

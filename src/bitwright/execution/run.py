@@ -44,6 +44,7 @@ class Run(Shown):
     limit: int = 0  # the most steps it was allowed
     examples: int | None = None  # K with padding, for engines that were trained
     kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
+    seed: int | None = None  # of the networks that were drawn or trained for it, if any were
 
     @property
     def value(self) -> int:
@@ -111,6 +112,7 @@ def run(
         limit=step_limit(algorithm, limit),
         examples=getattr(chosen, "examples", None),
         kind=getattr(chosen, "kind", "ntk"),
+        seed=_seed(chosen, settings or Settings()) if isinstance(engine, str) else None,
     )
 
 
@@ -142,6 +144,10 @@ def run_batch(
         halted=np.concatenate([part.halted for part in parts]),
         margin=np.concatenate(found) if found else None,
     )
+
+
+def _seed(engine: Engine, settings: Settings) -> int | None:
+    return settings.seed if engine.name in ("sampled", "network") and not settings.files else None
 
 
 def _engine(algorithm: Algorithm, engine: str | Engine, settings: Settings | None) -> Engine:

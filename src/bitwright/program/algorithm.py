@@ -144,9 +144,7 @@ class Algorithm(Shown):
         return mine == theirs
 
     def __repr__(self) -> str:
-        p = self.program
-        sizes = ((p.bits, "bit"), (p.blocks, "block"), (p.templates, "template"))
-        return f"Algorithm '{self.name}': " + ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in sizes)
+        return f"Algorithm '{self.name}': {self.program.sizes}"
 
 
 def impossible_matches(program: Program, declared: int | None) -> str | None:

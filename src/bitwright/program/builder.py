@@ -81,6 +81,7 @@ class Builder:
         self._rules: list[RuleFamily] = []
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
+        self._already_reported: set[str] = set()  # names in blocks that could not be made
         self._size = 0
 
     def bits(self, name: str, *shape: int, family: str = "") -> Bits:
@@ -100,9 +101,12 @@ class Builder:
         """Declares blocks, one for each row of its members' index."""
         members = checked_refs(members, "a block")
         origin = _caller(" ".join(("block", *dict.fromkeys(member.field.name for member in members))))
+        before = len(self._problems)
         count = self._rows(members, origin)
         if count is not None:
             self._blocks.append(BlockFamily(count, self._picks(members, count, origin), origin))
+        if len(self._problems) > before:
+            self._already_reported.update(member.field.name for member in members)
 
     def when(self, *conditions: Condition) -> Rule:
         """Starts a rule: the bits named here have these values, the other bits of their block are 0."""
@@ -113,12 +117,15 @@ class Builder:
     def build(self) -> Program:
         """The program, or a ProgramError that lists every problem."""
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
+        layout, incomplete = Layout.of(self._shapes), bool(problems)
         try:
             program = assemble(
-                Layout.of(self._shapes),
+                layout,
                 self._blocks,
                 self._rules,
                 self._declared,
+                self._already_reported,
+                incomplete,
                 array_families=self._array_families,
             )
         except ProgramError as error:
@@ -185,4 +192,4 @@ def _caller(what: str) -> Origin:
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return Origin(what, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    return Origin(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")

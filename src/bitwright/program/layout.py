@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, counted, suggestion
 
 IntArray = NDArray[np.int64]
 
@@ -133,7 +133,7 @@ class Layout:
         except ValueError:
             raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
         if len(index) != len(field.shape):
-            raise InputError(f"'{name}' needs {len(field.shape)} index(es): {field}")
+            raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}: {field}")
         bit = 0
         for i, extent in zip(index, field.shape, strict=True):
             if not 1 <= i <= extent:

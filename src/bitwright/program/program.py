@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.errors import counted
 from bitwright.lazy import Shown
 from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
@@ -117,6 +118,12 @@ class Program(Shown):
     def rules(self) -> tuple[str, ...]:
         """How each rule was written."""
         return self.rule_families.labels
+
+    @property
+    def sizes(self) -> str:
+        """`8 bits, 4 blocks, 1 template`: all three in words."""
+        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
+        return ", ".join(counted(number, what) for number, what in sizes)
 
     @cached_property
     def writers(self) -> IntArray:  # (k,)
@@ -249,5 +256,4 @@ class Program(Shown):
         return hash((self.layout, self.templates, self.write_bits.tobytes()))
 
     def __repr__(self) -> str:
-        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
-        return f"<Program: {', '.join(f'{n} {what}' + 's' * (n != 1) for n, what in sizes)}>"
+        return f"<Program: {self.sizes}>"

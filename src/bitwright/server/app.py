@@ -16,7 +16,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import Receive, Scope, Send
 
-from bitwright.bits import printable, shorten
+from bitwright.bits import shorten
+from bitwright.errors import printable
 from bitwright.server.examples import example_texts
 from bitwright.server.guard import Guard, client_of
 from bitwright.server.jobs import BROKEN, Job, Jobs

@@ -78,13 +78,13 @@ class Macro:
 
 @dataclass
 class Expander:
-    """Puts in the bodies of macros; `excused` are names on lines that were given up, not to be missed elsewhere."""
+    """Puts in the bodies of macros; `already_reported` are names on lines that were given up."""
 
     forms: Mapping[str, Form]  # what needs no expansion
     macros: Mapping[str, Macro]  # under its name, with a # behind it if it takes a constant
     separator: str  # of operands
     problems: Problems
-    excused: set[str]
+    already_reported: set[str]
     _found: list[Item] = field(default_factory=list)
     _scopes: int = 0
     _work: int = 0
@@ -106,7 +106,7 @@ class Expander:
                 try:
                     self._called(item)
                 except GiveUpError:
-                    self.excused.update(names_of(item))
+                    self.already_reported.update(names_of(item))
 
     def _put(
         self,
@@ -132,7 +132,7 @@ class Expander:
                 else:
                     self._call(item, macro, calls)
             except GiveUpError:
-                self.excused.update(names_of(item))
+                self.already_reported.update(names_of(item))
 
     def _call(self, call: Statement, macro: Macro, calls: tuple[str, ...]) -> None:
         self._work += len(macro.body)
@@ -147,8 +147,7 @@ class Expander:
             return
         if call.name in calls:
             circle = shorten(" calls ".join((*calls[calls.index(call.name) :], call.name)), 80)
-            message = f"macro '{call.name}' calls itself without end ({circle}); use a loop"
-            raise self.problems.stop(call.token, message)
+            raise self.problems.stop(call.token, f"macro '{call.name}' calls itself without end ({circle}); use a loop")
         if len(calls) >= MAX_DEPTH:
             message = f"macros call each other at most {MAX_DEPTH} deep; make '{call.name}' shallower"
             raise self.problems.stop(call.token, message)
@@ -177,7 +176,7 @@ class Expander:
         raise self.problems.stop(place, f"{what} takes {_takes(least, most)}, got {count} (the form is: {text})")
 
     def _unknown(self, call: Statement) -> GiveUpError:
-        if call.name in self.excused:
+        if call.name in self.already_reported:
             return GiveUpError()
         operations = [name for name in self.forms if name[0] != "."]
         operations += [name for name, macro in self.macros.items() if macro.prelude and name[-1] != "#"]
@@ -206,7 +205,8 @@ def _bound(operand: Operand, given: Mapping[str, Operand], scope: int, problems:
             raise problems.stop(meant.origin, f"the macro needs a number here, found {meant}; {wanted}")
         else:
             origin = meant.origin
-            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if len(meant.tokens) > 1]
+            several = len(tokens) > 1 and len(meant.tokens) > 1
+            brackets = [token._replace(kind="sign", text=sign) for sign in "()" if several]
             found += [*brackets[:1], *meant.tokens, *brackets[1:]]
     return Operand(tuple(found), pooled, origin)
 

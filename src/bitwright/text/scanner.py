@@ -84,3 +84,8 @@ def opening_comment(text: str, sign: str) -> str:
     block = re.match(rf"(?:[ \t]*{sign}[^\n]*\n?)*", text)
     lines = block.group().splitlines() if block else []
     return " ".join(line.strip().lstrip(sign).strip() for line in lines).strip()
+
+
+def unix_lines(text: str) -> str:
+    """Lines that end in one character, as every reader counts them; some editors end them in CR, or CR and LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

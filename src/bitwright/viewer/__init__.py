@@ -5,6 +5,15 @@ from bitwright.viewer.computer import Computer
 from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
-from bitwright.viewer.text import trace_text
+from bitwright.viewer.text import trace_states, trace_text
 
-__all__ = ["Computer", "choose_columns", "diagram_svg", "run_title", "trace_page", "trace_svg", "trace_text"]
+__all__ = [
+    "Computer",
+    "choose_columns",
+    "diagram_svg",
+    "run_title",
+    "trace_page",
+    "trace_states",
+    "trace_svg",
+    "trace_text",
+]

@@ -7,7 +7,7 @@ from functools import singledispatch
 from html import escape
 
 from bitwright.bits import any_digits
-from bitwright.errors import InputError, listing
+from bitwright.errors import InputError, counted, listing
 from bitwright.execution import Run, Trace
 from bitwright.program import Algorithm, Program, summary
 from bitwright.theory import Certificate
@@ -32,8 +32,7 @@ def svg_of(thing: object) -> str | None:  # noqa: ARG001
 
 @html_of.register
 def _(program: Program) -> str:
-    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
-    return f"<div><strong>Program</strong>: {sizes}{_rules(program)}{svg_of(program) or ''}</div>"
+    return f"<div><strong>Program</strong>: {program.sizes}{_rules(program)}{svg_of(program) or ''}</div>"
 
 
 @html_of.register
@@ -44,16 +43,15 @@ def _(algorithm: Algorithm) -> str:
         for what, found in (("in:", algorithm.inputs), ("out:", algorithm.outputs))
         if found
     ]
-    sizes = f"{program.bits:,} bits, {program.blocks:,} blocks, {program.templates:,} templates"
     about = f"<strong>{escape(algorithm.name)}</strong> {escape(algorithm.description)}"
-    return f"<div>{about}<br>{'; '.join([*words, sizes])}{_rules(program)}{svg_of(program) or ''}</div>"
+    return f"<div>{about}<br>{'; '.join([*words, program.sizes])}{_rules(program)}{svg_of(program) or ''}</div>"
 
 
 @html_of.register
 def _(trace: Trace) -> str:
     picture, shown = svg_of(trace), min(trace.steps, MOST_STEPS)
     some = "" if shown == trace.steps else f"; the first {shown:,} are shown"
-    sizes = f"{trace.steps:,} steps of {trace.layout.size:,} bits{some}"
+    sizes = f"{counted(trace.steps, 'step')} of {counted(trace.layout.size, 'bit')}{some}"
     return f"<div><strong>Trace</strong>: {sizes}<br>{picture or ''}</div>"
 
 
@@ -62,7 +60,7 @@ def _(run: Run) -> str:
     title = f"<strong>{escape(run_title(run))}</strong>"
     with any_digits():
         rows = [(f"<code>{escape(name)}</code>", str(value)) for name, value in run.outputs.items()]
-    facts = [f"{run.steps:,} steps", f"engine {run.engine}"]
+    facts = [counted(run.steps, "step"), f"engine {run.engine}"]
     facts += [f"{run.rounding} rounding"] * (run.rounding is not None)
     facts += [f"smallest margin {run.margin:.3g}"] if run.margin is not None else []
     facts += [] if run.halted else ["<em>did not halt within its step limit</em>"]
@@ -131,7 +129,7 @@ def _(run: Run) -> str | None:
 def _rules(program: Program) -> str:
     found = summary.rules(program)
     rows = [(f"<code>{escape(rule.text[:300])}</code>", f"{rule.count:,}") for rule in found]
-    return f"<details><summary>{len(rows):,} rules</summary>{_table(('rule', 'templates'), rows)}</details>"
+    return f"<details><summary>{counted(len(rows), 'rule')}</summary>{_table(('rule', 'templates'), rows)}</details>"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Iterable[str]]) -> str:

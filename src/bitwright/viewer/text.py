@@ -32,3 +32,12 @@ def trace_text(trace: Trace, names: Sequence[str] = (), notes: Iterable[str] = (
         signs = np.where(trace.state(step), "1", "·")
         cells = ("".join(signs[list(column.bits)]).ljust(width) for column, width in zip(columns, widths, strict=True))
         yield line(step, "" if trace.source is None else len(trace.matches(step)), cells, remark)
+
+
+def trace_states(trace: Trace, names: Sequence[str] = ()) -> Iterator[dict[str, object]]:
+    """The same as data: for every step its number, n, and the bits under each heading, highest first."""
+    columns = choose_columns(trace.layout, names)
+    for step in range(len(trace)):
+        signs = np.where(trace.state(step), "1", "0")
+        bits = {column.heading: "".join(signs[list(column.bits)]) for column in columns}
+        yield {"step": step, "n": len(trace.matches(step)), "state": bits}

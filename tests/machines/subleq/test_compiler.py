@@ -25,7 +25,6 @@ from bitwright.machines.subleq import (
     find_dialect,
     machine_v,
 )
-from bitwright.machines.subleq import source as sq_source
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 WIDTH = 16
@@ -466,13 +465,26 @@ def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece
     assert all(str(problem).isprintable() for problem in refusal.value.problems)
 
 
-def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(InputError, match=r"between 8 and 64 bits, got 7"):
         compile_program("def f(): pass", 7)
     with pytest.raises(InputError, match=r"the program takes .* words, and with 8 bits there are at most 128"):
         compile_program("def f(): print(1)", 8)
     with pytest.raises(ProgramError, match="nests at most 100 deep"):
         compile_program("def f(a):\n    t = [0]\n    return " + "t[" * 150 + "a" + "]" * 150)
-    monkeypatch.setattr(sq_source, "MAX_STATEMENTS", 10)
-    with pytest.raises(InputError, match="the program is too large: "):
-        compile_program("def f(a): return a")
+    arrays = "".join(f"    t{at} = [0] * 1048576\n" for at in range(17))
+    with pytest.raises(InputError, match="the program is too large: a program has at most 16,777,216 words"):
+        compile_program(f"def f(a):\n{arrays}    return a", 32)
+
+
+def test_any_number_of_comparisons_may_be_joined() -> None:
+    chain = "def f(a):\n    if " + "a < 1 and " * 2_000 + "a < 2: a = 7\n    return a"
+    assert interpreted(assemble_sq(compile_program(chain, 32)), (0,))[0] == b"7\n"
+    either = "def f(a):\n    x = 0\n    if " + "a < 0 or " * 2_000 + "a < 2: x = 7\n    return x"
+    assert interpreted(assemble_sq(compile_program(either, 32)), (1,))[0] == b"7\n"
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_of_any_system(end: str) -> None:
+    source = "def g(x):\n    return x + 1\ndef f(a):\n    return g(a)\n"
+    assert compile_program(source.replace("\n", end)) == compile_program(source)

@@ -7,19 +7,17 @@ part of them, and the object has no description.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from textwrap import wrap as wrap_lines
-from typing import Any
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError
+from bitwright.files.documents import each, read_document, table, whole
 from bitwright.machines.assembly.reading import MAX_NAME
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, is_name
-from bitwright.machines.sbn.code import Code, Instruction
+from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
 
 MAX_OBJECT = 64 << 20  # characters; the largest machine with the longest names needs fewer
-_KEYS = ("width", "instructions", "words", "names", "inputs", "outputs", "labels")
 
 
 # Assembly text.
@@ -122,7 +120,7 @@ def to_json(code: Code) -> str:
         "outputs": code.outputs,
         "labels": _sorted(code.labels),
     }
-    return "{\n" + ",\n".join(f'  "{key}": {json.dumps(document[key])}' for key in _KEYS) + "\n}\n"
+    return "{\n" + ",\n".join(f'  "{key}": {json.dumps(document[key])}' for key in _FIELDS) + "\n}\n"
 
 
 def _sorted(addresses: Mapping[str, int]) -> dict[str, int]:
@@ -133,74 +131,31 @@ def from_json(text: str, name: str = "program") -> Code:
     """The code of a JSON text; raises InputError with one line for whatever is wrong with it."""
     if len(text) > MAX_OBJECT:
         raise InputError(f"an object has at most {MAX_OBJECT:,} characters, got {len(text):,}")
-    try:
-        document = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:  # malformed, or a number or a nesting beyond all measure
-        raise InputError(f"the object is not JSON text: {shorten(str(error), 100)}") from None
-    if not isinstance(document, dict):
-        raise InputError(f"an object is a JSON object with the keys {', '.join(_KEYS)}, got {_shown(document)}")
-    for key in document:
-        if key not in _KEYS:
-            hint = suggestion(key, _KEYS) or f"; the keys are {', '.join(_KEYS)}"
-            raise InputError(f"an object has no key '{shorten(key)}'{hint}")
-    for key in _KEYS:
-        if key not in document:
-            raise InputError(f"the object has no '{key}'; its keys are {', '.join(_KEYS)}")
-    rows = _list(document, "instructions")
-    for at, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) != 3:
-            raise InputError(f"instruction {at} must be three addresses such as [0, 1, 2], got {_shown(row)}")
+    document = read_document(text, "the object", "an SBN program", _FIELDS)
     code = Code(
-        instructions=tuple(Instruction(*(_int(v, f"instruction {at}") for v in row)) for at, row in enumerate(rows)),
-        words=tuple(_int(value, f"word {at}") for at, value in enumerate(_list(document, "words"))),
-        width=_int(document["width"], "the width"),
-        names=_addresses(document, "names"),
-        inputs=_names(document, "inputs"),
-        outputs=_names(document, "outputs"),
-        labels=_addresses(document, "labels"),
+        instructions=tuple(Instruction(*row) for row in document["instructions"]),
+        words=tuple(document["words"]),
+        width=document["width"],
+        names=document["names"],
+        inputs=tuple(document["inputs"]),
+        outputs=tuple(document["outputs"]),
+        labels=document["labels"],
         name=name,
     )
     _check_names(code)
     return code
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise ValueError(f"the key '{repeated}' is given twice")
-    return found
+def _is_port(value: object) -> str | None:
+    return None if type(value) is str and is_name(value) else "the name of a word"
 
 
-def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is not a number that a word can hold")
-
-
-def _list(document: dict[str, Any], key: str) -> list[Any]:
-    if not isinstance(document[key], list):
-        raise InputError(f"'{key}' must be a list, got {_shown(document[key])}")
-    return list(document[key])
-
-
-def _names(document: dict[str, Any], key: str) -> tuple[str, ...]:
-    for value in _list(document, key):
-        if not isinstance(value, str) or not is_name(value):
-            raise InputError(f"'{key}' must be a list of names of words, got {_shown(value)} in it")
-    return tuple(document[key])
-
-
-def _addresses(document: dict[str, Any], key: str) -> dict[str, int]:
-    value = document[key]
-    if not isinstance(value, dict):
-        raise InputError(f"'{key}' must be an object of names and addresses, got {_shown(value)}")
-    return {name: _int(address, f"the address of '{shorten(name)}'") for name, address in value.items()}
-
-
-def _int(value: object, what: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value.bit_length() > 64:
-        raise InputError(f"{what} must be a whole number of at most 64 bits, got {_shown(value)}")
-    return value
-
-
-def _shown(value: object) -> str:
-    return shorten(value) if isinstance(value, int) and not isinstance(value, bool) else shorten(json.dumps(value))
+_FIELDS = {
+    "width": whole(1, MAX_WIDTH),
+    "instructions": each(each(whole(0, 2 * MAX_SIZE - 1), 3, 3), 1, MAX_SIZE),
+    "words": each(whole(-(2 ** (MAX_WIDTH - 1)), 2 ** (MAX_WIDTH - 1) - 1), 1, MAX_SIZE),
+    "names": table(whole(0, MAX_SIZE - 1)),
+    "inputs": each(_is_port),
+    "outputs": each(_is_port),
+    "labels": table(whole(0, MAX_SIZE)),
+}

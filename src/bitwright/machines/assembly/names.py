@@ -26,7 +26,7 @@ class Names:
     """The meanings of all names of a text; the values of constants and labels, once they are known."""
 
     def __init__(self, language: InstructionSet, source: Source, problems: Problems) -> None:
-        self.language, self.problems, self.excused = language, problems, source.excused
+        self.language, self.problems, self.already_reported = language, problems, source.already_reported
         self.meanings = {name: Meaning(*meaning) for name, meaning in language.reserved.items()}
         self.constants: dict[str, int | None] = {}  # None where what is wrong with the value has been noted
         self.labels: dict[str, int] = {}
@@ -56,7 +56,7 @@ class Names:
     def name(self, statement: Statement, operand: Operand) -> Token:
         if operand.name is None:
             form = self.language.forms[statement.name].text
-            self.excused.update(names_of(statement))
+            self.already_reported.update(names_of(statement))
             raise self.problems.stop(operand.origin, f"expected a name, found {operand} (the form is: {form})")
         return operand.name
 
@@ -94,7 +94,7 @@ class Names:
             if meaning is not None:
                 reason = "is defined further down" if meaning.what == "a constant" else f"is {meaning}"
                 raise self.problems.stop(place, f"a number is needed here, but '{token.text}' {reason}")
-            if token.text in self.excused:
+            if token.text in self.already_reported:
                 raise GiveUpError
             hint = self.problems.hint(token.text, self.constants) or "; give it a value with .const"
             raise self.problems.stop(place, f"unknown constant '{token.text}'{hint}")
@@ -109,9 +109,10 @@ class Names:
                 return self.labels[token.key]
             if token.key in self.constants:
                 return self._known(self.constants[token.key])
-            if token.text in self.excused:
+            if token.text in self.already_reported:
                 raise GiveUpError
             hint = self.problems.hint(token.text, (name for name in (*self.constants, *self.labels) if "." not in name))
+            self.already_reported.add(token.text)
             raise self.problems.stop(_place(token, operand), f"'{token.text}' is not defined{hint}")
 
         return value_of(operand, named, here, self.problems)

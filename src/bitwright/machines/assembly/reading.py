@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ class InstructionSet:
 
     scanner: Scanner
     forms: Mapping[str, Form]  # its instruction, then its directives; no text: for the prelude only
-    prelude: str  # macros that are operations of every program
+    prelude: Mapping[str, Sequence[str]]  # macros that are operations of every program: head and body
     declares: Mapping[str, str]  # what a directive makes of its first operand, a name
     reserved: Mapping[str, tuple[str, str]]  # what a name is that no program can give a meaning, and why
     separator: str  # of operands: a comma, or else they are single names and numbers
@@ -47,15 +47,15 @@ class Source:
     items: list[Item] = field(default_factory=list)
     macros: dict[str, Macro] = field(default_factory=dict)
     bodies: list[list[Item]] = field(default_factory=list)  # of macros, also of those that are wrong
-    excused: set[str] = field(default_factory=set)  # names on lines that were given up: not to be missed elsewhere
+    already_reported: set[str] = field(default_factory=set)  # names on lines that were given up
 
 
 def read(text: str, language: InstructionSet, problems: Problems) -> Source:
     """Reads every line and expands every macro; a line that cannot be read is noted and left out."""
-    reader = _Reader(language, problems, _prelude(language))
+    reader = _LineReader(language, problems, prelude_of(language))
     reader.read(text)
     source = reader.source
-    expander = Expander(language.forms, source.macros, language.separator, problems, source.excused)
+    expander = Expander(language.forms, source.macros, language.separator, problems, source.already_reported)
     if language.directives_declare:
         for body in source.bodies:
             expander.check(body)
@@ -64,16 +64,17 @@ def read(text: str, language: InstructionSet, problems: Problems) -> Source:
 
 
 @lru_cache
-def _prelude(language: InstructionSet) -> Mapping[str, Macro]:
+def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
     """The operations that a language has by its prelude."""
     problems = Problems()
-    reader = _Reader(language, problems, None)
-    reader.read(language.prelude)
+    reader = _LineReader(language, problems, None)
+    for head, body in language.prelude.items():
+        reader.read("\n".join([f".macro {head}", *body, ".end"]))
     assert not problems, problems.error("the prelude")
     return reader.source.macros
 
 
-class _Reader:
+class _LineReader:
     """Takes one line after the other, and knows whether it is inside a macro; without a prelude it reads that."""
 
     def __init__(self, language: InstructionSet, problems: Problems, prelude: Mapping[str, Macro] | None) -> None:
@@ -90,7 +91,7 @@ class _Reader:
                 pieces += len(tokens)
                 self.line(tokens)
             except GiveUpError:
-                self.source.excused.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
+                self.source.already_reported.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
                 if self.macro is None and line.split()[:1] == [".macro"]:  # the lines up to .end are its own
                     self.open(Macro(Token("name", "", number, 1), ()))
             if pieces > most:
@@ -99,7 +100,7 @@ class _Reader:
         if self.macro is not None:
             what = f"macro {self.macro.name}" if self.macro.name.text else "this macro"
             self.problems.at(self.macro.name, f"{what} has no '.end'; add one behind its last line")
-            self.source.excused.update(name for item in self.macro.body for name in names_of(item))
+            self.source.already_reported.update(name for item in self.macro.body for name in names_of(item))
 
     def line(self, tokens: list[Token]) -> None:
         at = 0

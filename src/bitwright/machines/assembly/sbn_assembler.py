@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable, shorten
-from bitwright.errors import ProgramError
+from bitwright.bits import shorten
+from bitwright.errors import ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
-from bitwright.machines.assembly.sbn_words import Words
-from bitwright.machines.sbn.code import MAX_WIDTH, Code, Instruction
+from bitwright.machines.assembly.sbn_words import SbnWords
+from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
 from bitwright.text.scanner import opening_comment
 
-MAX_INSTRUCTIONS = 65_536
 DEFAULT_WIDTH = 8
 _STEPS = (SBN.instruction, USE)
 
@@ -38,7 +37,7 @@ def assemble(text: str, name: str = "program") -> Code:
     """
     problems = Problems()
     try:
-        code = _Program(text, problems).code(name)
+        code = _SbnProgram(text, problems).code(name)
     except TooManyProblemsError:
         code = None
     if code is None:
@@ -46,7 +45,7 @@ def assemble(text: str, name: str = "program") -> Code:
     return code
 
 
-class _Program:
+class _SbnProgram:
     """Gives every name its meaning and every label its address, then every instruction its words."""
 
     def __init__(self, text: str, problems: Problems) -> None:
@@ -67,16 +66,15 @@ class _Program:
         self.names.labels[END_OF_PROGRAM] = self.size
 
     def code(self, name: str) -> Code | None:
-        if not self.size and not self.problems:
-            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
-        if self.size > MAX_INSTRUCTIONS:
-            first = [item for item in self.steps if item.name != USE][MAX_INSTRUCTIONS]
-            message = f"a program has at most {MAX_INSTRUCTIONS:,} instructions, got {self.size:,}"
-            self.problems.at(first.token, message)
+        if self.size > MAX_SIZE:
+            first = [item for item in self.steps if item.name != USE][MAX_SIZE]
+            self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
             return None
         for item in self.directives[".const"]:
             self.names.constant(item)
-        words = Words(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        words = SbnWords(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        if not self.size and not self.problems:
+            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         pairs = []
         for item in self.steps:
             if item.name == USE:
@@ -114,7 +112,7 @@ class _Program:
                     message = f"'{token.text}' is local to the text; a name for others has no '@'"
                     raise self.problems.stop(token, message)
         except GiveUpError:
-            self.names.excused.update(names_of(item))
+            self.names.already_reported.update(names_of(item))
             return False
         return True
 
@@ -133,7 +131,7 @@ class _Program:
             return MAX_WIDTH
         return value
 
-    def _instructions(self, pairs: list[tuple[int, int]], words: Words) -> list[Instruction]:
+    def _instructions(self, pairs: list[tuple[int, int]], words: SbnWords) -> list[Instruction]:
         found = []
         steps = [item for item in self.steps if item.name != USE]
         for at, (item, (a, b)) in enumerate(zip(steps, pairs, strict=True), start=1):
@@ -141,7 +139,7 @@ class _Program:
             found.append(Instruction(a, b, target))
         return found
 
-    def _target(self, operand: Operand, words: Words) -> int:
+    def _target(self, operand: Operand, words: SbnWords) -> int:
         """The address that a label or a number means; 0, with a problem, where it means none."""
         label, names, problems = operand.name, self.names, self.problems
         try:
@@ -157,13 +155,13 @@ class _Program:
             return 0
         return value
 
-    def _missing(self, operand: Operand, words: Words) -> int:
+    def _missing(self, operand: Operand, words: SbnWords) -> int:
         name, problems, meanings = operand.tokens[0], self.problems, self.names.meanings
         hint = problems.hint(name.text, (label for label in self.names.labels if "." not in label))
         what = str(meanings.get(name.key, "a word" if name.key in words.addresses else ""))
         if what:
             problems.at(operand.origin, f"a label is needed here, but '{name.text}' is {what}{hint}")
-        elif name.text not in self.names.excused:
+        elif name.text not in self.names.already_reported:
             advice = hint or f"; put '{name.text}:' before an instruction"
             problems.at(operand.origin, f"unknown label '{name.text}'{advice}")
         return 0

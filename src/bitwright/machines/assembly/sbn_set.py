@@ -13,53 +13,20 @@ END_OF_PROGRAM = "halt"  # the label behind the last instruction; nothing else m
 USE = ".use"  # these words get their addresses in this order, before others; only here
 
 # -1 - 0 is negative and stays -1, so that sbn #0 #-1 always jumps. @scratch is 0 before and after each operation.
-PRELUDE = """
-.macro sub a b
-    sbn a b
-.end
-.macro clr x
-    sbn x x
-.end
-.macro jmp LABEL
-    sbn #0 #-1 LABEL
-.end
-.macro jneg x LABEL
-    .use x
-    sbn #0 x LABEL
-.end
-.macro inc x
-    .use x
-    sbn #-1 x
-.end
-.macro dec x
-    .use x
-    sbn #1 x
-.end
-.macro halt
-    sbn #0 #-1 halt
-.end
-.macro mov a b
-    .use a b
-    sbn a @scratch
-    sbn b b
-    sbn @scratch b
-    sbn @scratch @scratch
-.end
-.macro mov #a b             ; a constant has a negative at hand
-    .use #-a
-    sbn b b
-    sbn #-a b
-.end
-.macro add a b
-    .use a b
-    sbn a @scratch
-    sbn @scratch b
-    sbn @scratch @scratch
-.end
-.macro add #a b
-    sbn #-a b
-.end
-"""
+# A constant, #a, has a negative at hand.
+_OPERATIONS = {
+    "sub a b": ["sbn a b"],
+    "clr x": ["sbn x x"],
+    "jmp LABEL": ["sbn #0 #-1 LABEL"],
+    "jneg x LABEL": [".use x", "sbn #0 x LABEL"],
+    "inc x": [".use x", "sbn #-1 x"],
+    "dec x": [".use x", "sbn #1 x"],
+    "halt": ["sbn #0 #-1 halt"],
+    "mov a b": [".use a b", "sbn a @scratch", "sbn b b", "sbn @scratch b", "sbn @scratch @scratch"],
+    "mov #a b": [".use #-a", "sbn b b", "sbn #-a b"],
+    "add a b": [".use a b", "sbn a @scratch", "sbn @scratch b", "sbn @scratch @scratch"],
+    "add #a b": ["sbn #-a b"],
+}
 
 _SHORT = rf"[A-Za-z_][A-Za-z0-9_]{{0,{MAX_NAME - 1}}}"
 _DIGITS = r"(?:0[xX][0-9a-fA-F]{1,64}|0[bB][01]{1,64}|[0-9]{1,66})"
@@ -97,7 +64,7 @@ SBN = InstructionSet(
         ".alias": Form(".alias sum b", 2, 2),
         USE: Form("", 1, 2),
     },
-    prelude=PRELUDE,
+    prelude=_OPERATIONS,
     declares={".const": "a constant", ".word": "a word", ".alias": "an alias"},
     reserved={END_OF_PROGRAM: ("a label", "the end of the program")},
     separator=" ",

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from bitwright.bits import shorten
 from bitwright.machines.assembly.names import Meaning, Names
-from bitwright.machines.sbn.code import wrap
+from bitwright.machines.sbn.code import MAX_SIZE, wrap
 from bitwright.text.macros import Operand, Statement
 from bitwright.text.problems import GiveUpError
 from bitwright.text.scanner import Token
 
-MAX_WORDS = 65_536
 
-
-class Words:
+class SbnWords:
     """Words are numbered as they are declared, then as instructions first use them."""
 
     def __init__(self, names: Names, width: int, declared: Sequence[Statement], aliases: Sequence[Statement]) -> None:
@@ -40,11 +38,9 @@ class Words:
             if operand.name is not None:
                 return self._named(operand.name, origin)
             if not pooled:
-                message = f"a word is needed here, found {operand}; write #5 for the constant 5"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a word is needed here, found {operand}; write #5 for the constant 5")
             if written and origin.line:  # the operations that every program has know what they do
-                message = f"a constant cannot be changed, found {operand}; give a word's name"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a constant cannot be changed, found {operand}; give a word's name")
             return self._constant(operand, origin if origin.line else statement.token)
         except GiveUpError:
             return 0
@@ -81,8 +77,7 @@ class Words:
             meaning = self.names.meanings.get(key, Meaning("a word"))
             if meaning.what in ("a label", "a constant"):
                 advice = f"write #{token.text}" if meaning.what == "a constant" else "a word needs another name"
-                message = f"a word is needed here, but '{token.text}' is {meaning}; {advice}"
-                raise self.problems.stop(origin, message)
+                raise self.problems.stop(origin, f"a word is needed here, but '{token.text}' is {meaning}; {advice}")
             self.addresses[key] = self._new(0, origin)
         return self.addresses[key]
 
@@ -93,7 +88,7 @@ class Words:
             return self.addresses[name]
         if name in self.names.meanings and name not in self.aliases:
             self.problems.at(token, f"a word is needed here, but '{name}' is {self.names.meanings[name]}")
-        elif token.text not in self.aliases and name not in self.names.excused:
+        elif token.text not in self.aliases and name not in self.names.already_reported:
             known = (word for word in self.addresses if not word.startswith("@"))
             hint = self.problems.hint(name, known) or "; declare it with .word, or use it in an instruction"
             self.problems.at(token, f"unknown word '{name}'{hint}")
@@ -123,7 +118,7 @@ class Words:
         return value
 
     def _new(self, value: int, place: Token) -> int:
-        if len(self.values) == MAX_WORDS:
-            self.problems.at(place, f"a program has at most {MAX_WORDS:,} words; use fewer names and constants")
+        if len(self.values) == MAX_SIZE:
+            self.problems.at(place, f"a program has at most {MAX_SIZE:,} words; use fewer names and constants")
         self.values.append(value)
         return len(self.values) - 1

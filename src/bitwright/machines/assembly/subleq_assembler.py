@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitwright.bits import printable, shorten
-from bitwright.errors import InputError, ProgramError
+from bitwright.bits import shorten
+from bitwright.errors import InputError, ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import InstructionSet, read
 from bitwright.machines.assembly.values import text_of
@@ -21,47 +21,20 @@ ZERO = "Z"  # a word that every program may use, and must leave at 0
 MAX_WORDS = 1 << MAX_ADDRESS_BITS
 _SETTINGS = (".words", ".width", ".dialect")
 
-# What every program may use, written in the language itself. Z is 0 before and after each of them.
-PRELUDE = """
-.macro sub a, b
-    subleq a, b
-.end
-.macro jmp target
-    subleq Z, Z, target
-.end
-.macro clr x
-    subleq x, x
-.end
-.macro jle x, target        ; to target if x is 0 or less; x stays
-    subleq Z, x, target
-.end
-.macro inc x
-    subleq #-1, x
-.end
-.macro dec x
-    subleq #1, x
-.end
-.macro add a, b             ; b = b + a
-    subleq a, Z
-    subleq Z, b
-    subleq Z, Z
-.end
-.macro mov a, b             ; b = a, also where the two are one
-    subleq a, Z
-    subleq b, b
-    subleq Z, b
-    subleq Z, Z
-.end
-.macro halt
-    subleq Z, Z, -1
-.end
-.macro in x                 ; for dialects with io
-    subleq -1, x
-.end
-.macro out x
-    subleq x, -1
-.end
-"""
+# What every program may use. Z is 0 before and after each of them.
+_OPERATIONS = {
+    "sub a, b": ["subleq a, b"],
+    "jmp target": ["subleq Z, Z, target"],
+    "clr x": ["subleq x, x"],
+    "jle x, target": ["subleq Z, x, target"],
+    "inc x": ["subleq #-1, x"],
+    "dec x": ["subleq #1, x"],
+    "add a, b": ["subleq a, Z", "subleq Z, b", "subleq Z, Z"],
+    "mov a, b": ["subleq a, Z", "subleq b, b", "subleq Z, b", "subleq Z, Z"],  # also where the two are one
+    "halt": ["subleq Z, Z, -1"],
+    "in x": ["subleq -1, x"],
+    "out x": ["subleq x, -1"],
+}
 
 
 def _unreadable(text: str) -> tuple[int, str]:
@@ -100,7 +73,7 @@ SUBLEQ = InstructionSet(
         ".width": Form(".width 16", 1, 1),
         ".dialect": Form(".dialect howerj", 1, 1),
     },
-    prelude=PRELUDE,
+    prelude=_OPERATIONS,
     declares={".const": "a constant"},
     reserved={ZERO: ("a word", "which is 0 for every operation")},
     separator=", ",

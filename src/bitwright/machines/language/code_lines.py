@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from textwrap import wrap as wrap_lines
 
-from bitwright.bits import printable
+from bitwright.errors import printable
 
 
 @dataclass(frozen=True)

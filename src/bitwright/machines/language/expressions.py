@@ -10,23 +10,9 @@ import ast
 from dataclasses import dataclass
 
 from bitwright.bits import shorten
+from bitwright.machines.language import tree
 from bitwright.machines.language.source import SourceProblems, Target, shown
-from bitwright.machines.language.tree import (
-    After,
-    Always,
-    Both,
-    Call,
-    Condition,
-    Get,
-    Load,
-    Negative,
-    Not,
-    Positive,
-    Statement,
-    Sum,
-    Zero,
-    either,
-)
+from bitwright.machines.language.tree import Condition, Statement, Sum
 from bitwright.machines.sbn.code import wrap
 
 MAX_DEPTH = 100
@@ -48,7 +34,7 @@ class Expressions:
     """Reads expressions; knows the constants, and at every moment which variables have a value."""
 
     def __init__(self, target: Target, width: int, problems: SourceProblems) -> None:
-        self.target, self.width, self.problems = target, width, problems
+        self.target, self.width, self.problems, self.refuse = target, width, problems, problems.refuse
         self.constants: dict[str, int] = {}
         self.signatures: dict[str, Signature] = {}
         self.variables: set[str] = set()  # that are assigned anywhere
@@ -67,14 +53,13 @@ class Expressions:
     def sum(self, node: ast.expr, depth: int = 0) -> Sum:
         """An expression as a sum; constants and sums of constants must fit a word."""
         if depth > MAX_DEPTH:
-            raise self.problems.refuse(node, f"an expression nests at most {MAX_DEPTH} deep; split it")
+            raise self.refuse(node, f"an expression nests at most {MAX_DEPTH} deep; split it")
         found = self._sum(node, depth)
         if not found.factors:
             low, high = -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
             if not low <= found.constant <= high:
                 size = f"{self.width} bit{'s' if self.width > 1 else ''}, {low} to {high}"
-                message = f"{shorten(found.constant)} does not fit in {size}; choose a larger width"
-                raise self.problems.refuse(node, message)
+                raise self.refuse(node, f"{shorten(found.constant)} does not fit in {size}; choose a larger width")
         return self._with_small_factors(node, found)
 
     def _with_small_factors(self, node: ast.expr, found: Sum) -> Sum:
@@ -84,8 +69,7 @@ class Expressions:
         total = Sum({}, found.constant)
         for name, factor in found.factors.items():
             if not self.target.routines and abs(factor) > MAX_FACTOR:
-                message = f"{factor} * {name}: a factor is at most {MAX_FACTOR}; add in a loop instead"
-                raise self.problems.refuse(node, message)
+                raise self.refuse(node, f"{factor} * {name}: a factor is at most {MAX_FACTOR}; add in a loop instead")
             wrapped, variable = wrap(factor, self.width), Sum({name: 1})
             if abs(wrapped) > MAX_FACTOR:
                 variable, wrapped = self._product(node, variable, Sum({}, wrapped)), 1
@@ -101,8 +85,7 @@ class Expressions:
                     return Sum({}, self.constants[name])
                 self._check_value(node, name)
                 if name in self.arrays:
-                    message = f"'{shorten(name)}' is an array; use an entry such as {shorten(name)}[0]"
-                    raise self.problems.refuse(node, message)
+                    raise self.refuse(node, f"'{shorten(name)}' is an array; use an entry such as {shorten(name)}[0]")
                 return Sum({name: 1})
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)) if not isinstance(value, bool):
                 return Sum({}, -value)
@@ -129,17 +112,17 @@ class Expressions:
                 size = self.arrays[array]
                 if size is None:
                     message = f"the length of the parameter '{shorten(array)}' is not known; pass it along"
-                    raise self.problems.refuse(node, message)
+                    raise self.refuse(node, message)
                 return Sum({}, size)
             case ast.Call(func=ast.Name(id="ord"), args=[ast.Constant(value=str() as letter)], keywords=[]):
                 if len(letter) != 1:
-                    raise self.problems.refuse(node, f"ord takes one character, found {shown(node)}")
+                    raise self.refuse(node, f"ord takes one character, found {shown(node)}")
                 return Sum({}, ord(letter))
             case ast.Call(func=ast.Name(id="get"), args=[], keywords=[]):
-                return self._ahead(node, Get(node.lineno, self._fresh()))
+                return self._ahead(node, tree.Get(node.lineno, self._fresh()))
             case ast.Call():
                 function, arguments = self.call(node, 1, depth)
-                return self._ahead(node, Call(node.lineno, (self._fresh(),), function, arguments))
+                return self._ahead(node, tree.Call(node.lineno, (self._fresh(),), function, arguments))
             case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod() as operator, right=right):
                 first, second = self.sum(left, depth + 1), self.sum(right, depth + 1)
                 self._check_divisor(node, second)
@@ -148,37 +131,35 @@ class Expressions:
                     return Sum({}, results[isinstance(operator, ast.Mod)])
                 target = self._fresh()
                 targets = (None, target) if isinstance(operator, ast.Mod) else (target, None)
-                return self._ahead(node, Call(node.lineno, targets, DIVIDE, (first, second)))
+                return self._ahead(node, tree.Call(node.lineno, targets, DIVIDE, (first, second)))
         raise self._unreadable(node)
 
     def _unreadable(self, node: ast.expr) -> Exception:
-        return self.problems.refuse(node, f"an expression has {self.target.expressions}, found {shown(node)}")
+        return self.refuse(node, f"an expression has {self.target.expressions}, found {shown(node)}")
 
     def _product(self, node: ast.expr, first: Sum, second: Sum) -> Sum:
         if not self.target.routines:
-            message = "one factor of '*' must be a constant; multiply two variables in a loop"
-            raise self.problems.refuse(node, message)
-        return self._ahead(node, Call(node.lineno, (self._fresh(),), MULTIPLY, (first, second)))
+            raise self.refuse(node, "one factor of '*' must be a constant; multiply two variables in a loop")
+        return self._ahead(node, tree.Call(node.lineno, (self._fresh(),), MULTIPLY, (first, second)))
 
     def _check_value(self, node: ast.expr, name: str) -> None:
         """Gives up a name that has no value here."""
         if name not in self.variables:
             hint = self.problems.hint(name, sorted({*self.variables, *self.constants})) or "; assign it before"
-            raise self.problems.refuse(node, f"unknown name '{shorten(name)}'{hint}")
+            raise self.refuse(node, f"unknown name '{shorten(name)}'{hint}")
         if self.assigned is not None and name not in self.assigned:
-            message = f"'{shorten(name)}' may have no value yet; assign it on every way to this line"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"'{shorten(name)}' may have no value yet; assign it on every way to this line")
 
     def _check_divisor(self, node: ast.expr, divisor: Sum) -> None:
         if not divisor.factors and divisor.constant == 0:
-            raise self.problems.refuse(node, f"{shown(node)} divides by 0")
+            raise self.refuse(node, f"{shown(node)} divides by 0")
 
     # What is done ahead.
 
-    def _ahead(self, node: ast.expr, statement: Get | Load | Call) -> Sum:
+    def _ahead(self, node: ast.expr, statement: tree.Get | tree.Load | tree.Call) -> Sum:
         """Has a statement done first; its value is then in its target."""
         if self.ahead is None:
-            raise self.problems.refuse(node, f"a constant is a sum of constants, found {shown(node)}")
+            raise self.refuse(node, f"a constant is a sum of constants, found {shown(node)}")
         self.ahead.append(statement)
         return Sum({f"@{self.own}": 1})
 
@@ -193,25 +174,23 @@ class Expressions:
         self._check_array(node, array)
         found, size = self.sum(index, depth), self.arrays[array]
         if not found.factors and size is not None and not 0 <= found.constant < size:
-            message = f"'{shorten(array)}' has the entries 0 to {size - 1}, found {shown(node)}"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"'{shorten(array)}' has the entries 0 to {size - 1}, found {shown(node)}")
         return found
 
     def entry(self, node: ast.expr, array: str, index: Sum) -> Sum:
-        return self._ahead(node, Load(node.lineno, self._fresh(), array, index))
+        return self._ahead(node, tree.Load(node.lineno, self._fresh(), array, index))
 
     def _check_array(self, node: ast.expr, array: str) -> None:
         if array not in self.constants:
             self._check_value(node, array)
         if array not in self.arrays:
             what = f"'{shorten(array)}' is a number; an array is made by {shorten(array)} = [0] * 10"
-            raise self.problems.refuse(node, f"{what}, and a parameter is one by {shorten(array)}: list[int]")
+            raise self.refuse(node, f"{what}, and a parameter is one by {shorten(array)}: list[int]")
 
     # Calls.
 
     def call(self, node: ast.Call, wanted: int | None, depth: int = 0) -> tuple[str, tuple[Sum | str, ...]]:
         """The function and its arguments, if it has as many results as are wanted; None for any number of them."""
-        refuse = self.problems.refuse
         match node:
             case ast.Call(func=ast.Name(id="divmod"), args=[left, right], keywords=[]) if wanted == 2:
                 dividend, divisor = self.sum(left, depth + 1), self.sum(right, depth + 1)
@@ -221,18 +200,18 @@ class Expressions:
                 signature = self.signatures[name]
             case ast.Call(func=ast.Name(id=name)) if name in BUILT_IN:
                 forms = "put(c), print(x, y), x = get(), q, r = divmod(a, b), ord('c'), and len(a) for an array"
-                raise refuse(node, f"{shown(node)} does not fit here; the forms are {forms}")
+                raise self.refuse(node, f"{shown(node)} does not fit here; the forms are {forms}")
             case ast.Call(func=ast.Name(id=name)):
                 hint = self.problems.hint(name, [*self.signatures, *BUILT_IN]) or "; define it in this file"
-                raise refuse(node, f"unknown function '{shorten(name)}'{hint}")
+                raise self.refuse(node, f"unknown function '{shorten(name)}'{hint}")
             case _:
-                raise refuse(node, f"only functions of this file can be called, found {shown(node)}")
+                raise self.refuse(node, f"only functions of this file can be called, found {shown(node)}")
         if node.keywords or len(node.args) != len(signature.parameters):
             form = f"{shorten(name)}({shorten(', '.join(signature.parameters))})"
-            raise refuse(node, f"the call must have the form {form}, found {shown(node)}")
+            raise self.refuse(node, f"the call must have the form {form}, found {shown(node)}")
         if wanted is not None and wanted != signature.results:
             given, needed = values(signature.results), values(wanted)
-            raise refuse(node, f"'{shorten(name)}' returns {given}, and {needed} would be needed here")
+            raise self.refuse(node, f"'{shorten(name)}' returns {given}, and {needed} would be needed here")
         pairs = zip(signature.parameters, node.args, strict=True)
         arguments = [self._argument(arg, parameter in signature.arrays, depth) for parameter, arg in pairs]
         self.calls.append((name, node))
@@ -242,7 +221,7 @@ class Expressions:
         if not array:
             return self.sum(node, depth + 1)
         if not isinstance(node, ast.Name):
-            raise self.problems.refuse(node, f"an array is needed here, found {shown(node)}")
+            raise self.refuse(node, f"an array is needed here, found {shown(node)}")
         self._check_array(node, node.id)
         return node.id
 
@@ -257,61 +236,51 @@ class Expressions:
         finally:
             self.ahead = outer
         if first and isinstance(node, ast.Compare) and len(node.ops) > 1:
-            message = f"a chain compares sums of variables only, found {shown(node)}; join two by and"
-            raise self.problems.refuse(node, message)
-        return After(first, found) if first else found
+            raise self.refuse(node, f"a chain compares sums of variables only, found {shown(node)}; join two by and")
+        return tree.After(first, found) if first else found
 
     def _condition(self, node: ast.expr, depth: int) -> Condition:
         if depth > MAX_DEPTH:
-            raise self.problems.refuse(node, f"a condition nests at most {MAX_DEPTH} deep; split it")
+            raise self.refuse(node, f"a condition nests at most {MAX_DEPTH} deep; split it")
         match node:
             case ast.Constant(value=bool() as value):
-                return Always(value)
+                return tree.Always(value)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Not(self.condition(operand, depth + 1))
+                return tree.Not(self.condition(operand, depth + 1))
             case ast.BoolOp(op=operator, values=nodes):
                 return _joined([self.condition(one, depth + 1) for one in nodes], isinstance(operator, ast.And))
             case ast.Compare(left=left, ops=operators, comparators=others):
                 pairs = zip(operators, [left, *others], others, strict=False)
                 return _joined([self._comparison(node, *pair) for pair in pairs], every=True)
-        message = f"a condition compares, such as n > 0, found {shown(node)}; for n write n != 0"
-        raise self.problems.refuse(node, message)
+        raise self.refuse(node, f"a condition compares, such as n > 0, found {shown(node)}; for n write n != 0")
 
     def _comparison(self, node: ast.expr, operator: ast.cmpop, left: ast.expr, right: ast.expr) -> Condition:
         difference = self.sum(left).plus(self.sum(right), -1)
         if self.target.routines:  # the difference that the machine would find, also between constants
             difference = Sum(difference.factors, wrap(difference.constant, self.width))
-        tests: dict[type[ast.cmpop], Condition] = {
-            ast.Lt: Negative(difference),
-            ast.GtE: Not(Negative(difference)),
-            ast.Gt: Positive(difference),
-            ast.LtE: Not(Positive(difference)),
-            ast.Eq: Zero(difference),
-            ast.NotEq: Not(Zero(difference)),
-        }
-        if type(operator) not in tests:
-            raise self.problems.refuse(node, f"a comparison is one of < <= > >= == !=, found {shown(node)}")
-        condition = tests[type(operator)]
-        return condition if difference.factors else Always(_holds(condition, difference.constant))
+        if type(operator) not in _TESTS:
+            raise self.refuse(node, f"a comparison is one of < <= > >= == !=, found {shown(node)}")
+        test, wanted = _TESTS[type(operator)]
+        if not difference.factors:
+            return tree.Always(test.holds(difference.constant) == wanted)
+        return test(difference) if wanted else tree.Not(test(difference))
+
+
+_TESTS: dict[type[ast.cmpop], tuple[type[tree.Negative | tree.Positive | tree.Zero], bool]] = {
+    ast.Lt: (tree.Negative, True),
+    ast.GtE: (tree.Negative, False),
+    ast.Gt: (tree.Positive, True),
+    ast.LtE: (tree.Positive, False),
+    ast.Eq: (tree.Zero, True),
+    ast.NotEq: (tree.Zero, False),
+}
 
 
 def _joined(conditions: list[Condition], every: bool) -> Condition:
     *before, joined = conditions
     for condition in reversed(before):
-        joined = Both(condition, joined) if every else either(condition, joined)
+        joined = tree.Both(condition, joined) if every else tree.either(condition, joined)
     return joined
-
-
-def _holds(condition: Condition, value: int) -> bool:
-    """What a comparison says of a constant."""
-    match condition:
-        case Not(inner):
-            return not _holds(inner, value)
-        case Negative():
-            return value < 0
-        case Positive():
-            return value > 0
-    return value == 0
 
 
 def values(count: int) -> str:

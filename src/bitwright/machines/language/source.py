@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from dataclasses import dataclass
 
@@ -50,11 +49,6 @@ class SourceProblems(Problems):
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         self.note(line, len(text.encode()[:byte].decode(errors="ignore")) + 1, message)
         return GiveUpError()
-
-
-def unix_lines(source: str) -> str:
-    """The source with the line ends that Python's tree counts, whatever system it comes from."""
-    return re.sub(r"\r\n?", "\n", source)
 
 
 def parse(source: str, problems: SourceProblems) -> ast.Module:

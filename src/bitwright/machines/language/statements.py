@@ -8,25 +8,10 @@ from dataclasses import replace
 
 from bitwright.bits import shorten
 from bitwright.machines.assembly.sbn_set import is_name
+from bitwright.machines.language import tree
 from bitwright.machines.language.expressions import BUILT_IN, MAX_DEPTH, PRINT, Expressions
 from bitwright.machines.language.source import SourceProblems, Target, shown
-from bitwright.machines.language.tree import (
-    Always,
-    Assign,
-    Call,
-    Condition,
-    Fill,
-    Get,
-    If,
-    Leave,
-    Load,
-    Put,
-    Return,
-    Statement,
-    Store,
-    Sum,
-    While,
-)
+from bitwright.machines.language.tree import Condition, Statement, Sum
 from bitwright.text.problems import GiveUpError
 
 
@@ -34,7 +19,7 @@ class Statements:
     """Follows the statements of a function in order, so that it knows which variables have a value where."""
 
     def __init__(self, target: Target, width: int, problems: SourceProblems) -> None:
-        self.target, self.problems = target, problems
+        self.target, self.problems, self.refuse = target, problems, problems.refuse
         self.expressions = Expressions(target, width, problems)
         self.constants, self.signatures = self.expressions.constants, self.expressions.signatures
         self.loops: list[list[frozenset[str] | None]] = []  # for each open loop, what has a value where it is left
@@ -45,7 +30,7 @@ class Statements:
         for node in nodes:
             try:
                 if depth > MAX_DEPTH:
-                    raise self.problems.refuse(node, f"statements nest at most {MAX_DEPTH} deep")
+                    raise self.refuse(node, f"statements nest at most {MAX_DEPTH} deep")
                 found += self.statements(node, depth)
             except GiveUpError:
                 continue
@@ -78,9 +63,8 @@ class Statements:
                 found = (self.array_assignment(node) if self.target.routines else None) or self.assignment(node)
                 if found is not None:
                     return found
-                message = f"an assignment is {self.target.assignments}, found {shown(node)}"
-                raise self.problems.refuse(node, message)
-        raise self.problems.refuse(node, f"a statement is {self.target.statements}, found {shown(node)}")
+                raise self.refuse(node, f"an assignment is {self.target.assignments}, found {shown(node)}")
+        raise self.refuse(node, f"a statement is {self.target.statements}, found {shown(node)}")
 
     def assignment(self, node: ast.Assign | ast.AugAssign) -> Statement | None:
         match node:
@@ -92,7 +76,7 @@ class Statements:
                 return None
         if name in self.expressions.arrays:
             message = f"'{shorten(name)}' is an array; change its entries, such as {shorten(name)}[0] = 1"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, message)
         self.variable(node, name)
         try:
             total = self.expressions.sum(node.value)
@@ -101,7 +85,7 @@ class Statements:
                 total = self.expressions.sum(old).plus(total, sign)
         finally:  # what is wrong with the value is noted; the variable is not to blame further down
             self.expressions.has_value(name)
-        return Assign(node.lineno, name, total)
+        return tree.Assign(node.lineno, name, total)
 
     def array_assignment(self, node: ast.Assign | ast.AugAssign) -> Statement | None:
         """An assignment that has to do with arrays, or with functions of several results."""
@@ -111,14 +95,14 @@ class Statements:
                 return self.fill(node, name, value)
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=array), slice=index) as entry], value=value):
                 total = expressions.sum(value)
-                return Store(node.lineno, array, expressions.index(entry, array, index), total)
+                return tree.Store(node.lineno, array, expressions.index(entry, array, index), total)
             case ast.AugAssign(
                 target=ast.Subscript(value=ast.Name(id=array), slice=index) as entry, op=ast.Add() | ast.Sub() as sign
             ):
                 place = expressions.index(entry, array, index)
                 old = expressions.entry(entry, array, place)
                 total = old.plus(expressions.sum(node.value), 1 if isinstance(sign, ast.Add) else -1)
-                return Store(node.lineno, array, place, total)
+                return tree.Store(node.lineno, array, place, total)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call() as call):
                 return self.several(node, targets, call)
         return None
@@ -129,42 +113,40 @@ class Statements:
             case ast.List(elts=[_, *_] as entries) | ast.BinOp(left=ast.List(elts=[_] as entries), op=ast.Mult()):
                 found = tuple(self.expressions.sum(entry) for entry in entries)
             case _:
-                message = f"an array is made by [0] * 10 or [3, 1, 4], found {shown(value)}"
-                raise self.problems.refuse(node, message)
+                raise self.refuse(node, f"an array is made by [0] * 10 or [3, 1, 4], found {shown(value)}")
         self.expressions.has_value(name)
-        return Fill(node.lineno, name, self.expressions.arrays.get(name) or 1, found)
+        return tree.Fill(node.lineno, name, self.expressions.arrays.get(name) or 1, found)
 
     def several(self, node: ast.Assign, targets: list[ast.expr], value: ast.Call) -> Statement:
         """q, r = f(...): the results go to the variables when all of them are there, as for any call."""
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         distinct = len(set(names)) == len(targets)
         if not distinct or any(name in self.expressions.arrays for name in names):
-            message = f"several values go to as many different variables, found {shown(node)}"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"several values go to as many different variables, found {shown(node)}")
         for name in names:
             self.variable(node, name)
         function, arguments = self.expressions.call(value, len(names))
         for name in names:
             self.expressions.has_value(name)
-        return Call(node.lineno, tuple(names), function, arguments)
+        return tree.Call(node.lineno, tuple(names), function, arguments)
 
     def called(self, node: ast.Call) -> Iterator[Statement]:
         """A call that stands alone; what it puts or prints is worked out before anything is printed."""
         match node:
             case ast.Call(func=ast.Name(id="put"), args=[letter], keywords=[]):
-                yield Put(node.lineno, self.expressions.sum(letter))
+                yield tree.Put(node.lineno, self.expressions.sum(letter))
             case ast.Call(func=ast.Name(id="print"), args=numbers, keywords=[]):
                 found = [self.expressions.sum(number) for number in numbers]
                 for value, end in zip(found, " " * (len(found) - 1) + "\n", strict=False):
-                    yield Call(node.lineno, (), PRINT, (value,))
-                    yield Put(node.lineno, Sum({}, ord(end)))
+                    yield tree.Call(node.lineno, (), PRINT, (value,))
+                    yield tree.Put(node.lineno, Sum({}, ord(end)))
                 if not found:
-                    yield Put(node.lineno, Sum({}, ord("\n")))
+                    yield tree.Put(node.lineno, Sum({}, ord("\n")))
             case ast.Call(func=ast.Name(id="get"), args=[], keywords=[]):
                 value = self.expressions.sum(node)
-                yield Assign(node.lineno, next(iter(value.factors)), value)
+                yield tree.Assign(node.lineno, next(iter(value.factors)), value)
             case _:
-                yield Call(node.lineno, (), *self.expressions.call(node, None))
+                yield tree.Call(node.lineno, (), *self.expressions.call(node, None))
 
     # Ways through a function.
 
@@ -176,7 +158,7 @@ class Statements:
         exits = self.loops.pop()
         endless = isinstance(test, ast.Constant) and test.value is True
         self.expressions.assigned = _on_every_way(exits if endless else [before, *exits])
-        return While(node.lineno, condition, body)
+        return tree.While(node.lineno, condition, body)
 
     def choice(
         self, node: ast.If, test: ast.expr, first: list[ast.stmt], second: list[ast.stmt], depth: int
@@ -188,27 +170,26 @@ class Statements:
         self.expressions.assigned = before
         otherwise = self.block(second, depth + 1)
         self.expressions.assigned = _on_every_way([after, self.expressions.assigned])
-        return If(node.lineno, condition, body, otherwise)
+        return tree.If(node.lineno, condition, body, otherwise)
 
     def condition(self, test: ast.expr) -> Condition:
         """The condition of a statement; where it cannot be read, the statement is read all the same."""
         try:
             return self.expressions.condition(test)
         except GiveUpError:
-            return Always(False)
+            return tree.Always(False)
 
     def leave(self, node: ast.Break | ast.Continue) -> Statement:
         if not self.loops:
-            raise self.problems.refuse(node, f"{shown(node)} stands outside of a loop; remove it")
+            raise self.refuse(node, f"{shown(node)} stands outside of a loop; remove it")
         if isinstance(node, ast.Break):
             self.loops[-1].append(self.expressions.assigned)
         self.expressions.assigned = None
-        return Leave(node.lineno, isinstance(node, ast.Continue))
+        return tree.Leave(node.lineno, isinstance(node, ast.Continue))
 
     def give_back(self, node: ast.Return) -> Statement:
         if not self.target.routines and node is not self.last:
-            message = "return is only the last statement of the function; use a variable and break"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, "return is only the last statement of the function; use a variable and break")
         try:
             nodes = returned(node)
             found = tuple(self.expressions.sum(value) for value in nodes)
@@ -217,33 +198,31 @@ class Statements:
         pairs = zip(nodes, found, strict=True)
         named = [(one, one.id if isinstance(one, ast.Name) and total.factors else None) for one, total in pairs]
         self.target.check_return(self.problems, node, named, self.expressions.variables)
-        return Return(node.lineno, found, tuple(name for _, name in named))
+        return tree.Return(node.lineno, found, tuple(name for _, name in named))
 
     # Names.
 
     def variable(self, node: ast.AST, name: str) -> str:
         if self.target.routines and (name in self.signatures or name in BUILT_IN):
-            message = f"'{shorten(name)}' is a function; choose another name for the variable"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"'{shorten(name)}' is a function; choose another name for the variable")
         if name in self.constants:
-            message = f"'{shorten(name)}' is a constant; choose another name for the variable"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"'{shorten(name)}' is a constant; choose another name for the variable")
         return self.name(node, name)
 
     def name(self, node: ast.AST, name: str) -> str:
         if not is_name(name):
             form = "at most 64 letters (a to z), digits and _, and not halt"
-            raise self.problems.refuse(node, f"'{shorten(name)}' cannot be a name here; use {form}")
+            raise self.refuse(node, f"'{shorten(name)}' cannot be a name here; use {form}")
         return name
 
 
 def _joined(statements: list[Statement]) -> list[Statement]:
     """The same, but x = @1 right behind what gives @1 its value takes the value there."""
     match statements:
-        case [*before, first, Assign(_, name, Sum(variable=str() as copied))] if copied.startswith("@"):
-            if isinstance(first, Load | Get) and first.target == copied:
+        case [*before, first, tree.Assign(_, name, Sum(variable=str() as copied))] if copied.startswith("@"):
+            if isinstance(first, tree.Load | tree.Get) and first.target == copied:
                 return [*before, replace(first, target=name)]
-            if isinstance(first, Call) and copied in first.targets:
+            if isinstance(first, tree.Call) and copied in first.targets:
                 return [*before, replace(first, targets=tuple(target and name for target in first.targets))]
     return statements
 

@@ -7,26 +7,10 @@ the negative of what is added; T holds a sum that is tested or stored, P the add
 
 from __future__ import annotations
 
+from bitwright.machines.language import tree
 from bitwright.machines.language.code_lines import CodeLine, LabelLine, tidy
 from bitwright.machines.language.coder import Coder
-from bitwright.machines.language.tree import (
-    After,
-    Assign,
-    Call,
-    Condition,
-    Fill,
-    Get,
-    Load,
-    Negative,
-    Positive,
-    Put,
-    Return,
-    Routine,
-    Statement,
-    Store,
-    Sum,
-    Zero,
-)
+from bitwright.machines.language.tree import Condition, Statement, Sum
 from bitwright.machines.language.word_names import WordNames
 from bitwright.machines.sbn.code import wrap
 
@@ -34,7 +18,7 @@ _MAX_APART = 4  # entries of an array that are filled without a loop
 
 
 class SubleqCoder(Coder):
-    def __init__(self, routines: dict[str, Routine], names: WordNames, width: int) -> None:
+    def __init__(self, routines: dict[str, tree.Routine], names: WordNames, width: int) -> None:
         super().__init__(width)
         self.routines, self.names = routines, names
         self.frame = ""  # the function whose code is made
@@ -44,7 +28,7 @@ class SubleqCoder(Coder):
     def labels(self, *kinds: str) -> tuple[str, ...]:
         return self.names.labels(*kinds)
 
-    def routine(self, routine: Routine, sources: list[str], once: bool) -> list[CodeLine]:
+    def routine(self, routine: tree.Routine, sources: list[str], once: bool) -> list[CodeLine]:
         """The code of a function; `once` if it runs a single time."""
         self.frame, self.lines = routine.name, [LabelLine(self.names.entrance(routine.name), kept=True)]
         self.filled_once = routine.body if once else ()
@@ -57,23 +41,23 @@ class SubleqCoder(Coder):
 
     def simple(self, statement: Statement) -> None:
         match statement:
-            case Assign(_, target, value):
+            case tree.Assign(_, target, value):
                 self.assign(self.word(target), self.sum(value))
-            case Fill():
+            case tree.Fill():
                 self.fill(statement)
-            case Load(_, target, array, index):
+            case tree.Load(_, target, array, index):
                 self.load(self.word(target), array, index)
-            case Store(_, array, index, value):
+            case tree.Store(_, array, index, value):
                 self.store(array, index, self.sum(value))
-            case Call():
+            case tree.Call():
                 self.call(statement)
-            case Return(_, values):
+            case tree.Return(_, values):
                 for at, value in enumerate(values):
                     self.assign(self.names.result(self.frame, at), self.sum(value))
                 self.jump(self.names.exit(self.frame))
-            case Put(_, value):
+            case tree.Put(_, value):
                 self.do("out", self.operand(self.sum(value)))
-            case Get(_, target):
+            case tree.Get(_, target):
                 self.do("in", self.word(target))
 
     def assign(self, target: str, value: Sum) -> None:
@@ -99,7 +83,7 @@ class SubleqCoder(Coder):
             self.do("sub", "Z", target)
             self.do("clr", "Z")
 
-    def call(self, call: Call) -> None:
+    def call(self, call: tree.Call) -> None:
         """Arguments, the address to come back to, and off; the results are copied from where the function left them."""
         called = self.routines[call.function]
         for parameter, argument in zip(called.parameters, call.arguments, strict=True):
@@ -120,7 +104,7 @@ class SubleqCoder(Coder):
 
     # Arrays.
 
-    def fill(self, fill: Fill) -> None:
+    def fill(self, fill: tree.Fill) -> None:
         array = self.word(fill.array)
         values = fill.values * (1 if len(fill.values) > 1 else fill.size)
         once = any(fill is statement for statement in self.filled_once)
@@ -176,18 +160,18 @@ class SubleqCoder(Coder):
 
     def compare(self, condition: Condition, yes: str, no: str, following: str) -> None:
         match condition:
-            case After(statements, inner):
+            case tree.After(statements, inner):
                 self.block(statements, None)
                 self.branch(inner, yes, no, following)
-            case Positive(value):
+            case tree.Positive(value):
                 words = self.sum(value)
                 if words.variable is None:
                     self.assign("T", words)
                 self.do("jle", words.variable or "T", to=no)
                 self.jump(yes, following)
-            case Negative(value):
+            case tree.Negative(value):
                 self.below_or_at_zero(self.sum(value), yes, no, no, following)
-            case Zero(value):
+            case tree.Zero(value):
                 words = self.sum(value)
                 turned = words.times(-1)
                 fewer = min(words, turned, key=lambda found: len(found.positive))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from bitwright.machines.assembly.reading import prelude_of
+from bitwright.machines.assembly.subleq_assembler import SUBLEQ
 
-from bitwright.machines.assembly.subleq_assembler import PRELUDE
-
-_RESERVED = {"Z", "T", "P", "N", "subleq", "load", "store", *re.findall(r"\.macro (\w+)", PRELUDE)}
+_RESERVED = {"Z", "T", "P", "N", "subleq", "load", "store", *prelude_of(SUBLEQ)}
 _LONGEST = 48
 
 

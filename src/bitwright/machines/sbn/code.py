@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bitwright.errors import InputError, listing, suggestion
+from bitwright.errors import InputError, counted, listing, suggestion
 
 MAX_WIDTH = 64
+MAX_SIZE = 65_536  # of instructions, and of words
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Sizes:
 
     def __post_init__(self) -> None:
         for name, value, most in (
-            ("instructions", self.instructions, 65_536),
-            ("words", self.words, 65_536),
+            ("instructions", self.instructions, MAX_SIZE),
+            ("words", self.words, MAX_SIZE),
             ("width", self.width, MAX_WIDTH),
         ):
             if not 1 <= value <= most:
@@ -42,7 +43,8 @@ class Sizes:
         return max(1, (self.words - 1).bit_length())
 
     def __str__(self) -> str:
-        return f"{self.instructions} instructions, {self.words} words of {self.width} bits"
+        parts = (self.instructions, "instruction"), (self.words, "word")
+        return f"{', '.join(counted(*part) for part in parts)} of {counted(self.width, 'bit')}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def check_word(value: int, width: int, name: str) -> int:
     """`value`, if it fits a signed word of this width; else an InputError."""
     low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
     if not low <= value <= high:
-        raise InputError(f"{name} must fit in {width} bits, {low} to {high}, got {value}")
+        raise InputError(f"{name} must fit in {counted(width, 'bit')}, {low} to {high}, got {value}")
     return value
 
 
@@ -142,5 +144,5 @@ def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: 
     memory = code.memory(values or {})
     for count, (_, memory) in enumerate(interpret(code, values), start=1):  # noqa: B007
         if count >= limit:
-            raise InputError(f"{code.name} did not halt within {limit:,} instructions")
+            raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
     return {name: memory[code.names[name]] for name in code.outputs}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, Dialect, Shape
 from bitwright.program.text.files import read_text
 
@@ -48,7 +48,7 @@ def image_text(words: Iterable[int]) -> str:
 
 def no_ports(dialect: Dialect, count: int) -> str:
     """What to say where `count` instructions want a port, and the dialect has none."""
-    subject = f"{count:,} instruction{'s' * (count != 1)} name{'s' * (count == 1)} address -1"
+    subject = f"{counted(count, 'instruction')} name{'s' * (count == 1)} address -1"
     return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bitwright.bits import printable
-from bitwright.errors import ProgramError
+from bitwright.errors import ProgramError, printable
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import expand
 from bitwright.program.text.parser import parse_statements

@@ -54,6 +54,7 @@ class _Expansion:
             self.attempt(self.let, item)
         self.declare_bits()
         program = self.program()
+        complete = not self.problems  # of a program with problems, bits may be in no block
         inputs = [word for port in self.each(syntax.Port, "input") for word in self.attempt(self.inputs, port) or ()]
         outputs = [word for port in self.each(syntax.Port, "output") for word in self.attempt(self.output, port) or ()]
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
@@ -62,7 +63,7 @@ class _Expansion:
             word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
             for word in ("steps", "matches", "examples")
         }
-        if program is not None:
+        if program is not None and complete:
             self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         if self.problems or program is None:

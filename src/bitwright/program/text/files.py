@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.bits import printable
-from bitwright.errors import InputError, ProgramError
+from bitwright.errors import InputError, ProgramError, printable
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
+from bitwright.text.scanner import unix_lines
 
 MAX_BYTES = 64 << 20
 
@@ -50,6 +50,6 @@ def read_text(path: Path, suffix: str = ".bw") -> str:
     if b"\0" in data:
         raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        return unix_lines(data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise InputError(f"{shown} is not UTF-8 text (byte {error.start:,} is 0x{data[error.start]:02x})") from None

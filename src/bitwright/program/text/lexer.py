@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem
+from bitwright.text.scanner import Token as Token
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 
 
-class Kind(Enum):
-    NAME = "a name"
-    NUMBER = "a number"
-    SIGN = "a sign"
-    END = "the end of the line"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    kind: Kind
-    text: str
-    line: int
-    column: int
-
-    def problem(self, message: str) -> Problem:
-        return Problem(self.line, self.column, message)
-
-    def __str__(self) -> str:
-        return f"'{shorten(self.text)}'" if self.text else self.kind.value
+class Kind(StrEnum):
+    NAME = "name"
+    NUMBER = "number"
+    SIGN = "sign"
+    END = "end"
 
 
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\f]+|\\\r?\n)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
-    r"|(?P<NAME>[A-Za-z_][A-Za-z0-9_]*)|(?P<NUMBER>[0-9]+)"
-    r"|(?P<SIGN>\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>])"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>[0-9]+)"
+    r"|(?P<sign>\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>])"
 )
+_KINDS = {str(kind): kind for kind in Kind}
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
@@ -62,9 +49,9 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
             if depth == 0 or _STATEMENT.match(text, at):
                 _close(broken if spoilt else statements, current, line, column)
                 current, depth, spoilt = [], 0, False
-        elif kind in ("NAME", "NUMBER", "SIGN"):
+        elif kind in _KINDS:
             depth = max(0, depth + (piece in "([") - (piece in ")]"))
-            current.append(Token(Kind[kind], piece, line, column))
+            current.append(Token(_KINDS[kind], piece, line, column))
         if "\n" in piece:
             line, line_start = line + 1, at
     _close(broken if spoilt else statements, current, line, len(text) - line_start + 1)

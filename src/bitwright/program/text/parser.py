@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
@@ -48,7 +48,7 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
 def parse_plain(plain: syntax.PlainLine) -> syntax.Statement:
     """A plain line in the long way, where it stands in its file."""
     (tokens,) = tokenize(plain.source, [], [])
-    return _Line([replace(token, line=plain.line) for token in tokens]).statement()
+    return _Line([token._replace(line=plain.line) for token in tokens]).statement()
 
 
 class _Refused(Exception):  # noqa: N818

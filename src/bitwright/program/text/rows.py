@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import Problem, suggestion
+from bitwright.errors import Problem, counted, suggestion
 from bitwright.program.assemble import Picks
 from bitwright.program.families import Origin
 from bitwright.program.layout import Field, IntArray, Layout
@@ -120,11 +120,8 @@ class Rows:
         declared = self.layout[name]
         if reference.parts or not declared.shape:
             if len(reference.parts) != len(declared.shape):
-                raise Refused(
-                    reference.token.problem(
-                        f"{declared} takes {len(declared.shape)} index(es), got {len(reference.parts)}"
-                    )
-                )
+                takes = counted(len(declared.shape), "index", "indices")
+                raise Refused(reference.token.problem(f"{declared} takes {takes}, got {len(reference.parts)}"))
         elif not whole:
             stars = ",".join("*" * len(declared.shape))
             raise Refused(reference.token.problem(f"{declared} is an array; write {name}[{stars}] for all of it"))

@@ -10,8 +10,8 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from bitwright.bits import any_digits, printable
-from bitwright.errors import InputError
+from bitwright.bits import any_digits
+from bitwright.errors import InputError, printable
 from bitwright.execution import Run, Trace
 from bitwright.program import Algorithm
 from bitwright.viewer.computer import Computer

@@ -22,7 +22,7 @@ def read_source(source: str, target: Target, width: int, name: str, prefix: str 
     problems = SourceProblems(source)
     try:
         module = parse(source, problems)
-        routines, description = _Reader(target, width, problems, prefix).module(module), ast.get_docstring(module)
+        routines, description = _SourceReader(target, width, problems, prefix).module(module), ast.get_docstring(module)
     except (TooManyProblemsError, GiveUpError):
         routines, description = [], None
     if problems:
@@ -30,7 +30,7 @@ def read_source(source: str, target: Target, width: int, name: str, prefix: str 
     return routines, description or ""
 
 
-class _Reader(Statements):
+class _SourceReader(Statements):
     def __init__(self, target: Target, width: int, problems: SourceProblems, prefix: str) -> None:
         super().__init__(target, width, problems)
         self.prefix = prefix
@@ -41,8 +41,7 @@ class _Reader(Statements):
         functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
         if not functions:
             place = module.body[0] if module.body else module
-            message = "there is no function; write one such as: def twice(x): return x + x"
-            raise self.problems.refuse(place, message)
+            raise self.refuse(place, "there is no function; write one such as: def twice(x): return x + x")
         for node in module.body:
             try:
                 self.module_statement(node, functions[0])
@@ -57,33 +56,32 @@ class _Reader(Statements):
         last = self.signatures.get(functions[-1].name)
         if last is not None and last.arrays and not self.prefix:
             message = f"the last function, '{shorten(functions[-1].name)}', is the program, and is given numbers only"
-            self.problems.refuse(functions[-1], message)
+            self.refuse(functions[-1], message)
         return routines
 
     def module_statement(self, node: ast.stmt, first: ast.FunctionDef) -> None:
-        refuse = self.problems.refuse
         match node:
             case ast.FunctionDef(name=name):
                 if self.target.routines:
                     self.sign(node)
                 elif node is not first:
-                    raise refuse(node, f"a file has one function, '{first.name}'; remove '{shorten(name)}'")
+                    raise self.refuse(node, f"a file has one function, '{first.name}'; remove '{shorten(name)}'")
             case ast.Expr(value=ast.Constant(value=str())):
                 pass  # a comment
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 if node.lineno > first.lineno:
-                    raise refuse(node, f"constants such as '{shorten(name)}' stand before the function")
+                    raise self.refuse(node, f"constants such as '{shorten(name)}' stand before the function")
                 if name in self.constants:
-                    raise refuse(node, f"'{shorten(name)}' has a value already ({self.constants[name]})")
+                    raise self.refuse(node, f"'{shorten(name)}' has a value already ({self.constants[name]})")
                 self.constants[self.name(node, name)] = self.expressions.sum(value).constant
             case _:
                 message = f"outside of the function only constants such as LIMIT = 5, found {shown(node)}"
-                raise refuse(node, message)
+                raise self.refuse(node, message)
 
     def sign(self, node: ast.FunctionDef) -> None:
         """What others must know of a function, whose parameters are looked at in `routine`."""
         if node.name in BUILT_IN or node.name in self.signatures or node.name in self.constants:
-            raise self.problems.refuse(node, f"'{shorten(node.name)}' has a meaning already; choose another name")
+            raise self.refuse(node, f"'{shorten(node.name)}' has a meaning already; choose another name")
         given = (*node.args.posonlyargs, *node.args.args)
         arrays = frozenset(arg.arg for arg in given if arg.annotation is not None and _is_array(arg.annotation))
         returns = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
@@ -91,7 +89,7 @@ class _Reader(Statements):
         for place, count in zip(returns, counts, strict=True):
             if count != counts[0]:
                 message = f"'{shorten(node.name)}' returns {values(counts[0])} elsewhere, and {values(count)} here"
-                self.problems.refuse(place, message)
+                self.refuse(place, message)
         parameters = tuple(arg.arg for arg in given)
         self.signatures[self.name(node, node.name)] = Signature(parameters, arrays, counts[0] if counts else 0)
 
@@ -101,7 +99,7 @@ class _Reader(Statements):
                 if caller in _reachable(name, calls):
                     way = "itself" if name == caller else f"'{shorten(name)}', which comes back to it"
                     message = f"'{shorten(caller)}' calls {way}; there is no recursion here, use a loop and an array"
-                    self.problems.refuse(call, message)
+                    self.refuse(call, message)
 
     # A function.
 
@@ -138,13 +136,11 @@ class _Reader(Statements):
         notes = [arg.annotation for arg in (*a.posonlyargs, *a.args)] + [node.returns]
         odd += [note for note in notes if note is not None and not self.may_annotate(note)]
         for piece in odd:
-            message = f"a function has plain parameters, such as def f(a, b), found {shown(piece)}"
-            self.problems.refuse(piece, message)
+            self.refuse(piece, f"a function has plain parameters, such as def f(a, b), found {shown(piece)}")
         for arg in (*a.posonlyargs, *a.args):
             try:
                 if arg.arg in found:
-                    message = f"two parameters are called '{shorten(arg.arg)}'; rename one of them"
-                    raise self.problems.refuse(arg, message)
+                    raise self.refuse(arg, f"two parameters are called '{shorten(arg.arg)}'; rename one of them")
                 found.append(self.variable(arg, arg.arg))
             except GiveUpError:
                 continue
@@ -171,13 +167,11 @@ class _Reader(Statements):
 
     def size(self, node: ast.Assign, name: str, size: ast.expr) -> None:
         if name in self.expressions.arrays:
-            message = f"'{shorten(name)}' is an array already; change its entries in a loop"
-            raise self.problems.refuse(node, message)
+            raise self.refuse(node, f"'{shorten(name)}' is an array already; change its entries in a loop")
         self.expressions.arrays[name] = 1
         found, self.expressions.ahead = self.expressions.sum(size), []
         if found.factors or not 1 <= found.constant <= MAX_ARRAY:
-            message = f"the size of an array is a constant from 1 to {MAX_ARRAY:,}, found {shown(size)}"
-            raise self.problems.refuse(size, message)
+            raise self.refuse(size, f"the size of an array is a constant from 1 to {MAX_ARRAY:,}, found {shown(size)}")
         self.expressions.arrays[name] = found.constant
 
 

@@ -1,0 +1,30 @@
+"""Where the `bitwright` command begins: Ctrl-C is one line even while the first modules are being loaded."""
+
+import sys
+from contextlib import suppress
+
+
+def start() -> int:
+    """Runs the command line and gives its exit code."""
+    try:
+        from bitwright.cli.main import main  # here, and not above: this is what takes time
+
+        return main()
+    except KeyboardInterrupt:
+        return _stopped()
+    except ImportError as error:  # some modules turn Ctrl-C during their import into an error of their own
+        if _caused_by_interrupt(error):
+            return _stopped()
+        raise
+
+
+def _stopped() -> int:
+    with suppress(OSError, AttributeError):  # nobody reads it
+        print("bitwright: stopped", file=sys.stderr)
+    return 130
+
+
+def _caused_by_interrupt(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

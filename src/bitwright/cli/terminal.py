@@ -1,0 +1,115 @@
+"""Standard input and output as machine V sees them."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.streams import reader_gone
+from bitwright.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from bitwright.execution.computer import Tally
+
+
+class Terminal:
+    """Standard input and output as the machine sees them, and Ctrl-C or SIGTERM."""
+
+    def __init__(self, collect: bool) -> None:
+        self.collect, self.collected = collect, bytearray()
+        self.signal: int | None = None  # the one that stopped the run
+        self.in_line = False  # whether the cursor of a terminal stands behind something
+        self.mid_line = False  # whether the last byte of output was not the end of a line
+        self._waiting = False
+        self._shown = time.monotonic()
+        self._bar = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run shall end: by a signal, or because nobody reads what it writes."""
+        return self.signal is not None or (not self.collect and reader_gone())
+
+    def read(self) -> int | None:
+        self.hide()
+        self.flush()
+        if sys.stdin is None:  # closed from the start: an input that has ended
+            return None
+        self._waiting = True
+        if self.stopped:
+            raise KeyboardInterrupt
+        try:
+            given = sys.stdin.buffer.read(1)
+        except OSError as error:
+            raise InputError(f"cannot read standard input: {error.strerror or error}") from None
+        finally:
+            self._waiting, self._shown = False, time.monotonic()
+        return given[0] if given else None
+
+    def write(self, byte: int) -> None:
+        self.hide()
+        self.mid_line = byte != 10
+        if self.collect:
+            self.collected.append(byte)
+        if self.collect or sys.stdout is None:
+            return
+        sys.stdout.buffer.write(bytes([byte]))
+        self.in_line = byte != 10 and sys.stdout.isatty()
+        if byte == 10 or sys.stdout.isatty():
+            sys.stdout.flush()
+
+    def flush(self) -> None:
+        """Hands on what was written so far."""
+        if not self.collect and sys.stdout is not None:
+            sys.stdout.flush()
+
+    def interrupt(self, number: int, _: object) -> None:
+        self.signal = number
+        if self._waiting:
+            raise KeyboardInterrupt
+
+    def progress(self, tally: Tally, quiet: bool) -> None:
+        """A line on a terminal's stderr, while the machine computes without saying anything."""
+        if (
+            quiet
+            or self.in_line
+            or sys.stderr is None
+            or not sys.stderr.isatty()
+            or time.monotonic() - self._shown < 1.0
+        ):
+            return
+        self._shown, self._bar = time.monotonic(), True
+        click.echo(
+            f"\r{counted(tally.instructions, 'instruction')}, {counted(tally.steps, 'step')} ", nl=False, err=True
+        )
+
+    def hide(self) -> None:
+        """Takes the line of progress away."""
+        self._shown = time.monotonic()
+        if self._bar:
+            self._bar = False
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+@contextlib.contextmanager
+def terminal_of(collect: bool) -> Iterator[Terminal]:
+    terminal = Terminal(collect)
+    try:
+        before = {number: signal.signal(number, terminal.interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: then Ctrl-C is not ours to catch
+        yield terminal
+        return
+    try:
+        yield terminal
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        terminal.hide()
+        terminal.flush()
+        if terminal.in_line and sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # what is said from here on has a line of its own

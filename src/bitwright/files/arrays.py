@@ -1,0 +1,111 @@
+"""Bytes under names in one .npz file, and a reader of such files that no file can make use much memory.
+
+NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
+array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
+takes one-dimensional arrays of bytes only.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from bitwright.errors import InputError, printable
+
+_START = b"\x93NUMPY\x01\x00"
+_FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")
+_MOST_HEADER = 256  # bytes of the header of such an array; NumPy writes 128
+_MOST_ENTRY = 1_024  # bytes of an entry in the archive's directory
+_END = struct.Struct("<4s4H2LH")  # the record that closes an archive: signature, disks, entries, directory, comment
+_LOCATOR = 20  # bytes of the record that stands before it in archives above 4 GiB
+_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
+_DAMAGED = (  # every way in which a damaged archive makes its readers fail
+    *(ValueError, LookupError, EOFError, TypeError, RuntimeError, ArithmeticError, OSError),
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error),
+)
+
+
+def pack_arrays(arrays: Mapping[str, bytes]) -> bytes:
+    """The contents of the .npz file."""
+    buffer = io.BytesIO()
+    parts: dict[str, Any] = {name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()}
+    np.savez_compressed(buffer, **parts)
+    return buffer.getvalue()
+
+
+class ArrayFile:
+    """An open .npz file with just these names; `what` is for the message: "{path} is not {what}: ..."."""
+
+    def __init__(self, path: Path, names: Collection[str], what: str) -> None:
+        self._shown, self._what = printable(str(path)), what
+        try:
+            self._file = path.open("rb")
+        except FileNotFoundError:
+            raise InputError(f"there is no file {self._shown}") from None
+        except OSError as error:
+            raise InputError(f"cannot read {self._shown}: {error.strerror or error}") from None
+        try:
+            _check_end(self._file, len(names))
+            self._archive = zipfile.ZipFile(self._file)
+            held = [entry.filename for entry in self._archive.infolist()]
+            if sorted(held) != sorted(f"{name}.npy" for name in names):
+                raise ValueError
+        except _DAMAGED:
+            self._file.close()
+            raise self._refusal("it may be truncated or damaged") from None
+
+    def __enter__(self) -> ArrayFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._archive.close()
+        self._file.close()
+
+    def read(self, name: str, most: int) -> bytes:
+        """The bytes under a name; raises InputError where they are damaged or more than `most`."""
+        entry = self._archive.getinfo(f"{name}.npy")
+        if entry.file_size > most + _MOST_HEADER:
+            raise self._refusal(f"its {name} has {entry.file_size:,} bytes, and can have {most:,} at most")
+        if entry.compress_type not in _KINDS or entry.flag_bits & _ENCRYPTED:
+            raise self._refusal(f"its {name} is packed in another way than ours")
+        try:
+            with self._archive.open(entry) as file:
+                return _body(file.read(entry.file_size))  # it unpacks no more than that, then compares the checksum
+        except _DAMAGED:
+            raise self._refusal(f"its {name} is damaged") from None
+
+    def _refusal(self, reason: str) -> InputError:
+        return InputError(f"{self._shown} is not {self._what}: {reason}")
+
+
+def _check_end(file: BinaryIO, entries: int) -> None:
+    """Raises ValueError for an archive whose directory is not that of so few entries: it would be read at once."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _END.size - _LOCATOR))
+    tail = file.read()
+    _, _, _, _, count, directory, _, comment = _END.unpack(tail[-_END.size :])
+    large = tail[: -_END.size].startswith(b"PK\x06\x07")
+    if large or count != entries or directory > entries * _MOST_ENTRY or comment:
+        raise ValueError
+
+
+def _body(data: bytes) -> bytes:
+    """What follows the header of an array; raises ValueError where the two do not belong together."""
+    begin = 10 + int.from_bytes(data[8:10], "little")
+    form = _FORM.fullmatch(data[10:begin])
+    body = data[begin:]
+    if not data.startswith(_START) or form is None or int(form[1]) != len(body):
+        raise ValueError
+    return body

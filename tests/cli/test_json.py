@@ -1,0 +1,151 @@
+"""JSON of all verbs: the same thing has the same name everywhere, and docs/json.md explains every key."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bitwright import addition, parse
+from bitwright.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+Capture = pytest.CaptureFixture[str]
+ONE = "# one\nbits a\nblock a\nwhen a=1 write a\ninput a\noutput a\nsteps 1\n"
+
+
+def document(capsys: Capture, *arguments: object, code: int = 0) -> dict[str, object]:
+    assert main([*(str(argument) for argument in arguments), "--json"]) == code
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    path = tmp_path / "one.bw"
+    path.write_text(ONE)
+    return path
+
+
+def requests(one: Path) -> dict[str, tuple[object, ...]]:
+    return {
+        "add": ("add", 5, 6),
+        "multiply": ("multiply", 5, 6),
+        "permute": ("permute", "101", "--order", "3,1,2"),
+        "run": ("run", one, "a=1"),
+        "run sampled": ("run", one, "a=1", "--engine", "sampled", "--seed", 7, "--networks", 99),
+        "run .sbn": ("run", ROOT / "examples/sbn/add.sbn", "a=1", "b=2"),
+        "run .sq": ("run", ROOT / "examples/subleq/hello.sq", "--memory", "0:2"),
+        "trace": ("trace", one, "a=1"),
+        "show": ("show", one),
+        "check": ("check", one),
+        "dataset": ("dataset", one, "-o", one.with_suffix(".npz")),
+    }
+
+
+def test_every_document_says_which_program_it_is_about(capsys: Capture, one: Path) -> None:
+    for verb, arguments in requests(one).items():
+        found = document(capsys, *arguments)
+        assert isinstance(found["name"], str), verb
+        if one in arguments:
+            assert (found["name"], found["program_id"]) == ("one", parse(ONE).program.id), verb
+        assert re.fullmatch(r"[0-9a-f]{64}", str(found["program_id"])), verb
+        if verb.startswith(("run", "add", "multiply", "permute", "trace")):
+            assert found["seed"] == (7 if verb == "run sampled" else None), verb
+            assert ("inputs" in found) == (verb != "run .sq"), verb
+
+
+def test_every_key_is_explained(capsys: Capture, one: Path) -> None:
+    page = (ROOT / "docs" / "json.md").read_text()
+    explained = set(re.findall(r"`([a-z_]+)`", page))
+    for verb, arguments in requests(one).items():
+        assert set(document(capsys, *arguments)) <= explained, verb
+
+
+def test_inputs_and_program_of_a_sum(capsys: Capture) -> None:
+    found = document(capsys, "add", 5, 6)
+    assert (found["inputs"], found["program_id"]) == ({"p": 5, "q": 6}, addition(3).program.id)
+    assert found["bit_length"] == found["bits"] == 3
+
+
+def test_a_trace_as_json(capsys: Capture, tmp_path: Path) -> None:
+    found = document(capsys, "trace", "add", 11, 6, "--only", "p,q")
+    states = found["states"]
+    assert isinstance(states, list)
+    assert states[0] == {"step": 0, "n": 4, "state": {"p": "1011", "q": "0110"}}
+    assert (len(states), found["steps"], found["value"], found["halted"]) == (9, 8, 17, True)
+    path = tmp_path / "sum.svg"
+    assert document(capsys, "trace", "add", 11, 6, "-o", path)["file"] == str(path)
+    assert path.exists()
+    arguments = ("trace", "add", 37, 45, "--engine", "sampled", "--rounding", "sign")
+    assert document(capsys, *arguments, code=1)["exact"] is False
+
+
+def test_a_training_set_as_json(capsys: Capture, one: Path) -> None:
+    output = one.with_suffix(".npz")
+    found = document(capsys, "dataset", one, "-o", output, "--padding", 3, "--basis-seed", 4)
+    assert (found["file"], found["examples"], found["padding"], found["templates"]) == (str(output), 4, 3, 1)
+    assert (found["bits"], found["basis_seed"]) == (1, 4)
+
+
+def test_warnings_as_json(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "odd.bw"
+    path.write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
+    found = document(capsys, "check", path)
+    assert (found["ok"], found["problems"]) == (True, [])
+    (warning,) = found["warnings"]  # type: ignore[misc]
+    assert (warning["line"], warning["column"]) == (5, 1)
+    assert "this rule never matches: b can never be on" in warning["message"]
+    assert main(["check", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{path}: no problems, 1 warning (2 bits, 2 blocks, 2 templates)\n"
+    assert err.startswith(f"{path}:5:1: warning: this rule never matches")
+    assert main(["check", str(path), "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_many_warnings_are_not_a_flood(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "odd.bw"
+    rules = "\n".join(f"when x[{i}]=1 write a" for i in range(1, 31))
+    path.write_text(f"bits a x[30]\nblock a\nblock x[i] for i in 1..30\nwhen a=1 write a\ninput a\n{rules}\n")
+    assert main(["check", str(path)]) == 0
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 21
+    assert "and 10 more warnings; --json lists all" in err
+
+
+SINGULAR = re.compile(
+    r"(?<![\d,.])1 (?:\w+ )?(?:bits|steps|templates|blocks|words|instructions|examples|problems|bytes|rules)\b"
+)
+
+
+def test_one_of_something_is_no_plural(capsys: Capture, one: Path, tmp_path: Path) -> None:
+    sbn, image, broken = tmp_path / "one.sbn", tmp_path / "one.dec", tmp_path / "broken.bw"
+    sbn.write_text(".width 1\n.out a\nsub a a\n")
+    image.write_text("5")
+    broken.write_text("bits a\nblock a\nwhen a=2 write a\n")
+    machine = ("--words", 8, "--word-width", 5, "--dialect", "plain")
+    for arguments in (
+        ("run", one, "a=1"),
+        ("run", one, "a=5"),
+        ("run", one, "a=1", "--max-steps", 0),
+        ("show", one),
+        ("check", one),
+        ("check", sbn),
+        ("check", image),
+        ("check", broken),
+        ("run", sbn),
+        ("run", image, *machine, "--max-instructions", 1),
+        ("trace", one, "a=1", "-o", tmp_path / "one.svg"),
+        ("dataset", one, "-o", tmp_path / "one.npz"),
+        ("permute", "1", "--order", "1,2"),
+        ("permute", "1", "--order", "2"),
+        ("show", "permutation", "--order", "1"),
+    ):
+        main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        said = captured.out + captured.err
+        assert said, arguments
+        assert not SINGULAR.search(said), said

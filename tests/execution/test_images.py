@@ -1,0 +1,104 @@
+"""Many images on one machine: each ends as it does alone, and as the interpreter says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from subleq_lockstep import random_image
+
+from bitwright import InputError
+from bitwright.execution import Settings, events, images, make_engine
+from bitwright.execution.computer import Computer, Limits
+from bitwright.execution.images import ImageRun, run_images
+from bitwright.machines.subleq import DIALECTS, Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
+
+SHAPES = [
+    Shape(16, 6, DIALECTS["plain"]),
+    Shape(32, 8, DIALECTS["howerj"]),
+    Shape(20, 8, DIALECTS["kth"]),
+    Shape(8, 3, find_dialect("range,io")),
+]
+
+
+def alone(machine: MachineV, image: list[int], text: bytes, limit: int) -> ImageRun:
+    supply, said = list(text), bytearray()
+    engine = make_engine("templates", machine.program)
+    computer = Computer(machine, engine, machine.start(image), lambda: supply.pop(0) if supply else None, said.append)
+    ending = computer.run(Limits(instructions=limit))
+    tally, memory = ending.tally, computer.memory()
+    assert ending.memory in ([], memory)
+    return ImageRun(ending.reason, ending.pc, memory, bytes(said), tally.instructions, tally.steps)
+
+
+def interpreted(shape: Shape, image: list[int], text: bytes, limit: int) -> tuple[object, ...]:
+    supply, said = list(text), bytearray()
+    truth = Interpreter(shape, image, lambda: supply.pop(0) if supply else None, said.append)
+    for _ in range(limit):
+        if not truth.step():
+            break
+    return truth.pc, truth.memory, bytes(said), truth.executed
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_together_as_alone_and_as_the_interpreter(shape: Shape) -> None:
+    rng, machine = random.Random(5), machine_v(shape)
+    programs = [random_image(rng, shape) for _ in range(70)]
+    texts = [rng.randbytes(rng.randrange(9)) for _ in programs]
+    reasons = set()
+    for limit in (0, 1, 2, 30):
+        together = run_images(machine, programs, texts, max_instructions=limit)
+        for image, text, found in zip(programs, texts, together, strict=True):
+            assert found == alone(machine, image, text, limit)
+            assert (found.pc, found.memory, found.output, found.instructions) == interpreted(shape, image, text, limit)
+            reasons.add(found.reason)
+            assert found.halted == (found.reason in ("halt", "fault"))
+    assert reasons == {"limit", "halt", *(["fault"] if shape.dialect.strict else [])}
+
+
+def test_other_engines_and_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, machine = random.Random(6), machine_v(SHAPES[0])
+    programs = [random_image(rng, machine.shape) for _ in range(10)]
+    wanted = run_images(machine, programs, max_instructions=9)
+    limit = run_images(machine, programs, engine="limit", settings=Settings("calibrated"), max_instructions=9)
+    assert limit == wanted
+    assert [run_images(machine, [image], max_instructions=9)[0] for image in programs] == wanted
+    monkeypatch.setattr(images, "_ROOM", 3 * machine.program.bits)  # three at a time
+    assert run_images(machine, programs, max_instructions=9) == wanted
+    monkeypatch.setattr(events, "AVAILABLE", False)
+    assert run_images(machine, programs, max_instructions=9) == wanted
+
+
+def test_another_start() -> None:
+    machine = machine_v(Shape(32, 8, DIALECTS["plain"]))
+    image = assemble_sq("sub #1, n\nhalt\nsub #2, n\nhalt\nn: .data 9").image
+    first, second = (run_images(machine, [image], start=start)[0] for start in (0, 6))
+    assert (first.memory[12], second.memory[12]) == (8, 7)
+
+
+def test_what_does_not_fit() -> None:
+    machine, other = machine_v(SHAPES[0]), machine_v(SHAPES[2])
+    assert run_images(machine, []) == []
+    with pytest.raises(InputError, match="an input for each of the 2 images, or none; got 1"):
+        run_images(machine, [[1], [2]], [b""])
+    with pytest.raises(InputError, match="max_instructions must be 0 or more, got -1"):
+        run_images(machine, [[1]], max_instructions=-1)
+    with pytest.raises(InputError, match="was made for another program"):
+        run_images(machine, [[1]], engine=make_engine("templates", other.program))
+    with pytest.raises(InputError, match="more than the machine's 16"):
+        run_images(machine, [[1] * 17])
+
+
+def test_a_network_that_loses_its_way_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules without those of the sequencer stand for a network that makes nothing of its input."""
+    machine = machine_v(SHAPES[0])
+    start = type(machine).start
+
+    def lost(self: MachineV, image: list[int], pc: int = 0) -> object:
+        state = start(self, image, pc)
+        state[machine.boundary] = False  # nothing begins
+        return state
+
+    monkeypatch.setattr(MachineV, "start", lost)
+    (found,) = run_images(machine, [[7, 7, 0]])
+    assert (found.reason, found.halted, found.memory[0]) == ("stuck", False, 7)

@@ -1,0 +1,93 @@
+"""A wall clock that jumps, as clocks do that are set, does no harm: nothing in bitwright asks what time it is."""
+
+from __future__ import annotations
+
+import ast
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from waiting import PATIENCE, wait_until
+
+import bitwright
+
+SOURCES = sorted(Path(bitwright.__file__).parent.rglob("*.py"))
+MONOTONIC = ("monotonic", "perf_counter", "process_time", "sleep")
+JUMPING = """
+import sys, time
+real, calls = time.time, 0
+def jump():  # years forward and back, at every look
+    global calls
+    calls += 1
+    return real() + (-1) ** calls * 10**7 * (calls % 7)
+time.time, time.time_ns = jump, lambda: int(jump() * 1e9)
+from bitwright.cli.main import main
+sys.exit(main())
+"""
+
+
+def wall_clocks(tree: ast.AST) -> Iterator[int]:
+    """The lines where a module asks for the time of day, or for the time of a file."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="time"), attr=name) if name not in MONOTONIC:
+                yield node.lineno
+            case ast.Attribute(attr="st_mtime" | "st_mtime_ns" | "st_ctime" | "getmtime"):
+                yield node.lineno
+            case ast.ImportFrom(module="time" | "datetime"):
+                yield node.lineno
+            case ast.Import(names=names) if any(name.name == "datetime" for name in names):
+                yield node.lineno
+
+
+def test_nothing_asks_what_time_it_is() -> None:
+    assert len(SOURCES) > 100
+    assert [(path, line) for path in SOURCES for line in wall_clocks(ast.parse(path.read_text()))] == []
+
+
+@pytest.mark.parametrize("text", ["time.time()", "import datetime", "from time import time", "path.stat().st_mtime"])
+def test_a_wall_clock_would_be_found(text: str) -> None:
+    assert list(wall_clocks(ast.parse(text)))
+
+
+def under(script: str, *arguments: object) -> str:
+    """What a command prints, run by this script."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+STEADY = "import sys; from bitwright.cli.main import main; sys.exit(main())"
+
+
+def test_ensembles_and_validations_come_out_the_same(tmp_path: Path) -> None:
+    files, documents = [], []
+    for script in (STEADY, JUMPING):
+        path = tmp_path / str(len(files))
+        ensemble = ("ensemble", "permutation", "--bits", 4, "--states", 9, "--width", 128, "--tolerance", 0.1, "-q")
+        under(script, *ensemble, "--networks", 2, "-o", path)
+        under(script, *ensemble, "--networks", 5, "-o", path)
+        files.append(path.read_bytes())
+        progress = path.with_suffix(".json")
+        document = json.loads(under(script, "validate", "addition", "--bits", 4, "--resume", progress, "--json"))
+        documents.append({name: value for name, value in document.items() if "second" not in name})
+    assert files[0] == files[1]
+    assert documents[0] == documents[1]
+
+
+@pytest.mark.waits
+def test_a_server_keeps_its_results() -> None:
+    command = [sys.executable, "-c", JUMPING, "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        with httpx.Client(base_url=process.stdout.readline().split()[0], timeout=PATIENCE) as http:
+            asked = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
+            where = f"/api/runs/{http.post('/api/runs', json=asked).json()['id']}"
+            wait_until(lambda: http.get(where).json()["state"] not in ("waiting", "running"), "the run is over")
+            assert http.get(where).json()["result"]["outputs"] == {"sum": "3"}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0

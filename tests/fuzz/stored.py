@@ -1,0 +1,266 @@
+"""Readers of files: networks, certificates, checkpoints, progress and ensemble files, tables, any bytes as rules."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import mkdtemp
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from fuzz.mutations import edit_bytes, edit_document
+from fuzz.reader import Reader
+
+from bitwright import addition, certify, load, permutation
+from bitwright.execution.checkpoint import image_hash, load_checkpoint, save_checkpoint
+from bitwright.execution.computer import Computer, Limits
+from bitwright.execution.engines import make_engine
+from bitwright.execution.sampling import random_starts
+from bitwright.execution.validation import make_task, validate
+from bitwright.experiments.table import Table, load_table
+from bitwright.files import documents
+from bitwright.learning import Plan, Recipe, load_network, save_network, train
+from bitwright.learning.cache import cache_folder, cached_network
+from bitwright.learning.ensemble import Study, grow
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.theory import blocks_range, check_certificate, load_certificate, save_certificate
+
+PROGRAM = addition(2).program
+RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))
+COLUMNS = ("bits", "seed", "error")
+BOMB = 640 << 20  # bytes that a small archive unpacks to
+
+
+@cache
+def folder() -> Path:
+    return Path(mkdtemp(prefix="fuzz-"))
+
+
+def in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """Reads bytes as a file of this name."""
+
+    def read_bytes(data: bytes) -> object:
+        path = folder() / name
+        path.write_bytes(data)
+        return read(path)
+
+    return read_bytes
+
+
+@cache
+def saved(write: Callable[[Path], object], name: str) -> bytes:
+    """The bytes that a sound file has; the clocks stand still meanwhile, so that they are always the same."""
+    path = folder() / name
+    path.unlink(missing_ok=True)
+    with patch("time.perf_counter", return_value=0.0), patch("time.monotonic", return_value=0.0):
+        write(path)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+# Networks: a header of JSON with a length in front, then numbers.
+
+
+def write_network(path: Path) -> None:
+    save_network(train(PROGRAM, RECIPE)[0], PROGRAM, path)
+
+
+def edited_network(rng: Random) -> bytes:
+    return edit_safetensors(rng, saved(write_network, "good.safetensors"))
+
+
+def edit_safetensors(rng: Random, data: bytes) -> bytes:
+    """Edits of the bytes, or of the JSON in the header, whose length is then right; now and then none."""
+    if rng.random() < 0.02:
+        return data
+    if rng.random() < 0.3:
+        return edit_bytes(rng, data)
+    size = int.from_bytes(data[:8], "little")
+    header, rest = json.loads(data[8 : 8 + size]), data[8 + size :]
+    about = header.get("__metadata__", {})
+    if "bitwright" in about and rng.random() < 0.7:
+        about["bitwright"] = edit_document(rng, json.loads(about["bitwright"]))
+        text = json.dumps(header)
+    else:
+        text = edit_document(rng, header)
+    encoded = text.encode("utf-8", "surrogatepass")
+    return len(encoded).to_bytes(8, "little") + encoded + rest
+
+
+def from_cache(data: bytes) -> None:
+    """Whatever lies in the cache, the network that comes out of it is the one that was asked for."""
+    os.environ["BITWRIGHT_CACHE"] = str(folder())
+    good, _ = cached_network(PROGRAM, RECIPE)
+    [path] = (cache_folder() / "networks").glob("*.safetensors")
+    path.write_bytes(data)
+    with redirect_stderr(io.StringIO()):  # where it says that the network is trained again
+        found, _ = cached_network(PROGRAM, RECIPE)
+    same = np.array_equal(found.first, good.first) and np.array_equal(found.last, good.last)
+    assert same, "the cache gave other weights"
+
+
+# Archives: the members of a checkpoint.
+
+
+def write_checkpoint(path: Path) -> None:
+    machine, image = _machine(), [7, 7, 0]
+    computer = Computer(machine, make_engine("templates", machine.program), machine.start(image))
+    ending = computer.run(Limits(instructions=5))
+    save_checkpoint(path, machine, computer.state(), ending.tally, image_hash(machine, image))
+
+
+@cache
+def _machine() -> Any:
+    return machine_v(Shape(8, 5, DIALECTS["plain"]))
+
+
+@cache
+def _bombs() -> list[bytes]:
+    """Archives of less than a megabyte with a member that unpacks to more than a reader may take."""
+    header = _array(np.zeros(0, np.uint8)).replace(b"(0,), }" + b" " * 8, f"({BOMB},), }}".encode())
+    bomb = header + bytes(BOMB)
+    small = _array(np.zeros(1, np.uint8))
+    return [_archive({"about.npy": bomb, "state.npy": small}), _archive({"about.npy": small, "state.npy": bomb})]
+
+
+def _archive(members: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """The bytes of an archive, which do not depend on when it is made."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, kind, 1)
+    return buffer.getvalue()
+
+
+def edited_checkpoint(rng: Random) -> bytes:
+    """Edits of the archive's bytes, or another archive: of edited members, without one of them, or with a bomb."""
+    data, bombs = saved(write_checkpoint, "good.npz"), _bombs()
+    if rng.random() < 0.02:
+        return rng.choice(bombs)
+    if rng.random() < 0.4:
+        return edit_bytes(rng, data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice(sorted(members))
+    with np.load(io.BytesIO(data)) as file:
+        about = json.loads(bytes(file["about"]))
+    match rng.randrange(6):
+        case 0 | 1:
+            text = edit_document(rng, about).encode("utf-8", "surrogatepass")
+            members["about.npy"] = _array(np.frombuffer(text, dtype=np.uint8))
+        case 2:
+            del members[name]
+        case 3:
+            members[name] = edit_bytes(rng, members[name])
+        case 4:
+            odd = rng.choice((np.zeros((3, 3)), np.array("text"), np.zeros(0, np.uint8), np.zeros((), np.int64)))
+            members[name] = _array(odd)
+        case _:
+            shape = rng.choice(("(0,)", "(-1,)", "(9999999999,)", "(3, 3)", "()", "(1e9,)", "9", "(4294967296,)"))
+            kind = rng.choice(("|u1", "|O", "<f8", "|S9", "x"))
+            header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
+            members[name] = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0" * 64
+    return _archive(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+
+
+def _array(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+# Documents.
+
+
+def write_certificate(path: Path) -> None:
+    save_certificate(certify(PROGRAM, "calibrated"), path)
+
+
+def check(path: Path) -> None:
+    check_certificate(load_certificate(path), PROGRAM, blocks_range(PROGRAM))
+
+
+@cache
+def _task() -> Any:
+    return make_task(addition(2), "limit")
+
+
+def write_progress(path: Path) -> None:
+    validate(_task(), resume=path)
+
+
+def edited_json(write: Callable[[Path], object]) -> Callable[[Random], bytes]:
+    def make(rng: Random) -> bytes:
+        data = saved(write, "good.json")
+        if rng.random() < 0.02:
+            return data
+        if rng.random() < 0.2:
+            return edit_bytes(rng, data)
+        return edit_document(rng, json.loads(data)).encode("utf-8", "surrogatepass")
+
+    return make
+
+
+# Files that grow.
+
+
+@cache
+def _study() -> Study:
+    algorithm = permutation([3, 1, 2])
+    recipe = Recipe(64, seed=5, start="random", plan=Plan(momentum=True, tolerance=0.1))
+    return Study(algorithm.program, recipe, random_starts(algorithm, 4, 0), keep=True)
+
+
+def write_ensemble(path: Path) -> None:
+    grow(_study(), 3, file=path)
+
+
+def edited_ensemble(rng: Random) -> bytes:
+    data = saved(write_ensemble, "good.ensemble")
+    if rng.random() < 0.5:
+        return edit_bytes(rng, data)
+    line, _, rest = data.partition(b"\n")
+    return edit_document(rng, json.loads(line)).encode("utf-8", "surrogatepass") + b"\n" + rest
+
+
+def take_up(path: Path) -> None:
+    grow(_study(), 4, file=path)
+
+
+# Tables, and anything.
+
+
+def edited_table(rng: Random) -> bytes:
+    return edit_bytes(rng, Table.of(COLUMNS, [(4, 0, 0.5), (4, 1, 0.25)]).csv())
+
+
+def edited_rules(rng: Random) -> bytes:
+    return edit_bytes(rng, addition(2).text().encode())
+
+
+READERS = (
+    Reader("rule files, as bytes", edited_rules, in_file("x.bw", load)),
+    Reader("network files", edited_network, in_file("x.safetensors", lambda path: load_network(path, PROGRAM))),
+    Reader("networks in the cache", edited_network, from_cache),
+    Reader("certificates", edited_json(write_certificate), in_file("x.json", check)),
+    Reader(
+        "validation progress", edited_json(write_progress), in_file("y.json", lambda p: validate(_task(), resume=p))
+    ),
+    Reader("ensemble files", edited_ensemble, in_file("x.ensemble", take_up)),
+    Reader("checkpoints of machine V", edited_checkpoint, in_file("x.npz", lambda p: load_checkpoint(p, _machine()))),
+    Reader("tables of figures", edited_table, in_file("x.csv", lambda path: load_table(path, COLUMNS))),
+    Reader(
+        "documents in general",
+        edited_json(write_certificate),
+        lambda data: documents.parse(data, "x", "a document"),
+    ),
+)

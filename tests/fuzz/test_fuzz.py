@@ -1,0 +1,102 @@
+"""No reader can be brought to anything but a result or one line of refusal, whatever it is given to read."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from fuzz import commands, stored, texts
+from fuzz.campaign import attack
+from fuzz.reader import Reader
+
+from bitwright.errors import InputError
+
+READERS = (*texts.READERS, *stored.READERS, *commands.READERS)
+CASES = 600  # of each reader; about a minute for all
+SEED = 0
+ROOT = Path(__file__).parents[2]
+
+Reports = dict[str, dict[str, Any]]
+
+
+def fuzz(*arguments: object) -> Reports:
+    command = [sys.executable, "-m", "tests.fuzz", "--json", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return {report["reader"]: report for report in json.loads(done.stdout)}
+
+
+@pytest.fixture(scope="module")
+def reports() -> Reports:
+    return fuzz("--cases", CASES, "--seed", SEED)
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_a_reader_gives_a_result_or_one_line(reports: Reports, reader: Reader) -> None:
+    report = reports[reader.name]
+    assert report["breaches"] == []
+    assert (report["breached"], report["cases"]) == (0, CASES)
+    assert report["accepted"] + report["refused"] == CASES
+    assert report["accepted"] > 0  # the inputs come far enough
+    assert report["refused"] > 0 or reader.name == "networks in the cache"  # which trains anew what it cannot use
+
+
+def test_the_seed_decides_the_cases() -> None:
+    first, second = fuzz("--cases", 10, "--seed", 7), fuzz("--cases", 10, "--seed", 7)
+    assert [r["digest"] for r in first.values()] == [r["digest"] for r in second.values()]
+    other = fuzz("--cases", 10, "--seed", 8)
+    assert not {r["digest"] for r in first.values()} & {r["digest"] for r in other.values()}
+
+
+def takes(memory: int) -> None:
+    assert len(bytearray(memory)) == memory
+
+
+def endless(number: int) -> None:
+    while number >= 0:
+        abs(number)
+
+
+class _TwoLinesError(InputError):
+    def __str__(self) -> str:
+        return "two\nlines"
+
+
+def two_lines(number: int) -> None:
+    raise _TwoLinesError(str(number))
+
+
+def refuses(number: int) -> None:
+    raise InputError(f"{number} is not wanted")
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (lambda number: {}[number], "KeyError at test_fuzz.py:"),
+        (two_lines, "a refusal that is not one printable line"),
+        (lambda _: takes(600 << 20), "600 MiB of memory"),
+        (endless, "TooMuchWorkError"),
+        (lambda _: os.kill(os.getpid(), signal.SIGSEGV), "the process ended, status 11"),
+        (lambda _: os._exit(3), "the process ended, status 768"),
+    ],
+    ids=["exception", "lines", "memory", "work", "crash", "exit"],
+)
+def test_a_breach_would_be_found(read: Callable[[int], object], said: str) -> None:
+    report = attack(Reader("planted", lambda rng: rng.randrange(9), read), 0, range(1))
+    assert report.breached == 1
+    assert said in report.breaches[0]["error"]
+    assert report.breaches[0]["input"] == repr(Random("0 planted 0").randrange(9))
+
+
+def test_refusals_are_no_breaches() -> None:
+    report = attack(Reader("planted", lambda rng: rng.randrange(9), refuses), 0, range(20))
+    assert (report.cases, report.refused, report.breached) == (20, 20, 0)

@@ -1,0 +1,95 @@
+"""Readers of text: rule files, assembly languages, the small language, images, and what is typed on a command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from fuzz import grammars
+from fuzz.grammars import Grammar, make_text, words_of
+from fuzz.mutations import edit_document, edit_text
+from fuzz.reader import Reader
+
+from bitwright import addition, multiplication, parse, permutation
+from bitwright.cli.targets import parse_order, parse_values
+from bitwright.machines import assemble, compile_function, disassemble, from_json, to_json
+from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, parse_image
+from bitwright.workers import Workers
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@cache
+def examples(pattern: str) -> tuple[str, ...]:
+    """The texts of the shipped examples."""
+    found = tuple(path.read_text() for path in sorted(EXAMPLES.glob(pattern)))
+    assert found, pattern
+    return found
+
+
+def made(grammar: Grammar, pattern: str = "") -> Callable[[Random], str]:
+    """Half the cases are made from the grammar, half are shipped examples with edits, or grammar texts with edits."""
+    words = words_of(grammar)
+
+    def make(rng: Random) -> str:
+        if pattern and rng.random() < 0.5:
+            return edit_text(rng, rng.choice(examples(pattern)), words)
+        text = make_text(rng, grammar)
+        return edit_text(rng, text, words) if rng.random() < 0.3 else text
+
+    return make
+
+
+def canonical(rng: Random) -> str:
+    algorithm = rng.choice((addition(2), multiplication(2), permutation([3, 1, 2])))
+    return edit_text(rng, algorithm.text(), words_of(grammars.RULES))
+
+
+def same_again(text: str) -> None:
+    """A program that is read is written in a form that is read as the same program."""
+    algorithm = parse(text)
+    assert parse(algorithm.text()).same_as(algorithm), "the canonical text is another program"
+
+
+def assembled_again(text: str) -> None:
+    code = assemble(text)
+    assert to_json(assemble(disassemble(code))) == to_json(code), "the disassembly is another program"
+
+
+def object_text(rng: Random) -> str:
+    return edit_document(rng, json.loads(to_json(assemble(rng.choice(examples("sbn/*.sbn"))))))
+
+
+def shape(text: str) -> Shape:
+    dialect, words, width = [*text.split("|"), "", ""][:3]
+    numbers = [int(number) if re.fullmatch("-?[0-9]{1,40}", number) else 8 for number in (words, width)]
+    return Shape(numbers[0], numbers[1], find_dialect(dialect))
+
+
+def permute(text: str) -> None:
+    permutation(parse_order(text))
+
+
+def values(text: str) -> None:
+    addition(4).state(parse_values(text.split(" ")))
+
+
+READERS = (
+    Reader("rule text", made(grammars.RULES, "*.bw"), same_again),
+    Reader("expressions of rule text", made(grammars.EXPRESSIONS), same_again),
+    Reader("canonical text", canonical, same_again),
+    Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assembled_again),
+    Reader("SUBLEQ assembly (.sq)", made(grammars.SUBLEQ, "subleq/*.sq"), assemble_sq),
+    Reader("SUBLEQ images (.dec)", made(grammars.IMAGE), parse_image),
+    Reader("small language for SBN", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
+    Reader("small language for SUBLEQ", made(grammars.LANGUAGE, "subleq/*.py"), compile_program),
+    Reader("objects of asm (JSON)", object_text, lambda text: disassemble(from_json(text))),
+    Reader("permutation orders", made(grammars.ORDERS), permute),
+    Reader("input values", made(grammars.VALUES), values),
+    Reader("workers", made(grammars.WORKERS), Workers.parse),
+    Reader("dialects and shapes", made(grammars.SHAPES), shape),
+)

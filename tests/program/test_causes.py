@@ -1,0 +1,122 @@
+"""The cause of a problem comes first, and what only follows from another problem is not listed: in every reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bitwright import Builder, Problem, ProgramError, parse, span
+from bitwright.machines import assemble, compile_function
+from bitwright.machines.subleq import assemble_sq, compile_program
+
+
+def problems(read: Callable[[], object]) -> list[str]:
+    with pytest.raises(ProgramError) as refused:
+        read()
+    found = [str(problem) for problem in refused.value.problems]
+    more = f" (and {len(found) - 1} more problem{'s' * (len(found) > 2)})" if len(found) > 1 else ""
+    assert str(refused.value).endswith(found[0] + more)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("jmp loop\nloop: subleq x ?", ["2:16: unexpected character '?'"]),
+        ("sub n, n\n.const n, ]3", ["2:11: unexpected character ']'"]),
+        ("sub n, n\n.const n, m", ["2:11: unknown constant 'm'; give it a value with .const"]),
+        ("foo 1\n.macro foo a ?\n sub a, a\n.end", ["2:14: unexpected character '?'"]),
+        ("?", ["1:1: unexpected character '?'"]),
+        (".macro f a ?\n sub a, a\n.end\nsub u, Z", ["1:12: unexpected character '?'", "4:5: 'u' is not defined"]),
+    ],
+)
+def test_subleq(text: str, messages: list[str]) -> None:
+    assert problems(lambda: assemble_sq(text)) == messages
+
+
+@pytest.mark.parametrize(
+    "text", ["jmp loop\nloop: sub ? x", "? sub x y", ".in ?x\n.out x\nsub x y", ".macro f a ?\nsub a a\n.end\nf x"]
+)
+def test_sbn(text: str) -> None:
+    (message,) = problems(lambda: assemble(text, "p"))
+    assert "unexpected character '?'" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bits p[?2]\nblock p[1]\nwhen p[1]=1 write p[1]",
+        "bits p[2]\nblock p[i]\nwhen p[1]=1 write p[2]",
+        "bits p[2]\nblock p[i] for i in 1..2\nwhen p[1]=1 write p[3]",
+        "bits p[2]\nwhen p[1]=1 write p[2]\nblock p[i] fro i in 1..2",
+        "let n = ]\nbits p[n]\nblock p[i] for i in 1..n\nwhen p[1]=1 write p[2]\ninput p\nsteps n",
+        "bits a\nblock a",
+        "bits p[2]\nblock p[i] for i in 1..2\nwhen p[1]=1 write q\nhalt when q",
+    ],
+)
+def test_rule_text(text: str) -> None:
+    (message,) = problems(lambda: parse(text))
+    assert message[0].isdigit()
+
+
+@pytest.mark.parametrize("compiler", [compile_function, compile_program])
+@pytest.mark.parametrize("text", ["def f(x):\n    y = x @ 2\n    z = y\n    return z", "def f(x, x:\n    return y"])
+def test_the_small_language(compiler: Callable[[str], str], text: str) -> None:
+    assert len(problems(lambda: compiler(text))) == 1
+
+
+def test_a_builder_whose_only_rule_is_wrong() -> None:
+    b = Builder()
+    p = b.bits("p", 2)
+    b.block(p[:])
+    b.when(p[3] == 1).write(p[1])
+    (message,) = problems(b.build)
+    assert "index out of range: p[3]" in message
+
+
+def test_a_builder_whose_only_rule_is_not_finished() -> None:
+    b = Builder()
+    p = b.bit("p")
+    b.block(p)
+    b.when(p == 1)
+    (message,) = problems(b.build)
+    assert "'when' without 'write'" in message
+
+
+def test_a_builder_whose_block_is_wrong() -> None:
+    for index in (span(1, 3), span(2, 4)):
+        b = Builder()
+        p, q = b.bits("p", 3), b.bits("q", 2)
+        b.block(p[span(1, 3)], q[index])
+        b.when(p[1] == 1).write(p[1])
+        (message,) = problems(b.build)
+        assert "index out of range: q[3]" in message
+    b = Builder()
+    p, q = b.bits("p", 3), b.bits("q", 2)
+    b.block(p[span(1, 3)], q[span(1, 2)])
+    b.when(p[1] == 1).write(p[1])
+    (message,) = problems(b.build)
+    assert "indices of different lengths: [2, 3]" in message
+
+
+def test_the_problems_of_a_builder_come_in_the_order_of_its_lines() -> None:
+    b = Builder()
+    p = b.bits("p", 2)
+    b.block(p[1])
+    b.when(p[9] == 1).write(p[1])
+    b.when(p[7] == 1).write(p[1])
+    first, second, third = problems(b.build)
+    assert "p[2] is in no block" in first
+    assert "p[9]" in second
+    assert "p[7]" in third
+
+
+def test_an_empty_builder_has_one_problem() -> None:
+    assert problems(Builder().build) == ["a program needs at least one bit"]
+
+
+def test_what_concerns_all_of_a_program_stands_last() -> None:
+    error = ProgramError([Problem(0, 0, "a"), Problem(7, 1, "b"), Problem(0, 0, "c", "x.py:3")], "f.bw")
+    assert [problem.message for problem in error.problems] == ["c", "b", "a"]
+    assert str(error) == "f.bw: x.py:3: c (and 2 more problems)"

@@ -1,0 +1,121 @@
+"""Warnings: what can never happen is found, and what can happen is never called impossible."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import Algorithm, Builder, Word, addition, multiplication, parse
+from bitwright.program.reach import possible
+from bitwright.program.text.doubts import doubts
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DEAD = "can never be on, since no input, no start and no rule that can match sets"
+
+
+def warnings(text: str) -> list[str]:
+    return [str(problem) for problem in doubts(text, parse(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "bits p q\nblock p\nblock q\nwhen p=1 write p\nwhen q=1 write p\ninput p\noutput p",
+            [f"5:1: this rule never matches: q {DEAD} it"],
+        ),
+        (  # one rule waits for the other
+            "bits p a b\nblock p\nblock a\nblock b\nwhen p=1 write p\n when a=1 write b\nwhen b=1 write a\ninput p",
+            [f"6:2: this rule never matches: a {DEAD} it", f"7:1: this rule never matches: b {DEAD} it"],
+        ),
+        ("bits a b\nblock a b\nwhen a=1 b=1 write a", [f"3:1: this rule never matches: a, b {DEAD} them"]),
+        ("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a", []),
+        ("bits a b\nblock a\nblock b\nwhen a=0 write b\nwhen b=1 write a", []),  # it begins all by itself
+        (
+            "bits p z\nblock p\nblock z\nwhen p=1 write p\ninput p\nhalt when z",
+            [f"6:1: this never happens: z {DEAD} it"],
+        ),
+        (
+            "bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p q\noutput p",
+            ["5:9: input 'q' is never read: no rule that can match looks at its bits"],
+        ),
+        (
+            "bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p\noutput r = q",
+            ["6:1: output 'r' is 0 from the first step on: no rule that can match writes its bits"],
+        ),
+        ("bits p q\nblock p q\nwhen p=1 write p\ninput p q\noutput p", []),  # q = 1 keeps the rule from matching
+        ("bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p\nsteps 0\noutput p", []),
+        (  # a row at the edge is no mistake of the rule
+            "bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=1 write x[i+1] for i in 1..2\nstart x[2]",
+            [],
+        ),
+        (
+            "bits p q r\nblock p\nblock q r\nwhen p=1 write p\nwhen q!=r write p\ninput p",
+            [f"5:1: this rule never matches: q {DEAD} it"],
+        ),
+    ],
+)
+def test_what_is_found(text: str, found: list[str]) -> None:
+    assert warnings(text) == found
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.bw")), ids=lambda path: path.stem)
+def test_the_examples_are_without_doubt(path: Path) -> None:
+    assert warnings(path.read_text()) == []
+
+
+@pytest.mark.parametrize("algorithm", [addition(6), addition(6, counter=True), multiplication(4)], ids=repr)
+def test_shipped_programs_are_without_doubt(algorithm: Algorithm) -> None:
+    assert doubts(algorithm.text(), algorithm) == []
+
+
+def random_program(rng: random.Random) -> Algorithm:
+    b, count = Builder(), 6
+    bits = b.bits("x", count)
+    order = rng.sample(range(1, count + 1), count)
+    used = set()
+    for pair in (order[:2], order[2:4], order[4:]):
+        b.block(*(bits[i] for i in pair))
+        for values in rng.sample([(0, 0), (0, 1), (1, 0), (1, 1)], rng.randrange(4)):
+            b.when(*(bits[i] == value for i, value in zip(pair, values, strict=True))).write(
+                *(bits[i] for i in rng.sample(order, rng.randrange(1, 3)))
+            )
+            used.add(tuple(pair))
+    if not used:
+        b.when(bits[order[0]] == 1, bits[order[1]] == 0).write(bits[order[0]])
+    some = rng.sample(range(count), rng.randrange(4))
+    inputs, start = some[: rng.randrange(3)], some[2:]
+    words = (Word("v", tuple(inputs)),) if inputs else ()
+    return Algorithm("random", b.build(), words, start=tuple(bit for bit in start if bit not in inputs))
+
+
+def test_whatever_happens_was_possible() -> None:
+    """All states that runs of random programs come by, found by running them all."""
+    rng, tight = random.Random(8), 0
+    for _ in range(400):
+        algorithm = random_program(rng)
+        program = algorithm.program
+        bits, templates = possible(algorithm)
+        width = sum(len(word.bits) for word in algorithm.inputs)
+        seen = {tuple(algorithm.state({"v": value} if width else {})) for value in range(2**width)}
+        fresh = set(seen)
+        met, matched = np.zeros(program.bits, dtype=bool), np.zeros(program.templates, dtype=bool)
+        while fresh:
+            following = set()
+            for state in fresh:
+                met |= np.array(state)
+                found = program.match(np.array(state))
+                matched[found] = True
+                after = np.zeros(program.bits, dtype=bool)
+                for template in found:
+                    after[program.writes(int(template))] = True
+                following.add(tuple(after))
+            fresh = following - seen
+            seen |= fresh
+        assert not (met & ~bits).any()
+        assert not (matched & ~templates).any()
+        tight += bool((met == bits).all())
+    assert tight > 200  # and it is not always "everything"
