@@ -86,6 +86,7 @@ def command(
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     crew = Workers.parse(workers)
+    _check_together(**chosen)
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
     if files_of(chosen) and target == "permutation" and order is None:
         order = ",".join(map(str, order_of(algorithm)))  # as the network file says
@@ -128,19 +129,16 @@ def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)
 
 
-def _settings(
-    algorithm: Algorithm,
+def _check_together(
     engine: str,
-    rounding: str,
     padding: int | None,
     files: tuple[Path, ...],
     width: int | None,
     networks: int,
     seed: int | None,
-) -> Settings:
-    from bitwright.execution import Settings
-    from bitwright.theory import check_rounding
-
+    **_: Any,
+) -> None:
+    """Raises InputError for options that do not go together."""
     if (files or width is not None) and engine != "network":
         raise InputError("--network and --width go with --engine network")
     if networks != 1 and engine not in ("sampled", "network"):
@@ -149,6 +147,21 @@ def _settings(
         raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
     if files and (width is not None or networks != 1 or seed is not None or padding is not None):
         raise InputError("a network file says how it was trained; leave out --width, --networks, --seed and --padding")
+
+
+def _settings(
+    algorithm: Algorithm,
+    rounding: str,
+    padding: int | None,
+    files: tuple[Path, ...],
+    width: int | None,
+    networks: int,
+    seed: int | None,
+    **_: Any,
+) -> Settings:
+    from bitwright.execution import Settings
+    from bitwright.theory import check_rounding
+
     kind = check_rounding(rounding)
     return Settings(kind, training_size(algorithm, kind, padding), networks, seed or 0, files, width)
 

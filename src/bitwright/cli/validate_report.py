@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bitwright.cli.reporting import program_id
 from bitwright.cli.targets import NAMES
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[
     task, tally = done.task, done.tally
     chosen = task.engine in ("sampled", "network") and not task.settings.files
     return {
+        "name": task.algorithm.name,
         "algorithm": task.algorithm.name,
-        "program_id": task.algorithm.program.id,
+        "program_id": program_id(task.algorithm.program),
         "engine": task.engine,
         "rounding": None if task.engine == "templates" else task.settings.rounding,
         "examples": done.examples,
