@@ -282,7 +282,7 @@ def test_a_tiny_program_gets_a_width_that_was_tried(capsys: pytest.CaptureFixtur
         (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
         (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
         (("size", "addition", "--seed", "1"), "--seed goes with --network"),
-        (("size", "addition", "--network", "--delta", "0.1"), "--delta and --unmasked are for ensembles"),
+        (("size", "addition", "--network", "--delta", "0.1"), "--delta, --n and --unmasked are for ensembles"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),

@@ -301,7 +301,7 @@ def test_the_assembler_and_the_checker(bitwright: object, tmp_path: Path) -> Non
     code, out, _ = bitwright("check", tmp_path / "bad.sq")  # type: ignore[operator]
     assert code == 1
     assert "bad.sq:1:8: 'a' is not defined" in out
-    assert "bad.sq:2:1: 'jmp' takes 1 operand, got 0 (the form: jmp target)" in out
+    assert "bad.sq:2:4: 'jmp' takes 1 operand, got 0 (the form is: jmp target)" in out
 
 
 def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def test_ensemble_complexity() -> None:
         part = shown.where(task=task)
         printed, tight, ours = (part.numbers(name) for name in ("sign_printed", "sign_tight", "calibrated"))
         assert not np.isnan(np.concatenate((printed, tight, ours))).any(), task
-        assert (ours < tight).all(), task
+        alone = (task == "permutation") & (part.numbers("bits") == 2)  # at n = 2 both bits are set: none to be wrong
+        assert (ours < tight)[~alone].all(), task
         assert (tight < printed).all(), task
         longer = part.numbers("bits") >= 4  # below, the ratio itself still falls
         assert (np.diff(printed[longer]) > 0).all(), task

@@ -153,6 +153,17 @@ def test_an_origin_that_could_be_and_is_not_what_was_written(
         load_network(path, program)
 
 
+@pytest.mark.parametrize("name", ["bits", "examples"])
+def test_as_many_names_as_there_should_be_and_one_of_them_wrong(
+    path: Path, network: Network, program: Program, name: str
+) -> None:
+    names = list(metadata(path)[name])  # type: ignore[call-overload]
+    for wrong in ([*names[:-1], "lie"], [names[1], names[0], *names[2:]]):
+        put(path, network, changed(path, name, wrong))
+        with pytest.raises(InputError, match="bits and examples are not those of the program"):
+            load_network(path, program)
+
+
 def test_weights_of_which_one_bit_was_flipped(path: Path, program: Program) -> None:
     data = bytearray(path.read_bytes())
     data[-2] ^= 1  # a little in the last weight

@@ -25,10 +25,10 @@ def problems(read: Callable[[], object]) -> list[str]:
     [
         ("jmp loop\nloop: subleq x ?", ["2:16: unexpected character '?'"]),
         ("sub n, n\n.const n, ]3", ["2:11: unexpected character ']'"]),
-        ("sub n, n\n.const n, m", ["2:11: 'm' must be a constant that is defined above"]),
+        ("sub n, n\n.const n, m", ["2:11: unknown constant 'm'; give it a value with .const"]),
         ("foo 1\n.macro foo a ?\n sub a, a\n.end", ["2:14: unexpected character '?'"]),
         ("?", ["1:1: unexpected character '?'"]),
-        (".macro f a ?\n sub a, a\n.end\nsub u, u", ["1:12: unexpected character '?'", "4:5: 'u' is not defined"]),
+        (".macro f a ?\n sub a, a\n.end\nsub u, Z", ["1:12: unexpected character '?'", "4:5: 'u' is not defined"]),
     ],
 )
 def test_subleq(text: str, messages: list[str]) -> None:

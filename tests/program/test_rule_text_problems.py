@@ -307,3 +307,9 @@ def test_rules_that_stand_for_no_template_make_no_program() -> None:
 
 
 # Texts that ask for more than there is.
+
+
+def test_counts_beside_a_block_that_cannot_be_read_are_no_further_problem() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse("bits p q\nblock p[1]\nblock q\nwhen p=1 write q\nmatches 2\nexamples 9")
+    assert [str(problem) for problem in refusal.value.problems] == ["2:7: p takes 0 indices, got 1"]

@@ -99,8 +99,8 @@ def test_all_problems_are_found_at_once() -> None:
     assert [str(problem) for problem in refusal.value.problems] == [
         "block 2: flag is in two blocks; block 1 has it too",
         "block 0: p[1] is twice in one block",
-        "p[2] is in no block; add a 'block' for it",
         "template 1: this rule writes no bit",
+        "p[2] is in no block; add a 'block' for it",
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,8 +187,21 @@ def _arrange_templates(
             row = int(bad_rows[which[0]])
             problems.append(source.problem(row, message(row)))
 
+    @cache
+    def conditions_by_row() -> tuple[IntArray, IntArray]:
+        order = np.argsort(rows, kind="stable")
+        return order, np.searchsorted(rows[order], np.arange(count + 1))
+
+    def conditions(row: int) -> list[tuple[str, int]]:
+        """The names and values of a row, in the order in which they were written."""
+        order, start = conditions_by_row()
+        mine = order[start[row] : start[row + 1]]
+        return [
+            (layout.name_of(bit), value) for bit, value in zip(bits[mine].tolist(), values[mine].tolist(), strict=True)
+        ]
+
     def named(row: int) -> list[str]:
-        return [layout.name_of(int(bit)) for bit in bits[rows == row]]
+        return [name for name, _ in conditions(row)]
 
     for what, used in (("names no bit", rows), ("writes no bit", write_rows)):
         complain(_absent(used, count), lambda _, what=what: f"this rule {what}")  # type: ignore[misc]
@@ -216,7 +230,7 @@ def _arrange_templates(
         owner = source.family(earlier[row])
         origin = source.origins[owner]
         where = "this rule itself" if owner == source.family(row) else str(origin)
-        given = " ".join(f"{name}={value}" for name, value in zip(named(row), values[rows == row], strict=True))
+        given = " ".join(f"{name}={value}" for name, value in conditions(row))
         return f"two templates for {given}: {where} has one too{origin.at(source.index(earlier[row]))}"
 
     complain(np.sort(order[clash]), clashing)

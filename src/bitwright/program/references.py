@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.program.layout import Field, IntArray
 
 Index = int | IntArray | slice
@@ -152,7 +152,8 @@ class Bits:
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
         given = index if isinstance(index, tuple) else (index,)
         if len(given) != len(self.field.shape):
-            raise InputError(f"{self.field} takes {len(self.field.shape)} index(es), got {len(given)}")
+            takes = counted(len(self.field.shape), "index", "indices")
+            raise InputError(f"{self.field} takes {takes}, got {len(given)}")
         columns = sum(isinstance(part, slice) for part in given)
         axes: list[IntArray] = []
         for part, extent in zip(given, self.field.shape, strict=True):

@@ -11,7 +11,8 @@ import pytest
 
 from bitwright import InputError, Settings, addition
 from bitwright.execution.validation import Arithmetic, Function, Task, make_task, validate
-from bitwright.execution.validation.prepare import network_digest
+from bitwright.execution.validation.batch import run_batch_of
+from bitwright.execution.validation.prepare import network_digest, prepare
 from bitwright.learning import Network, Plan, Recipe, load_network, save_network, train
 from bitwright.workers import Workers
 
@@ -76,6 +77,18 @@ def test_a_file_that_is_overwritten_or_removed_meanwhile(
     done = validate(task, workers, progress=spoil)
     assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
     assert (done.verdict, done.networks) == ("exact", (network_digest(good),))
+
+
+def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: Network, bad: Network) -> None:
+    """As in a worker of a cluster, which goes on from one validation to the next."""
+    path = put(good, tmp_path / "n.safetensors")
+    first = prepare(task_of(path))
+    put(bad, path)
+    second = prepare(task_of(path))
+    assert first.task == second.task
+    wrong = [run_batch_of(ready, 0).wrong_steps for ready in (first, second, first)]
+    assert (wrong[0], wrong[2]) == (0, 0)
+    assert wrong[1] > 0
 
 
 def test_a_folder_of_members_is_read_once(tmp_path: Path, good: Network, bad: Network) -> None:

@@ -112,6 +112,7 @@ class Names:
             if token.text in self.already_reported:
                 raise GiveUpError
             hint = self.problems.hint(token.text, (name for name in (*self.constants, *self.labels) if "." not in name))
+            self.already_reported.add(token.text)
             raise self.problems.stop(_place(token, operand), f"'{token.text}' is not defined{hint}")
 
         return value_of(operand, named, here, self.problems)

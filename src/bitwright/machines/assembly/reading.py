@@ -52,7 +52,7 @@ class Source:
 
 def read(text: str, language: InstructionSet, problems: Problems) -> Source:
     """Reads every line and expands every macro; a line that cannot be read is noted and left out."""
-    reader = _Reader(language, problems, prelude_of(language))
+    reader = _LineReader(language, problems, prelude_of(language))
     reader.read(text)
     source = reader.source
     expander = Expander(language.forms, source.macros, language.separator, problems, source.already_reported)
@@ -67,14 +67,14 @@ def read(text: str, language: InstructionSet, problems: Problems) -> Source:
 def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
     """The operations that a language has by its prelude."""
     problems = Problems()
-    reader = _Reader(language, problems, None)
+    reader = _LineReader(language, problems, None)
     for head, body in language.prelude.items():
         reader.read("\n".join([f".macro {head}", *body, ".end"]))
     assert not problems, problems.error("the prelude")
     return reader.source.macros
 
 
-class _Reader:
+class _LineReader:
     """Takes one line after the other, and knows whether it is inside a macro; without a prelude it reads that."""
 
     def __init__(self, language: InstructionSet, problems: Problems, prelude: Mapping[str, Macro] | None) -> None:

@@ -9,7 +9,7 @@ from bitwright.errors import ProgramError, printable
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
-from bitwright.machines.assembly.sbn_words import Words
+from bitwright.machines.assembly.sbn_words import SbnWords
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
@@ -37,7 +37,7 @@ def assemble(text: str, name: str = "program") -> Code:
     """
     problems = Problems()
     try:
-        code = _Program(text, problems).code(name)
+        code = _SbnProgram(text, problems).code(name)
     except TooManyProblemsError:
         code = None
     if code is None:
@@ -45,7 +45,7 @@ def assemble(text: str, name: str = "program") -> Code:
     return code
 
 
-class _Program:
+class _SbnProgram:
     """Gives every name its meaning and every label its address, then every instruction its words."""
 
     def __init__(self, text: str, problems: Problems) -> None:
@@ -66,15 +66,15 @@ class _Program:
         self.names.labels[END_OF_PROGRAM] = self.size
 
     def code(self, name: str) -> Code | None:
-        if not self.size and not self.problems:
-            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         if self.size > MAX_SIZE:
             first = [item for item in self.steps if item.name != USE][MAX_SIZE]
             self.problems.at(first.token, f"a program has at most {MAX_SIZE:,} instructions, got {self.size:,}")
             return None
         for item in self.directives[".const"]:
             self.names.constant(item)
-        words = Words(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        words = SbnWords(self.names, self._width(), self.directives[".word"], self.directives[".alias"])
+        if not self.size and not self.problems:
+            self.problems.note(1, 1, "there is no instruction; add a line such as: sbn a b")
         pairs = []
         for item in self.steps:
             if item.name == USE:
@@ -131,7 +131,7 @@ class _Program:
             return MAX_WIDTH
         return value
 
-    def _instructions(self, pairs: list[tuple[int, int]], words: Words) -> list[Instruction]:
+    def _instructions(self, pairs: list[tuple[int, int]], words: SbnWords) -> list[Instruction]:
         found = []
         steps = [item for item in self.steps if item.name != USE]
         for at, (item, (a, b)) in enumerate(zip(steps, pairs, strict=True), start=1):
@@ -139,7 +139,7 @@ class _Program:
             found.append(Instruction(a, b, target))
         return found
 
-    def _target(self, operand: Operand, words: Words) -> int:
+    def _target(self, operand: Operand, words: SbnWords) -> int:
         """The address that a label or a number means; 0, with a problem, where it means none."""
         label, names, problems = operand.name, self.names, self.problems
         try:
@@ -155,7 +155,7 @@ class _Program:
             return 0
         return value
 
-    def _missing(self, operand: Operand, words: Words) -> int:
+    def _missing(self, operand: Operand, words: SbnWords) -> int:
         name, problems, meanings = operand.tokens[0], self.problems, self.names.meanings
         hint = problems.hint(name.text, (label for label in self.names.labels if "." not in label))
         what = str(meanings.get(name.key, "a word" if name.key in words.addresses else ""))

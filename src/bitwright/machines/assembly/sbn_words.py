@@ -12,7 +12,7 @@ from bitwright.text.problems import GiveUpError
 from bitwright.text.scanner import Token
 
 
-class Words:
+class SbnWords:
     """Words are numbered as they are declared, then as instructions first use them."""
 
     def __init__(self, names: Names, width: int, declared: Sequence[Statement], aliases: Sequence[Statement]) -> None:

@@ -258,18 +258,22 @@ class Expressions:
         difference = self.sum(left).plus(self.sum(right), -1)
         if self.target.routines:  # the difference that the machine would find, also between constants
             difference = Sum(difference.factors, wrap(difference.constant, self.width))
-        tests: dict[type[ast.cmpop], Condition] = {
-            ast.Lt: tree.Negative(difference),
-            ast.GtE: tree.Not(tree.Negative(difference)),
-            ast.Gt: tree.Positive(difference),
-            ast.LtE: tree.Not(tree.Positive(difference)),
-            ast.Eq: tree.Zero(difference),
-            ast.NotEq: tree.Not(tree.Zero(difference)),
-        }
-        if type(operator) not in tests:
+        if type(operator) not in _TESTS:
             raise self.refuse(node, f"a comparison is one of < <= > >= == !=, found {shown(node)}")
-        condition = tests[type(operator)]
-        return condition if difference.factors else tree.Always(_holds(condition, difference.constant))
+        test, wanted = _TESTS[type(operator)]
+        if not difference.factors:
+            return tree.Always(test.holds(difference.constant) == wanted)
+        return test(difference) if wanted else tree.Not(test(difference))
+
+
+_TESTS: dict[type[ast.cmpop], tuple[type[tree.Negative | tree.Positive | tree.Zero], bool]] = {
+    ast.Lt: (tree.Negative, True),
+    ast.GtE: (tree.Negative, False),
+    ast.Gt: (tree.Positive, True),
+    ast.LtE: (tree.Positive, False),
+    ast.Eq: (tree.Zero, True),
+    ast.NotEq: (tree.Zero, False),
+}
 
 
 def _joined(conditions: list[Condition], every: bool) -> Condition:
@@ -277,18 +281,6 @@ def _joined(conditions: list[Condition], every: bool) -> Condition:
     for condition in reversed(before):
         joined = tree.Both(condition, joined) if every else tree.either(condition, joined)
     return joined
-
-
-def _holds(condition: Condition, value: int) -> bool:
-    """What a comparison says of a constant."""
-    match condition:
-        case tree.Not(inner):
-            return not _holds(inner, value)
-        case tree.Negative():
-            return value < 0
-        case tree.Positive():
-            return value > 0
-    return value == 0
 
 
 def values(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from bitwright.machines.language.reader import read_source
+from bitwright.machines.language.routines import read_source
 from bitwright.machines.language.source import Target
 from bitwright.machines.language.tree import Routine
 

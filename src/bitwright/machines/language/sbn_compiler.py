@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from bitwright.bits import shorten
 from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine, OperationLine, commented, tidy
-from bitwright.machines.language.reader import read_source
+from bitwright.machines.language.routines import read_source
 from bitwright.machines.language.sbn_code import SbnCoder
 from bitwright.machines.language.source import SourceProblems, Target
 from bitwright.machines.language.tree import Assign, Return, Routine, Statement

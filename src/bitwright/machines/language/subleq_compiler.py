@@ -13,7 +13,7 @@ from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembly.subleq_assembler import MAX_WORDS, assemble_sq
 from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine, OperationLine, commented
 from bitwright.machines.language.expressions import PRINT, READ
-from bitwright.machines.language.reader import read_source
+from bitwright.machines.language.routines import read_source
 from bitwright.machines.language.runtime import runtime
 from bitwright.machines.language.source import Target
 from bitwright.machines.language.subleq_code import SubleqCoder
@@ -83,7 +83,7 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
     routines, description = read_source(source, SUBLEQ_TARGET, width, name)
     library, library_source = runtime(SUBLEQ_TARGET, width)
     known = {routine.name: routine for routine in (*routines, *library)}
-    text = _Program(known, routines[-1], width).text({"": source, "@": library_source})
+    text = _SubleqText(known, routines[-1], width).text({"": source, "@": library_source})
     head = commented(description or routines[-1].description)
     try:
         size, most = len(assemble_sq(text).image), min(1 << (width - 1), MAX_WORDS)
@@ -97,7 +97,7 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
     return "\n".join([*head, f".words {words}", f".width {width}", ".dialect howerj", "", text])
 
 
-class _Program:
+class _SubleqText:
     """A start that calls the last function of the source, and all functions that are called from there."""
 
     def __init__(self, known: dict[str, Routine], main: Routine, width: int) -> None:

@@ -50,6 +50,10 @@ class Negative:
 
     sum: Sum
 
+    @staticmethod
+    def holds(value: int) -> bool:
+        return value < 0
+
 
 @dataclass(frozen=True)
 class Positive:
@@ -57,12 +61,20 @@ class Positive:
 
     sum: Sum
 
+    @staticmethod
+    def holds(value: int) -> bool:
+        return value > 0
+
 
 @dataclass(frozen=True)
 class Zero:
     """The sum is zero."""
 
     sum: Sum
+
+    @staticmethod
+    def holds(value: int) -> bool:
+        return value == 0
 
 
 @dataclass(frozen=True)

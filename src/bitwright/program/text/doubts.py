@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from bitwright.bits import BoolArray
@@ -35,14 +37,23 @@ def _rules(tree: SyntaxTree, algorithm: Algorithm, bits: BoolArray, templates: B
         if rule not in alive:
             dead.setdefault(rule, template)
     found = []
-    for item in tree.statements:
-        if isinstance(item, syntax.When) and item.text in dead:
-            template = dead[item.text]
+    for rule, line, column in _written(tree) if dead else ():
+        if rule in dead:
+            template = dead[rule]
             members = program.block_members(int(program.template_block[template]))
             wanted = members[program.template_config[template] >> np.arange(len(members)) & 1 == 1]
             names = [program.layout.name_of(bit) for bit in wanted[~bits[wanted]].tolist()]
-            found.append(item.token.problem(f"this rule never matches: {_why(names)}"))
+            found.append(Problem(line, column, f"this rule never matches: {_why(names)}"))
     return found
+
+
+def _written(tree: SyntaxTree) -> Iterator[tuple[str, int, int]]:
+    """How each rule was written, and where."""
+    for item in tree.statements:
+        if isinstance(item, syntax.When):
+            yield item.text, item.token.line, item.token.column
+        elif isinstance(item, syntax.PlainLines):
+            yield from ((line.text(), line.line, line.column) for line in item.rules)
 
 
 def _ports(tree: SyntaxTree, algorithm: Algorithm, templates: BoolArray) -> list[Problem]:

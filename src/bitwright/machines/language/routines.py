@@ -22,7 +22,7 @@ def read_source(source: str, target: Target, width: int, name: str, prefix: str 
     problems = SourceProblems(source)
     try:
         module = parse(source, problems)
-        routines, description = _Reader(target, width, problems, prefix).module(module), ast.get_docstring(module)
+        routines, description = _SourceReader(target, width, problems, prefix).module(module), ast.get_docstring(module)
     except (TooManyProblemsError, GiveUpError):
         routines, description = [], None
     if problems:
@@ -30,7 +30,7 @@ def read_source(source: str, target: Target, width: int, name: str, prefix: str 
     return routines, description or ""
 
 
-class _Reader(Statements):
+class _SourceReader(Statements):
     def __init__(self, target: Target, width: int, problems: SourceProblems, prefix: str) -> None:
         super().__init__(target, width, problems)
         self.prefix = prefix
