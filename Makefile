@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-peers figures lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -22,6 +22,17 @@ demo: $(VENV)/ready
 
 test: $(VENV)/ready-dev lint
 	$(BIN)/python -m pytest
+
+# The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
+# sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).
+test-busy: $(VENV)/ready-dev
+	$(BIN)/python -m tests.busy --loops 8 --times 20
+
+fuzz: $(VENV)/ready-dev
+	$(BIN)/python -m tests.fuzz --minutes 10 --seed 1
+
+mutation: $(VENV)/ready-dev
+	$(BIN)/python -m tests.mutation --rooms theory,execution,learning --sample 200 --seed 0 --results mutation.jsonl
 
 lint: $(VENV)/ready-dev
 	$(BIN)/ruff check .

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
 from bitwright import multiplication, run, run_batch
-from bitwright.theory import Predictor, declared_range, smallest_examples, weights
 from bitwright.checking.certificate import certify
+from bitwright.theory import Predictor, declared_range, smallest_examples, weights
 
 
 def rows() -> Iterator[Row]:

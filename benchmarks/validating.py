@@ -30,8 +30,8 @@ from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.files.storage import write_atomically
-from bitwright.running.sliced.runs import SlicedRuns
 from bitwright.running.sliced.lanes import counting
+from bitwright.running.sliced.runs import SlicedRuns
 from bitwright.studies.style import COLOURS, plot_style
 from bitwright.theory.decisions import decide
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,10 @@ WAITING = (
     "viewer/test_page_in_browser.py",
     "test_workers.py",
 )
+
+
+# Shells start background jobs with Ctrl-C ignored, and programs that the tests start would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

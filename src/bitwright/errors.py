@@ -41,6 +41,9 @@ class ProgramError(BitwrightError):
         self.source = source
         super().__init__(self._summary())
 
+    def __reduce__(self) -> tuple[type[ProgramError], tuple[tuple[Problem, ...], str]]:
+        return type(self), (self.problems, self.source)  # so that it comes whole out of a worker process
+
     def _summary(self) -> str:
         first = self.problems[0]
         where = f"{self.source}:" if self.source and first.line else f"{self.source}: " if self.source else ""

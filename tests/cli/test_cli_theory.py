@@ -109,7 +109,11 @@ def test_a_promise_that_is_broken_is_believed_by_no_one_who_does_not_ask(capsys:
     assert assumed["sign"]["networks"] == 1  # type: ignore[index]
     out = call(capsys, "size", broken_promise, "--n", "declared")[1]
     assert "assuming n <= 1 (declared, not proved)" in out.splitlines()[0]
-    assert "matches 1 is broken" in call(capsys, "validate", broken_promise, "--random", 20)[1]
+    arguments = ("validate", broken_promise, "--random", 20)
+    assert "matches 1 is broken" in call(capsys, *arguments)[1]
+    declared = document(capsys, *arguments)["declared"]
+    assert isinstance(declared, dict)
+    assert (declared["matches"], declared["broken"], call(capsys, *arguments)[0]) == (1, True, 0)
 
 
 def test_keys_of_a_certificate(capsys: Capture) -> None:

@@ -64,6 +64,14 @@ def test_every_key_is_explained(capsys: Capture, one: Path) -> None:
         assert set(document(capsys, *arguments)) <= explained, verb
 
 
+def test_every_key_of_a_validation_is_explained(capsys: Capture, one: Path) -> None:
+    explained = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs" / "json.md").read_text()))
+    found = document(capsys, "validate", one, "--random", 9, "--sample-seed", 4)
+    assert set(found) <= explained
+    assert (found["name"], found["program_id"]) == ("one", parse(ONE).program.id)
+    assert (found["inputs"], found["seed"], found["sample_seed"]) == (9, None, 4)
+
+
 def test_inputs_and_program_of_a_sum(capsys: Capture) -> None:
     found = document(capsys, "add", 5, 6)
     assert (found["inputs"], found["program_id"]) == ({"p": 5, "q": 6}, addition(3).program.id)

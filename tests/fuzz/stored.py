@@ -21,6 +21,7 @@ from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 
 from bitwright import addition, certify, load, permutation
+from bitwright.checking.certificate_file import check_certificate, load_certificate, save_certificate
 from bitwright.checking.validation import make_task, validate
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
@@ -32,7 +33,6 @@ from bitwright.running.computer import Computer, Limits
 from bitwright.running.sampling import random_starts
 from bitwright.studies.table import Table, load_table
 from bitwright.theory import blocks_range
-from bitwright.checking.certificate_file import check_certificate, load_certificate, save_certificate
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, Settings, run_batch
-from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
 from bitwright.checking.certificate import certify
+from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
 from bitwright.theory import smallest_examples
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"

@@ -9,6 +9,7 @@ import pytest
 from lockstep import Steps, altered, compare, random_code
 
 from bitwright import InputError, Settings, run, run_batch
+from bitwright.checking.certificate import certify
 from bitwright.machines import (
     Code,
     Instruction,
@@ -22,7 +23,6 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.machines.sbn.parts import ceil_log2
-from bitwright.checking.certificate import certify
 from bitwright.theory import smallest_examples
 
 MACHINES = {"A": machine_a, "B": machine_b}

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from serving import ADD, Process, serving_process
+from serving import Process, eventually, serving_process
 
 from bitwright.web.limits import Limits
 
@@ -27,7 +27,7 @@ def server() -> Iterator[Process]:
     """Requests that do not come to their end are given up soon."""
     with serving_process(Limits(request_seconds=0.5)) as found:
         yield found
-        assert found.run(ADD)["state"] == "done"
+        eventually(lambda: b'"ok":true' in say(found, GOOD))  # on a busy machine even a good one may be given up
         assert found.said() == ""
 
 
@@ -228,5 +228,9 @@ def test_any_bytes_are_answered_or_refused(server: Process, text: bytes) -> None
     assert_proper(say(server, text + b"\r\n\r\n"))
 
 
-def test_a_good_request_is_answered(server: Process) -> None:
-    assert json.loads(say(server, GOOD).partition(b"\r\n\r\n")[2])["ok"]
+def test_a_broken_body_of_a_request_that_is_refused_already(server: Process) -> None:
+    """Two refusals in one breath, for the type and for the chunk; one is said."""
+    for _ in range(20):
+        found = say(server, b"POST /api/check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+        assert found.count(b"HTTP/1.1 4") == 1
+        assert_proper(found)

@@ -88,12 +88,12 @@ def command(
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     who = Workers.parse(workers)
+    if chosen["seed"] is not None and chosen["engine"] not in ("sampled", "network"):
+        raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
+    choice = engine_choice(chosen, quiet)
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
     if files_of(chosen) and target == "permutation" and order is None:
         order = ",".join(map(str, order_of(algorithm)))  # as the network file says
-    if chosen["seed"] is not None and random is not None and chosen["engine"] not in ("sampled", "network"):
-        raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
-    choice = engine_choice(chosen, quiet)
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
         oracle = _given_oracle(algorithm, function, oracle_arrays)

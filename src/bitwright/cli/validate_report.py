@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bitwright.app.programs import NAMES
+from bitwright.cli.reporting import program_id
 
 if TYPE_CHECKING:
     from bitwright.checking.validation import Failure, Validation
@@ -43,9 +44,9 @@ def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[
     task, tally = done.task, done.tally
     engine = task.engine
     return {
-        "algorithm": task.algorithm.name,
-        "program_id": task.algorithm.program.id,
         "name": task.algorithm.name,
+        "algorithm": task.algorithm.name,
+        "program_id": program_id(task.algorithm.program),
         "engine": engine.name,
         "rounding": engine.rounding,
         "examples": task.examples,

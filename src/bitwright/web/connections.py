@@ -121,8 +121,8 @@ class Connection(H11Protocol):
         head = [(name.encode(), value.encode()) for name, value in headers.items()]
         with suppress(h11.LocalProtocolError):
             response = h11.Response(status_code=status, headers=head, reason=STATUS_PHRASES[status])
-            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event) or b"")
+            events = (response, h11.Data(data=body), h11.EndOfMessage())
+            self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
         self.transport.close()
         self._watch()
 

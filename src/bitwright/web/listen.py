@@ -23,6 +23,7 @@ from bitwright.web.log import log_sparingly
 
 _AT_A_TIME = 16  # connections that are taken before others can be closed
 _QUEUE = 256  # connections that the operating system lets wait
+_SENT = 1 << 18  # bytes of an answer that the operating system keeps for who does not read
 _OWN_FILES = 48  # that the server has open besides connections and pipes to its processes
 
 
@@ -38,6 +39,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     opened = socket.socket(family, kind, protocol)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SENT)
         opened.bind(address)
         opened.listen(_QUEUE)
     except OSError as error:
