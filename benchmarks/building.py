@@ -29,8 +29,8 @@ def rows() -> Iterator[Row]:
     flight = engine.begin(np.random.default_rng(0).random((1, program.bits)) < 0.5)
     step = seconds(flight.step)
     arrays = [
-        *(group.literals for group in engine.plan.groups),
-        *(part for layer in engine.plan.layers for part in layer),
+        *(program.block_start, program.block_bits, program.template_block, program.template_config),
+        *(program.write_start, program.write_bits),
     ]
     one_pass = seconds(lambda: [array.copy() for array in arrays])
     yield Row(

@@ -34,8 +34,8 @@ def rows() -> Iterator[Row]:
         code = endless(sizes)
         state = machine.algorithm(code).state({})[None]
         steps = steps_per_instruction(sizes)
-        events = RuleEngine(machine.program).begin_long(state)
-        following = steps * seconds(lambda e=events, n=20 * steps: e.leap(n, ()), at_least=0.5) / (20 * steps)
+        moving = RuleEngine(machine.program).begin(state, long=True)
+        following = steps * seconds(lambda b=moving, n=20 * steps: b.leap(n), at_least=0.5) / (20 * steps)
         packed = steps * seconds(PackedBatch(RuleEngine(machine.program), state).step, repeat=2)
         yield Row(
             f"SBN machine B {numbers}, K = {machine.program.templates:,}, one run",

@@ -10,6 +10,7 @@ from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
 from bitwright import multiplication, run, run_batch
 from bitwright.checking.certificate import certify
+from bitwright.engines.make import make_engine
 from bitwright.theory import Predictor, declared_range, smallest_examples, weights
 
 
@@ -18,8 +19,8 @@ def rows() -> Iterator[Row]:
     states = random_states(algorithm, 1 << 15)
     for rounding in ("calibrated", "sign"):
         examples = smallest_examples(algorithm.program) if rounding == "sign" else None
-        settings = Settings(rounding, examples)  # type: ignore[arg-type]
-        ours = seconds(lambda s=settings: run_batch(algorithm, states, engine="limit", settings=s))
+        engine = make_engine("limit", algorithm.program, rounding=rounding, examples=examples)
+        ours = seconds(lambda e=engine: run_batch(algorithm, states, engine=e))
         templates = seconds(lambda: run_batch(algorithm, states))
         yield Row(
             f"limit engine, {rounding}, multiplication of 10 bits, batch of {len(states):,}",
@@ -29,9 +30,8 @@ def rows() -> Iterator[Row]:
     product = multiplication(64)
     templates = seconds(lambda: run(product, multiplicand=2**64 - 1, multiplier=3), repeat=2)
     for rounding in ("calibrated", "sign"):
-        settings = Settings(rounding, product.examples)  # type: ignore[arg-type]
         ours = seconds(
-            lambda s=settings: run(product, multiplicand=2**64 - 1, multiplier=3, engine="limit", settings=s), repeat=2
+            lambda r=rounding: run(product, multiplicand=2**64 - 1, multiplier=3, engine="limit", rounding=r), repeat=2
         )
         yield Row(
             f"limit engine, {rounding}, one 64-bit product with the margin of every step",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from bitwright.execution.events import EventBatch
-
 from benchmarks.measure import Row, alone, readable
 from bitwright.engines.make import make_engine
+from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
 
 # Sums all of memory through a pointer in its own code, for ever: reads, writes, self-modification and jumps.
@@ -54,10 +53,10 @@ def rows() -> Iterator[Row]:
 
 
 def steps_a_second(machine: MachineV, image: list[int], name: str, rounding: str) -> float:
-    """Of the event loop on one core, by the time of the processor; the best of three."""
-    engine = make_engine(name, machine.program, Settings(rounding))  # type: ignore[arg-type]
-    batch = engine.begin_long(machine.start(image)[None])  # type: ignore[attr-defined]
-    assert isinstance(batch, EventBatch)
+    """Of the loop over active blocks on one core, by the time of the processor; the best of three."""
+    engine = make_engine(name, machine.program, rounding=rounding)
+    batch = engine.begin(machine.start(image)[None], long=True)
+    assert isinstance(batch, ActiveBlocksBatch)
     batch.leap(1_000, (machine.halt,), (machine.boundary,))
     best = 0.0
     for _ in range(3):

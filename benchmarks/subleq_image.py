@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def run(machine: Any, image: list[int], name: str, text: str, wanted: bytes, plain: Interpreter) -> dict[str, Any]:
-    engine = make_engine(name, machine.program, Settings("sign"))
+    engine = make_engine(name, machine.program, rounding="sign")
     supply, output, answered = list(text.encode()), bytearray(), []
 
     def write(byte: int) -> None:

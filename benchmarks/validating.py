@@ -25,10 +25,19 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
-from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run_batch
+from bitwright import (
+    Algorithm,
+    EngineChoice,
+    TrainingSet,
+    addition,
+    choose_engine,
+    multiplication,
+    permutation,
+    run_batch,
+)
 from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
-from bitwright.engines.rules import LimitEngine, RuleEngine
+from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting
 from bitwright.running.sliced.runs import SlicedRuns
@@ -96,8 +105,7 @@ def against_peer(name: str, growth: Growth) -> Iterator[Row]:
     algorithm = MAKE[name](10)
     count = evaluations(10, name)
     for rounding in ("sign", "calibrated"):
-        settings = Settings(rounding, algorithm.examples if rounding == "sign" else None)  # type: ignore[arg-type]
-        spent = growth.ours[10] = every_input(algorithm, Arithmetic(name), settings)
+        spent = growth.ours[10] = every_input(algorithm, Arithmetic(name), rounding)
         rate = f"{count / spent / 1e6:,.0f} M evaluations/s"
         yield Row(f"every {name} of 10 bits, limit, {rounding}", readable(spent), rate)
     states = random_states(algorithm, 1 << 15)
@@ -133,9 +141,9 @@ def evaluations(bits: int, name: str) -> int:
     return 4**bits * (MAKE[name](bits).steps or 0)
 
 
-def every_input(algorithm: Algorithm, oracle: Arithmetic, settings: Settings | None = None) -> float:
+def every_input(algorithm: Algorithm, oracle: Arithmetic, rounding: str = "calibrated") -> float:
     """Seconds for every input; the best of several where that is short."""
-    task = make_task(algorithm, "limit", settings, oracle)
+    task = make_task(algorithm, choose_engine(algorithm, EngineChoice("limit", rounding)), oracle)
     spent: list[float] = []
     while len(spent) < 9 and sum(spent) < 8:
         begin = time.perf_counter()
@@ -174,12 +182,12 @@ class Peer:
         self.rates: np.ndarray[Any, Any] = np.max(ways, axis=0)
         self.rate = float(self.rates.max())
         self.compared = len(means)
-        limit = LimitEngine(algorithm.program, algorithm.program.templates, "calibrated").begin(states[: len(means)])
-        limit.step()
+        limit = LimitEngine(algorithm.program, algorithm.program.templates, "calibrated")
+        ours = limit.means(PackedBatch(limit, states[: len(means)]).match(), len(means))
         n = np.array([len(algorithm.program.match(state)) for state in states[: len(means)]])
-        off = np.abs(limit.outputs() - means).max(axis=1)
+        off = np.abs(ours - means).max(axis=1)
         self.error, self.error_single = float(off[n > 1].max()), float(off[n == 1].max(initial=0))
-        self.error32 = float(np.abs(limit.outputs() - means32).max())
+        self.error32 = float(np.abs(ours - means32).max())
         assert self.error < 1e-9
 
 
@@ -197,8 +205,8 @@ def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
 
 def memory(name: str, bits: int) -> str:
     _, peak = alone(
-        "from bitwright import *; from bitwright.checking.validation import *; "
-        f"t = validate(make_task({name}({bits}), oracle=Arithmetic('{name}'))).tally; assert t.wrong == 0"
+        f"from bitwright import {name}, validate; from bitwright.checking.validation import Arithmetic; "
+        f"assert validate({name}({bits}), oracle=Arithmetic('{name}')).tally.wrong == 0"
     )
     return f"{peak:.2f} GB"
 

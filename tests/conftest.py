@@ -19,7 +19,7 @@ settings.load_profile("patient")
 
 # Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
 WAITING = (
-    "server",
+    "web",
     "cli/test_cli_serve.py",
     "cli/test_faults.py",
     "cli/test_streams.py",

@@ -1,6 +1,6 @@
 """Runs images on machine V next to the plain interpreter: memory, address, steps and ports of every instruction.
 
-The machine is whatever makes its steps: the templates, the event loop, or a trained network.
+The machine is whatever makes its steps: the templates, the loops that follow what moves, or a trained network.
 """
 
 from __future__ import annotations
@@ -57,11 +57,10 @@ class _Row:
     """One image on its way: its oracle, and what must hold at which step."""
 
     truth: Interpreter
-    supply: list[int | None]
+    asked: list[int | None]
+    printed: list[int]
     due: int | None = 0  # when the next boundary comes; None while it waits for its host
     landed: tuple[int, list[int]] | None = None  # when, and which, words must be in memory
-    asked: list[int | None] = field(default_factory=list)
-    printed: list[int] = field(default_factory=list)
     done: bool = False
 
 
@@ -78,10 +77,13 @@ def compare(
     batch = begin(np.array([machine.start(image) for image in images]))
     rows = []
     for image in images:
-        row = _Row(Interpreter(machine.shape, image), [rng.choice((None, rng.randrange(256))) for _ in range(most + 1)])
-        row.truth._read = lambda row=row: row.asked.append(row.supply.pop()) or row.asked[-1]  # type: ignore[misc]
-        row.truth._write = row.printed.append
-        rows.append(row)
+        supply, asked, printed = [rng.choice((None, rng.randrange(256))) for _ in range(most + 1)], [], []
+
+        def read(supply: list[int | None] = supply, asked: list[int | None] = asked) -> int | None:
+            asked.append(supply.pop())
+            return asked[-1]
+
+        rows.append(_Row(Interpreter(machine.shape, image, read, printed.append), asked, printed))
     step, settle = 0, 0
     while any(not row.done for row in rows):
         states = batch.states()

@@ -120,7 +120,10 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
         (("addition", "--sample-seed", "3"), "--sample-seed says which inputs --random takes"),
         (("addition", "--random", "9", "--seed", "3"), "--seed chooses networks"),
         (("addition", "--random", "9", "--seed", "3"), "--sample-seed chooses inputs"),
-        (("addition", "--engine", "network", "--network", "x", "--seed", "3"), "leave out --width, --networks, --seed"),
+        (
+            ("addition", "--engine", "network", "--network", "x", "--seed", "3"),
+            "says how it was trained; leave out --seed",
+        ),
         (("addition", "--oracle", "a:b", "--oracle-arrays", "c:d"), "give --oracle or --oracle-arrays"),
         (("addition", "--oracle-arrays", "sums"), "--oracle-arrays takes module:function"),
         (("addition", "--random", "0"), "--random takes a number from 1 to 10^12"),
@@ -130,7 +133,7 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
         (("addition", "--oracle", "sums"), "--oracle takes module:function"),
         (("addition", "--oracle", "no_such_module:f"), "cannot import the oracle's module 'no_such_module'"),
         (("addition", "--oracle", "operator:ad"), "module operator has no function 'ad'"),
-        (("addition", "--width", "9"), "--network and --width go with --engine network"),
+        (("addition", "--width", "9"), "--width goes with --engine network, not limit"),
         (("addition", "--networks", "9"), "--networks goes with --engine sampled or network"),
         (("addition", "--engine", "network", "--network", "x.safetensors"), "x.safetensors"),
         (("addition", "--resume", "/dev/null/x"), "cannot"),
@@ -159,7 +162,7 @@ def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path
     interrupt(signal.SIGKILL, path, [*arguments, "--plain"])
     code, out, err = interrupt(signal.SIGINT, path, [*arguments, "--plain"])
     if code:
-        assert (code, out) == (130, "")
+        assert (code, out) == (130, ""), err
         assert "the same command goes on from there" in err
     done = json.loads(path.read_text())["batches"]
     assert done > 0

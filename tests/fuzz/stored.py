@@ -16,12 +16,10 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from bitwright.execution.engines import make_engine
 from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 
-from bitwright import addition, certify, load, permutation
-from bitwright.checking.certificate_file import check_certificate, load_certificate, save_certificate
+from bitwright import Certificate, addition, certify, load, make_engine, permutation
 from bitwright.checking.validation import make_task, validate
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
@@ -32,7 +30,6 @@ from bitwright.running.checkpoint import image_hash, load_checkpoint, save_check
 from bitwright.running.computer import Computer, Limits
 from bitwright.running.sampling import random_starts
 from bitwright.studies.table import Table, load_table
-from bitwright.theory import blocks_range
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))
@@ -183,16 +180,16 @@ def _array(array: Any) -> bytes:
 
 
 def write_certificate(path: Path) -> None:
-    save_certificate(certify(PROGRAM, "calibrated"), path)
+    certify(PROGRAM).save(path)
 
 
 def check(path: Path) -> None:
-    check_certificate(load_certificate(path), PROGRAM, blocks_range(PROGRAM))
+    Certificate.load(path).check(addition(2))
 
 
 @cache
 def _task() -> Any:
-    return make_task(addition(2), "limit")
+    return make_task(addition(2), make_engine("limit", PROGRAM))
 
 
 def write_progress(path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import InputError, Settings, run_batch
+from bitwright import InputError, run_batch
 from bitwright.checking.certificate import certify
+from bitwright.engines.make import make_engine
 from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
 from bitwright.theory import smallest_examples
 
@@ -46,12 +47,12 @@ def test_answers_are_those_of_the_interpreter(path: Path, kind: str) -> None:
     states = np.array([algorithm.state(values) for values in inputs])
     needed = smallest_examples(machine.program)
     assert certify(machine.program, "sign", examples=needed).certified
-    for engine, settings in (
-        ("templates", Settings()),
-        ("limit", Settings("calibrated")),
-        ("limit", Settings("sign", needed)),
+    for engine in (
+        make_engine("templates", machine.program),
+        make_engine("limit", machine.program),
+        make_engine("limit", machine.program, rounding="sign", examples=needed),
     ):
-        done = run_batch(algorithm, states, engine=engine, settings=settings)
+        done = run_batch(algorithm, states, engine=engine)
         assert done.halted.all()
         for values, state in zip(inputs, done.states, strict=True):
-            assert algorithm.read(state) == run_interpreter(code, values), (engine, values)
+            assert algorithm.read(state) == run_interpreter(code, values), (engine.describe(), values)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lockstep import Steps, altered, compare, random_code
 
-from bitwright import InputError, Settings, run, run_batch
+from bitwright import InputError, run, run_batch
 from bitwright.checking.certificate import certify
 from bitwright.machines import (
     Code,
@@ -127,12 +127,14 @@ def test_a_loop_runs_to_its_halt(kind: str, x: int) -> None:
 def test_the_limit_runs_it_too(kind: str, rounding: str) -> None:
     machine = MACHINES[kind](COUNTDOWN.sizes)
     program = machine.program
-    settings = Settings(rounding, smallest_examples(program) if rounding == "sign" else None)  # type: ignore[arg-type]
-    done = run(machine.algorithm(COUNTDOWN), x=4, engine="limit", settings=settings)
+    examples = smallest_examples(program) if rounding == "sign" else program.templates
+    padding = examples - program.templates
+    done = run(machine.algorithm(COUNTDOWN), x=4, engine="limit", rounding=rounding, padding=padding)
     assert (done.halted, done.value) == (True, -1)
     assert done.margin is not None
     assert done.margin > 0
-    assert certify(program, rounding, examples=settings.examples).certified  # type: ignore[arg-type]
+    assert done.examples == examples
+    assert certify(program, rounding, examples=examples).certified  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", MACHINES)

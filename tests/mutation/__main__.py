@@ -1,4 +1,4 @@
-"""How many small mistakes the tests notice: `python -m tests.mutation --rooms theory,execution --sample 200 --seed 0`.
+"""How many small mistakes the tests notice: `python -m tests.mutation --rooms theory,engines --sample 200 --seed 0`.
 
 Each mutant of the sample is tried against the tests of its room. Every result is added to a file at once, so the same
 command goes on where it was stopped; at the end it prints the score and what survived.
@@ -19,7 +19,9 @@ from mutation.trial import Result, Trial, add_result, all_mutants, load_results
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("--rooms", default="theory,execution,learning", help="folders of src/bitwright")
+    parser.add_argument(
+        "--rooms", default="encoding,theory,networks,engines,running,checking", help="folders of src/bitwright"
+    )
     parser.add_argument("--sample", type=int, default=200, help="mutants to try, drawn from all")
     parser.add_argument("--seed", type=int, default=0, help="which")
     parser.add_argument("--results", type=Path, default=Path("mutation.jsonl"), help="the file that grows")

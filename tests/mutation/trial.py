@@ -20,7 +20,7 @@ _COPIED = (
     *("src", "tests", "examples", "docs", "benchmarks", "pyproject.toml", "README.md", "CHANGELOG.md"),
     *("Makefile", "CONTRIBUTING.md", "LICENSE", "CITATION.cff", "constraints.txt"),
 )
-_ON_GPUS = ("learning/fused.py",)  # whose tests need one
+_ON_GPUS = ("networks/fused.py",)  # whose tests need one
 _MULTIPLE, _LEAST = 10, 120  # of the seconds of processor time that sound code takes; and at least so many
 
 

@@ -84,7 +84,7 @@ def test_the_torch_engine_agrees() -> None:
 
 
 def test_trained_on_the_spot() -> None:
-    done = run(addition(5), p=19, q=30, engine="network", settings=Settings(width=2048))
+    done = run(addition(5), p=19, q=30, engine="network", width=2048)
     assert done.value == 49
     assert done.margin is not None
     assert 0.1 < done.margin < 0.5

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from programs import CASES, Case, crowded
 
 from bitwright import InputError, addition, multiplication, permutation
+from bitwright.checking.certificate import certify
 from bitwright.theory import (
     Range,
     blocks_range,
-    certify,
     declared_range,
     smallest_examples,
     weights,
@@ -121,11 +121,10 @@ def test_matches_needed_is_where_the_mean_turns_positive() -> None:
             assert means[0] <= 1e-15 < means[1]
 
 
-def test_ties_are_settled_by_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_are_settled_by_intervals() -> None:
     crowds = np.arange(1, 40)
     expected = matches_needed(40, crowds, 40)
-    monkeypatch.setattr("bitwright.theory.signs._CLOSE", 0.4)  # almost everything is a tie now
-    assert (matches_needed(40, crowds, 40) == expected).all()
+    assert (matches_needed(40, crowds, 40, close=0.4) == expected).all()  # almost everything is a tie now
 
 
 def test_impossible_requests() -> None:

@@ -10,16 +10,9 @@ import pytest
 from programs import crowded
 
 from bitwright import Algorithm, InputError, multiplication, parse
-from bitwright.theory import (
-    Certificate,
-    DoesNotHoldError,
-    Rounding,
-    blocks_range,
-    certify,
-    check_certificate,
-    load_certificate,
-    save_certificate,
-)
+from bitwright.checking.certificate import Certificate, certify
+from bitwright.checking.certificate_file import DoesNotHoldError
+from bitwright.theory import Rounding
 
 
 @pytest.fixture
@@ -38,9 +31,9 @@ def test_a_certificate_can_be_checked_again(task: Algorithm, rounding: Rounding,
     path = tmp_path / "certificate.json"
     certificate = certify(task.program, rounding)
     assert (certificate.witness is None) == (rounding == "calibrated")
-    save_certificate(certificate, path)
-    assert load_certificate(path) == certificate
-    check_certificate(load_certificate(path), task.program, blocks_range(task.program))
+    certificate.save(path)
+    assert Certificate.load(path) == certificate
+    Certificate.load(path).check(task)
 
 
 CHANGES = {
@@ -89,7 +82,7 @@ def test_a_certificate_with_one_claim_changed_does_not_hold(task: Algorithm, nam
     assert document[name] != CHANGES[name]
     path = written({**document, name: CHANGES[name]}, tmp_path)
     with pytest.raises(DoesNotHoldError, match=f"{name} =|another program|certificate does not hold"):
-        check_certificate(load_certificate(path), task.program, blocks_range(task.program))
+        Certificate.load(path).check(task)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +96,7 @@ def test_a_claim_of_another_type_does_not_hold_though_it_compares_equal(
     certificate = certify(task.program, "sign")
     changed = replace(certificate, **{name: type(value)(getattr(certificate, name))})  # type: ignore[operator]
     with pytest.raises(DoesNotHoldError, match=f"it says {name} ="):
-        check_certificate(changed, task.program, blocks_range(task.program))
+        changed.check(task)
 
 
 @pytest.mark.parametrize(
@@ -146,15 +139,14 @@ def test_a_value_of_another_kind_makes_it_no_certificate(
 ) -> None:
     path = written({**asdict(certify(task.program, "sign")), name: value}, tmp_path)
     with pytest.raises(InputError, match=f"is not a certificate: {name} must be {wanted}"):
-        load_certificate(path)
+        Certificate.load(path)
 
 
 def test_other_versions_may_have_made_it(task: Algorithm, tmp_path: Path) -> None:
     document = asdict(certify(task.program, "sign"))
     for version, flint in (("0.2.0", "0.6.0"), ("1.10.3rc1", "0.9.0a2"), ("2.0.0.dev3", "1.2")):
         changed = {**document, "version": version, "arithmetic": f"python-flint {flint}, 128-bit balls"}
-        certificate = load_certificate(written(changed, tmp_path))
-        check_certificate(certificate, task.program, blocks_range(task.program))
+        Certificate.load(written(changed, tmp_path)).check(task)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +168,7 @@ def test_files_that_are_no_certificates(content: str, piece: str, tmp_path: Path
     path = tmp_path / "odd.json"
     path.write_text(content)
     with pytest.raises(InputError, match=piece):
-        load_certificate(path)
+        Certificate.load(path)
 
 
 def test_a_key_that_is_there_twice_or_unknown(task: Algorithm, tmp_path: Path) -> None:
@@ -185,18 +177,18 @@ def test_a_key_that_is_there_twice_or_unknown(task: Algorithm, tmp_path: Path) -
     for name in ("certified", "version", "n_max"):
         path.write_text(text.replace("{", f'{{"{name}": 3, ', 1))
         with pytest.raises(InputError, match=f"has '{name}' twice"):
-            load_certificate(path)
+            Certificate.load(path)
     path.write_text(text.replace("{", '{"sworn": true, ', 1))
     with pytest.raises(InputError, match="the unknown sworn"):
-        load_certificate(path)
+        Certificate.load(path)
     path.write_text(text.replace('"margin": -', '"margin": -1e999, "old": -'))
     with pytest.raises(InputError, match="too large a number"):
-        load_certificate(path)
+        Certificate.load(path)
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        load_certificate(tmp_path / "none.json")
+        Certificate.load(tmp_path / "none.json")
 
 
 def test_a_certificate_is_worth_nothing_for_another_program(task: Algorithm) -> None:
@@ -204,22 +196,22 @@ def test_a_certificate_is_worth_nothing_for_another_program(task: Algorithm) -> 
     lines = task.text().splitlines()
     rules = [at for at, line in enumerate(lines) if line.startswith("when ")]
     for at in rules[::7]:  # one template left out
-        without = parse("\n".join(lines[:at] + lines[at + 1 :])).program
+        without = parse("\n".join(lines[:at] + lines[at + 1 :]))
         with pytest.raises(DoesNotHoldError, match="another program"):
-            check_certificate(certificate, without, blocks_range(without))
-        forged = replace(certificate, program_id=without.id)
+            certificate.check(without)
+        forged = replace(certificate, program_id=without.program.id)
         with pytest.raises(DoesNotHoldError, match="does not hold"):
-            check_certificate(forged, without, blocks_range(without))
+            forged.check(without)
 
 
 def test_a_training_set_smaller_than_the_program_does_not_hold(task: Algorithm) -> None:
     certificate = replace(certify(task.program, "calibrated"), examples=5)
     with pytest.raises(DoesNotHoldError, match="it says examples = 5, and the program has 62 templates"):
-        check_certificate(certificate, task.program, blocks_range(task.program))
+        certificate.check(task)
 
 
 def test_a_witness_of_ten_thousand_bits_goes_through_a_file(tmp_path: Path) -> None:
     program = crowded(100, bystanders=10_000)
     path = tmp_path / "large.json"
-    save_certificate(certify(program, "sign"), path)
-    check_certificate(load_certificate(path), program, blocks_range(program))
+    certify(program, "sign").save(path)
+    Certificate.load(path).check(Algorithm("large", program))

@@ -10,9 +10,9 @@ import pytest
 from programs import crowded
 
 from bitwright import InputError, addition, multiplication, permutation
+from bitwright.checking.certificate import certify
 from bitwright.theory import (
     calibrated_size,
-    certify,
     check_scope,
     covariance,
     declared_range,

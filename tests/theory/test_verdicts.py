@@ -11,13 +11,12 @@ from programs import crowded
 
 from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
+from bitwright.checking.certificate import Certificate, certify
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.theory import (
-    Certificate,
     Range,
-    certify,
     declared_range,
     sign_size,
     smallest_examples,

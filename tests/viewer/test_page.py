@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import InputError, Run, Settings, addition, make_engine, multiplication, permutation, run, weights
+from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.viewer import Computer, trace_page, trace_text
 from bitwright.viewer.page import outputs, page
@@ -42,8 +42,7 @@ def opened(html: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
 
 
 def recorded(**settings: Any) -> Run:
-    engine = settings.pop("engine", "limit")
-    return run(addition(5), p=21, q=11, engine=engine, settings=Settings(**settings), record=True)
+    return run(addition(5), p=21, q=11, record=True, **{"engine": "limit", **settings})
 
 
 def test_the_data_gives_the_run_back() -> None:
@@ -153,8 +152,7 @@ def test_a_run_must_be_recorded() -> None:
 @pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "sampled"])
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
 def test_where_nothing_matches_nothing_is_at_stake(engine: str, rounding: str) -> None:
-    settings = Settings(rounding=rounding)  # type: ignore[arg-type]
-    done = run(addition(3), p=0, q=0, engine=engine, settings=settings, record=True)
+    done = run(addition(3), p=0, q=0, engine=engine, rounding=rounding, record=True)
     facts, arrays = opened(trace_page(done))
     assert facts["real"]["least"] is None
     assert np.isinf(arrays["margin"]).all()

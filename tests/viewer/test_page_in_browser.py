@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
-from bitwright import Run, Settings, addition, make_engine, parse, permutation, run, variance, weights
+from bitwright import Run, addition, make_engine, parse, permutation, run, train, variance, weights
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.viewer import Computer, trace_page
 
@@ -181,10 +181,10 @@ def test_the_address_keeps_the_place(show: Open, done: Run) -> None:
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
 def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     algorithm = replace(addition(5), examples=None)
-    settings = Settings(rounding=rounding, examples=90)  # type: ignore[arg-type]
-    done = run(algorithm, p=21, q=11, engine="limit", settings=settings, record=True)
+    engine = make_engine("limit", algorithm.program, rounding=rounding, examples=90)
+    done = run(algorithm, p=21, q=11, engine=engine, record=True)
     assert done.trace is not None
-    check = make_engine("kernel", algorithm.program, settings)
+    check = make_engine("kernel", algorithm.program, rounding=rounding, examples=90)
     page = show(trace_page(done))
     margins = []
     for step in range(done.steps):
@@ -208,7 +208,7 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
 
 def test_outputs_of_a_trained_network(show: Open) -> None:
     algorithm = addition(4)
-    engine = make_engine("network", algorithm.program, Settings(width=512))
+    engine = make_engine("network", algorithm.program, trained=[train(algorithm, width=512)])
     done = run(algorithm, p=11, q=6, engine=engine, record=True)
     assert done.trace is not None
     page = show(trace_page(done))
@@ -257,7 +257,7 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
 
 
 def test_a_run_that_goes_wrong_says_so(show: Open) -> None:
-    done = run(addition(6), p=37, q=45, engine="sampled", settings=Settings(rounding="sign", seed=1), record=True)
+    done = run(addition(6), p=37, q=45, engine="sampled", rounding="sign", seed=1, record=True)
     assert done.trace is not None
     states = done.trace.states()
     rules = make_engine("templates", done.algorithm.program).begin(states[:-1])

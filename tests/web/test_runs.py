@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, Settings, TrainingSet, addition, certify, multiplication, parse, permutation, run
+from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
 from bitwright.machines import assemble, machine_a, machine_b
-from bitwright.theory import (
-    blocks_range,
-    check_certificate,
-    load_certificate,
-    save_certificate,
-    smallest_examples,
-)
+from bitwright.theory import smallest_examples
 from bitwright.viewer import Computer, run_title, trace_page
 from bitwright.web.examples import EXAMPLES, example_texts
 
@@ -46,8 +40,7 @@ def test_every_algorithm_with_every_engine(
     more = {"networks": 500} if engine == "sampled" else {"width": 2048, "seed": 3} if engine == "network" else {}
     job = server.run({"source": source, "inputs": texts(values), "engine": engine, **more})
     assert job["state"] == "done", job["message"]
-    settings = Settings(networks=more.get("networks", 1), seed=more.get("seed", 0), width=more.get("width"))
-    done = run(algorithm, values, engine=engine, settings=settings, record=True)
+    done = run(algorithm, values, engine=engine, record=True, **more)
     found = job["result"]
     assert (found["outputs"], found["steps"], found["halted"]) == (texts(done.outputs), done.steps, True)
     assert (found["margin"], found["title"]) == (done.margin, run_title(done))
@@ -64,15 +57,15 @@ def test_the_certificate_is_the_one_of_the_library_and_holds(server: Any, roundi
     job = server.run({"source": source, "inputs": {"multiplicand": "3", "multiplier": "5"}, "rounding": rounding})
     path = tmp_path / "certificate.json"
     path.write_bytes(server.file(job, "certificate.json"))
-    certificate = load_certificate(path)
-    within = blocks_range(algorithm.program)
-    examples = algorithm.examples if rounding == "sign" else None
-    assert certificate == certify(algorithm.program, rounding, within, examples)
+    certificate = Certificate.load(path)
+    assert certificate == certify(algorithm, rounding)
+    assert certificate.examples == (algorithm.examples if rounding == "sign" else algorithm.program.templates)
+    assert (certificate.n_source, certificate.program_id) == ("blocks", algorithm.program.id)
     assert job["result"]["certificate"] == json.loads(json.dumps(asdict(certificate)))
     assert certificate.verdict == ("refuted" if rounding == "sign" else "certified")
-    check_certificate(certificate, algorithm.program, within)
+    certificate.check(algorithm)
     again = tmp_path / "again.json"
-    save_certificate(certificate, again)
+    certificate.save(again)
     assert path.read_bytes() == again.read_bytes()
 
 
@@ -98,8 +91,7 @@ def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
     code = assemble(GCD, "gcd")
     machine = (machine_a if kind == "A" else machine_b)(code.sizes)
     algorithm = replace(machine.algorithm(code), examples=smallest_examples(machine.program))
-    settings = Settings("sign", algorithm.examples)
-    done = run(algorithm, a=12, b=18, engine="limit", settings=settings, record=True)
+    done = run(algorithm, a=12, b=18, engine="limit", rounding="sign", record=True)
     assert job["result"]["outputs"] == {"gcd": "6"}
     assert job["result"]["margin"] == done.margin
     assert job["result"]["certificate"]["certified"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.checking.ranges import matches_range
 from bitwright.cli.options import (
     bits_option,
     json_option,
@@ -62,6 +61,7 @@ def command(
     from bitwright.app.engines import EngineChoice
     from bitwright.checking.certificate import certify
     from bitwright.checking.certificate_file import DoesNotHoldError, save_certificate
+    from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_rounding
 
     if output is not None and output.suffix != ".json":

@@ -53,9 +53,10 @@ def run_image(
     if checkpoint is not None:
         check_writable(checkpoint)
     chosen = choice or MachineChoice()
-    hidden = (
-        width if chosen.word_width is not None else None
-    )  # --width is the word's, unless that has a name of its own
+    # --width is the word's, unless that has a name of its own.
+    hidden = width if chosen.word_width is not None else None
+    if hidden is not None and options["engine"] != "network":
+        raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
     if hidden is None and width is not None and width > MAX_WIDTH:
         raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")
     if hidden is None and width is not None:

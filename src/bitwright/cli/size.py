@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.checking.ranges import matches_range
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, range_option
 from bitwright.cli.reporting import StepProgress, print_json
 from bitwright.cli.targets import find_algorithm
@@ -52,6 +51,7 @@ def command(
     With --network: how wide one network with a zero-output start and calibrated rounding should be. That is measured on
     networks trained now, not proved.
     """
+    from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_scope, sizes
 
     algorithm = find_algorithm(target, bits, order, machine=machine)

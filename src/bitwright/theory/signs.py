@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, beta
 
-_CLOSE = 1e-9  # closer ties than this, relative, are left to interval arithmetic; doubles are good to 1e-13 here
+CLOSE = 1e-9  # closer ties than this, relative, are left to interval arithmetic; doubles are good to 1e-13 here
 
 
 def rho(n: ArrayLike) -> FloatArray:
@@ -23,16 +23,19 @@ def rho(n: ArrayLike) -> FloatArray:
     return np.where(n <= 1, 0.0, n - (2 * pi - 1) / beta(np.maximum(n, 1)))
 
 
-def matches_needed(n_max: int, writers: IntArray, examples: int) -> IntArray:  # (n_max + 1, len(writers))
+def matches_needed(
+    n_max: int, writers: IntArray, examples: int, close: float = CLOSE
+) -> IntArray:  # (n_max + 1, len(writers))
     """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
 
-    Where a double cannot tell on which side of a whole number the quotient lies, interval arithmetic does.
+    Where a double cannot tell on which side of a whole number the quotient lies (it is as `close` as this to one),
+    interval arithmetic does.
     """
     quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)
     needed = np.floor(quotient).astype(np.int64) + 1
     nearest = np.rint(quotient)
-    close = (np.abs(quotient - nearest) <= _CLOSE * np.maximum(nearest, 1)) & (nearest >= 1)
-    for n, at in np.argwhere(close).tolist():
+    ties = (np.abs(quotient - nearest) <= close * np.maximum(nearest, 1)) & (nearest >= 1)
+    for n, at in np.argwhere(ties).tolist():
         below = int(nearest[n, at])  # is the mean above 0 already with this many matches?
         # A mean of exactly 0 would round to 0.
         needed[n, at] = below if mean_is_positive(examples, n, int(writers[at]), below) else below + 1

@@ -106,7 +106,7 @@ def on_machine_v(program: Assembly, engine: str, inputs: tuple[int, ...] = (), t
     """What machine V prints; its memory and its instructions are the interpreter's."""
     printed, truth = interpreted(program, inputs, text)
     machine, said, supply = machine_v(truth.shape), bytearray(), iter(given_to(inputs) + text)
-    chosen = make_engine(engine, machine.program, Settings("calibrated"))
+    chosen = make_engine(engine, machine.program)
     ending = Computer(machine, chosen, machine.start(program.image), lambda: next(supply, None), said.append).run()
     assert (ending.reason, ending.memory, ending.tally.instructions) == ("halt", truth.memory, truth.executed)
     assert bytes(said) == printed

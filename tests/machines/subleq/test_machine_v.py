@@ -6,12 +6,14 @@ import random
 
 import numpy as np
 import pytest
-from bitwright.execution.events import EventBatch, Tables
 from lockstep import altered
 from subleq_lockstep import Report, compare, random_image
 
 from bitwright import InputError
+from bitwright.bits import BoolArray
 from bitwright.engines.rules import PackedBatch, RuleEngine
+from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
+from bitwright.engines.sparse.tables import SparseTables
 from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v, resources
 
 MACHINES = [
@@ -103,24 +105,28 @@ def test_the_comparison_notices_what_is_wrong() -> None:
         assert differs(bits), bits
 
 
-@pytest.mark.skipif(not events.AVAILABLE, reason="numba is not installed")
 @pytest.mark.parametrize(("words", "width", "dialect"), [(16, 6, "howerj"), (11, 6, "kth"), (64, 8, "plain")])
-def test_the_event_loop_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
+def test_the_loop_over_active_blocks_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
     """In lockstep with packed words, n and all; and against the interpreter."""
     v, rng = machine(words, width, dialect), random.Random(7)
-    tables, engine = Tables(v.program), RuleEngine(v.program)
+    tables, engine = SparseTables(v.program), RuleEngine(v.program)
+
+    def follow(states: BoolArray) -> ActiveBlocksBatch:
+        [state] = states
+        return ActiveBlocksBatch(tables, state, rounded=False)
+
     for number in range(12):
         image = random_image(rng, v.shape)
-        found = compare(v, [image], most=10, begin=lambda states: EventBatch(v.program, states, tables=tables))
+        found = compare(v, [image], most=10, begin=follow)
         assert found.mismatches == []
         state = v.start(image)[np.newaxis]
-        event, packed = EventBatch(v.program, state, tables=tables), PackedBatch(engine, state)
+        active, packed = follow(state), PackedBatch(engine, state)
         for _ in range(4 * v.timing.steps if number < 4 else 20):
             n = len(v.program.match(packed.states()[0]))
-            event.step()
+            active.step()
             packed.step()
-            assert (event.states() == packed.states()).all()
-            assert event.matches == (n, n)
+            assert (active.states() == packed.states()).all()
+            assert active.matches == (n, n)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from bitwright.checking.validation.tally import Tally
 from bitwright.errors import InputError
 from bitwright.files.documents import check_fields, one_of, parse, read_file, real, table, whole
 from bitwright.files.storage import write_atomically
+from bitwright.program import Program
+from bitwright.theory.ranges import blocks_range
 
 FORMAT = "bitwright validation 2"
 _MAX_BYTES = 1 << 28
@@ -55,6 +57,8 @@ class ProgressFile:
         batches, tally = document["batches"], Tally.from_json(document["tally"], path)
         if not _adds_up(tally) or tally.inputs != min(batches * task.batch, task.inputs.count):
             raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
+        if not _can_occur(tally, task.algorithm.program):
+            raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")
         return batches, tally, float(document["seconds"])
 
     def _compare(self, then: dict[str, Any]) -> None:
@@ -76,6 +80,14 @@ def _adds_up(tally: Tally) -> bool:
         and tally.wrong_steps <= tally.evaluations
         and tally.beyond <= tally.inputs
         and bool(tally.beyond) == (tally.first_beyond is not None)
+    )
+
+
+def _can_occur(tally: Tally, program: Program) -> bool:
+    """Whether states of this program can have these n, and bits with so many writers and matches."""
+    n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
+    return max(tally.matches, default=0) <= n_max and all(
+        n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples
     )
 
 

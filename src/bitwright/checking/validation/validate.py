@@ -88,7 +88,7 @@ def validate(
     """Does a task; the result does not depend on the workers. With `resume` it goes on from that file, and keeps it.
 
     Files of networks and of a function are read once, now; what is then done to them changes nothing. `progress` is
-    along about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
+    told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
     """
     begin = time.perf_counter()
     ready = prepare(task)
@@ -135,7 +135,7 @@ class _Watch:
         self._tell()
 
     def look(self, number: int) -> Look | None:
-        """To be along about one batch."""
+        """To be told about one batch."""
 
         def note(share: float) -> None:
             with self._lock:
