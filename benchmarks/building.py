@@ -27,6 +27,7 @@ def rows() -> Iterator[Row]:
     program = addition(LENGTH).program
     engine = RuleEngine(program)
     flight = engine.begin(np.random.default_rng(0).random((1, program.bits)) < 0.5)
+    flight.step()  # the first one loads the compiled loop, and looks at everything
     step = seconds(flight.step)
     arrays = [
         *(program.block_start, program.block_bits, program.template_block, program.template_config),

@@ -17,7 +17,8 @@ import pytest
 from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.viewer import Computer, trace_page, trace_text
-from bitwright.viewer.page import outputs, page
+from bitwright.viewer.page.blob import Blob
+from bitwright.viewer.page.outputs import outputs_data
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -26,9 +27,15 @@ def opened(html: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Facts and arrays, as the page's script reads them."""
     [facts] = re.findall(r'<script type="application/json" id="facts">(.*?)</script>', html, re.DOTALL)
     [data] = re.findall(r'<script type="application/octet-stream" id="data">(.*?)</script>', html)
-    found, blob, at = json.loads(facts), zlib.decompress(b64decode(data)), 0
+    found = json.loads(facts)
+    return found, unpacked(found["arrays"], b64decode(data))
+
+
+def unpacked(directory: list[Any], data: bytes) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays that a page's data holds, by its directory."""
+    blob, at = zlib.decompress(data), 0
     arrays: dict[str, np.ndarray[Any, Any]] = {}
-    for name, coding, length in found["arrays"]:
+    for name, coding, length in directory:
         part = blob[at : at + length]
         at += -(-length // 8) * 8
         if coding.startswith("xor"):
@@ -38,7 +45,7 @@ def opened(html: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
             arrays[name] = np.cumsum(np.frombuffer(part, dtype="<i4"), dtype=np.int32)
         else:
             arrays[name] = np.frombuffer(part, dtype=f"<{coding}")
-    return found, arrays
+    return arrays
 
 
 def recorded(**settings: Any) -> Run:
@@ -60,7 +67,7 @@ def test_the_data_gives_the_run_back() -> None:
 @pytest.mark.parametrize("engine", ["limit", "kernel", "sampled", "network"])
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
 def test_the_smallest_margin_is_that_of_the_run(engine: str, rounding: str) -> None:
-    done = recorded(engine=engine, rounding=rounding, **({"width": 512} if engine == "network" else {"examples": 80}))
+    done = recorded(engine=engine, rounding=rounding, **({"width": 512} if engine == "network" else {"padding": 60}))
     facts, arrays = opened(trace_page(done))
     assert arrays["margin"].min() == pytest.approx(done.margin, rel=1e-5)
     least = facts["real"]["least"]
@@ -86,13 +93,14 @@ def test_recorded_outputs_are_those_that_were_rounded() -> None:
     assert recorded(engine="limit").trace.outputs is None  # type: ignore[union-attr]
 
 
-def test_of_long_runs_the_closest_outputs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_long_runs_the_closest_outputs_are_kept() -> None:
     done = run(multiplication(3), multiplicand=5, multiplier=6, engine="kernel", record=True)
     everything = opened(trace_page(done))[1]["outputs"].reshape(done.steps, -1)
-    monkeypatch.setattr(outputs, "MAX_VALUES", 100)
-    monkeypatch.setattr(outputs, "CLOSEST", 7)
-    facts, arrays = opened(trace_page(done))
-    assert (facts["real"]["stored"], facts["real"]["closest"]) == ("closest", 7)
+    assert done.trace is not None
+    blob = Blob()
+    said = outputs_data(done, done.trace, blob, most=100, closest=7)
+    assert (said["stored"], said["closest"]) == ("closest", 7)
+    arrays = unpacked(blob.directory, blob.packed())
     chosen, kept = arrays["chosen"].reshape(done.steps, 7), arrays["outputs"].reshape(done.steps, 7)
     np.testing.assert_array_equal(kept, np.take_along_axis(everything, chosen, axis=1))
     for step in range(done.steps):
@@ -134,13 +142,16 @@ def test_nothing_in_the_data_can_become_markup_and_no_other_script_may_run() -> 
     assert "https:" not in html
 
 
-def test_numbers_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_of_any_length() -> None:
     value = 2**20_000 - 1
     done = run(permutation(range(20_000, 0, -1)), p=value, record=True)
     facts, _ = opened(trace_page(done))
     assert len(facts["inputs"]["p"]) == 6021
-    monkeypatch.setattr(page, "MAX_BITS", 19_999)
-    with pytest.raises(InputError, match="at most 19,999 bits, this run has 20,000"):
+
+
+def test_what_is_too_large_for_a_page_is_refused() -> None:
+    done = run(permutation(range(500_001, 0, -1)), p=1, record=True)
+    with pytest.raises(InputError, match="at most 500,000 bits, this run has 500,001$"):
         trace_page(done)
 
 

@@ -12,6 +12,7 @@ from bitwright.errors import InputError
 from bitwright.program import FIXED_POINT, Algorithm
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
+_NONE = np.zeros((), dtype=bool)
 
 
 class Ending(ABC):
@@ -25,7 +26,7 @@ class Ending(ABC):
         return np.zeros(len(batch.states()), dtype=bool)
 
     @abstractmethod
-    def reached(self, batch: Batch) -> BoolArray:  # (batch,)
+    def reached(self, batch: Batch) -> BoolArray:  # (batch,), or () for all of them
         """Which states are done after the step just made."""
 
     def at_limit(self, limit: int) -> bool:  # noqa: ARG002
@@ -61,8 +62,8 @@ class StepCount(Ending):
     def __init__(self, steps: int) -> None:
         self._steps = steps
 
-    def reached(self, batch: Batch) -> BoolArray:
-        return np.zeros(len(batch.unchanged()), dtype=bool)
+    def reached(self, batch: Batch) -> BoolArray:  # noqa: ARG002
+        return _NONE
 
     def at_limit(self, limit: int) -> bool:
         return limit == self._steps

@@ -24,8 +24,13 @@ MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the close
 CLOSEST = 32
 
 
-def outputs_data(run: Run, trace: Trace, blob: Blob) -> dict[str, object]:
-    """Adds n, margins and outputs to the blob, and says what the page needs to know about them."""
+def outputs_data(
+    run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES, closest: int = CLOSEST
+) -> dict[str, object]:
+    """Adds n, margins and outputs to the blob, and says what the page needs to know about them.
+
+    All recorded outputs if there are at most `most`, else the `closest` of each step.
+    """
     rounding = check_rounding(run.rounding or "calibrated")
     examples = run.examples or trace.program.templates
     closed = run.engine in CLOSED_FORM
@@ -34,7 +39,11 @@ def outputs_data(run: Run, trace: Trace, blob: Blob) -> dict[str, object]:
     blob.integers("wrong", wrong)
     blob.reals("margin", least)
     blob.integers("margin_bit", bit)
-    stored = "closed form" if closed else "nothing" if trace.outputs is None else _store(run, trace, n, examples, blob)
+    stored = "closed form" if closed else "nothing"
+    if trace.outputs is not None and not closed:
+        few = trace.outputs.size <= most or trace.program.bits <= closest
+        stored = "all" if few else "closest"
+        _store(run, trace, n, examples, blob, None if few else closest)
     kinds = np.unique(n)
     w, deviation = weights(kinds, examples, run.kind), np.sqrt(variance(kinds, examples, run.kind))
     random = closed or run.engine == "kernel"  # the deviation of one network; others have none to show
@@ -48,7 +57,7 @@ def outputs_data(run: Run, trace: Trace, blob: Blob) -> dict[str, object]:
         "stored": stored,
         "deviations": random,
         "followed": run.engine != "templates",
-        "closest": CLOSEST,
+        "closest": closest,
         "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
     }
 
@@ -132,22 +141,21 @@ def _margins(
     return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
 
 
-def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob) -> str:
+def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, closest: int | None) -> None:
     """Puts recorded outputs into the page: all of them, or the closest of every step."""
     assert trace.outputs is not None
-    if trace.outputs.size <= MAX_VALUES or trace.program.bits <= CLOSEST:
+    if closest is None:
         blob.reals("outputs", trace.outputs, single=True)
-        return "all"
+        return
     rounding = check_rounding(run.rounding or "calibrated")
-    chosen = np.empty((trace.steps, CLOSEST), dtype=np.int64)
+    chosen = np.empty((trace.steps, closest), dtype=np.int64)
     for first, states in _chunks(trace):
         last = min(first + len(states), trace.steps)
         margin = _margins(run, trace, np.zeros((0, 0), dtype=bool), first, n[first:last], rounding, examples)
         assert margin is not None
-        chosen[first:last] = np.sort(np.argpartition(margin, CLOSEST, axis=1)[:, :CLOSEST], axis=1)
+        chosen[first:last] = np.sort(np.argpartition(margin, closest, axis=1)[:, :closest], axis=1)
     blob.integers("chosen", chosen.ravel())
     blob.reals("outputs", np.take_along_axis(trace.outputs, chosen, axis=1), single=True)
-    return "closest"
 
 
 def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:

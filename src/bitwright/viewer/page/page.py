@@ -86,7 +86,7 @@ def _checked(run: Run) -> Trace:
     )
     for size, most, what in sizes:
         if size > most:
-            hint = "; lower --max-steps" if what != "templates" else ""
+            hint = "; lower --max-steps" if what in ("steps", "bytes of states") else ""
             raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}{hint}")
     return trace
 
