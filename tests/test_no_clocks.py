@@ -1,4 +1,4 @@
-"""Tests read no clock and name no bound on time of their own: both stand in the few modules that wait for others."""
+"""Tests read no clock and name no bound on time of their own: both stand in tests/waiting.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-WAITERS = ("waiting.py", "serving.py", "__main__.py")  # the last are tools that are told how long to go on
+WAITERS = ("waiting.py", "__main__.py")  # the latter are tools that are told how long to go on
 FILES = sorted(path for path in TESTS.rglob("*.py") if path.name not in WAITERS)
 BOUNDED = ("timeout", "set_default_timeout", "wait", "wait_for_timeout", "join", "sleep")  # take a number of seconds
 

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -37,9 +37,11 @@ COLUMNS = ("bits", "seed", "error")
 BOMB = 640 << 20  # bytes that a small archive unpacks to
 
 
-@cache
+_folder = TemporaryDirectory(prefix="fuzz-")  # gone when this process ends; those that it forks leave it alone
+
+
 def folder() -> Path:
-    return Path(mkdtemp(prefix="fuzz-"))
+    return Path(_folder.name)
 
 
 def in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:

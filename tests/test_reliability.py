@@ -1,0 +1,23 @@
+"""docs/reliability.md names tests that are there, and the readers that are attacked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fuzz import commands, stored, texts
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "reliability.md").read_text()
+
+
+def test_the_tests_that_the_page_names_are_there() -> None:
+    named = re.findall(r"`(tests/[\w/.]*|test_\w+\.py)`", PAGE)
+    assert len(named) > 30
+    known = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert [name for name in named if not (ROOT / name).exists() and name not in known] == []
+
+
+def test_the_page_has_every_reader() -> None:
+    readers = (*texts.READERS, *stored.READERS, *commands.READERS)
+    assert [reader.name for reader in readers if f"\n| {reader.name} | " not in PAGE] == []
