@@ -24,7 +24,7 @@ from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.engines.torch_rules import TorchRules
 from bitwright.networks import Plan, Recipe, train
 from bitwright.networks.fused import train_drawn
-from bitwright.networks.start import Shape
+from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import descend_many
 
 LINES: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ def ensemble_rate(K: int, width: int, count: int, tolerance: float, momentum: bo
     for _ in range(4):
         begin = synchronized()
         if fused:
-            _, _, histories = train_drawn(Shape(K, width, K), "random", 0, range(count), labels, plan)
+            _, _, histories = train_drawn(NetworkShape(K, width, K), "random", 0, range(count), labels, plan)
         else:
             first = torch.randn((count, width, K), device="cuda")
             last = torch.randn((count, K, width), device="cuda")

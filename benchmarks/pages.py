@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.measure import Row, readable
 from bitwright import multiplication, parse, run
 from bitwright.machines import load_sbn, machine_b
-from bitwright.viewer import Computer, trace_page
+from bitwright.viewer import MachineView, trace_page
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
@@ -77,7 +77,9 @@ def sort_page() -> tuple[str, str]:
     code = load_sbn(ROOT / "examples" / "sbn" / "sort4.sbn")
     machine = machine_b(code.sizes)
     done = run(machine.algorithm(code), a=97, b=-30, c=56, d=1, record=True)
-    return trace_page(done, computer=Computer(machine, code)), f"{done.steps:,} steps of {machine.program.bits:,} bits"
+    return trace_page(
+        done, computer=MachineView(machine, code)
+    ), f"{done.steps:,} steps of {machine.program.bits:,} bits"
 
 
 def large_page() -> tuple[str, str]:

@@ -16,7 +16,7 @@ from waiting import PATIENCE, wait_until
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, load_sq, machine_v
 from bitwright.running.checkpoint import load_checkpoint
-from bitwright.running.computer import Computer, Tally
+from bitwright.running.computer import Computer, MachineTally
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute
@@ -49,8 +49,8 @@ def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> No
         wanted.append,
     ).run()
 
-    def done() -> Tally:
-        return load_checkpoint(keep, v)[1] if keep.exists() else Tally()
+    def done() -> MachineTally:
+        return load_checkpoint(keep, v)[1] if keep.exists() else MachineTally()
 
     said = b""
     for goal in (3, 7, 11, 15, 19, None):

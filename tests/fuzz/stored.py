@@ -27,7 +27,7 @@ from bitwright.networks import Plan, Recipe, load_network, save_network, train
 from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.networks.ensemble import Study, grow
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.running.computer import Computer, Limits
+from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts
 from bitwright.studies.table import Table, load_table
 
@@ -114,7 +114,7 @@ def from_cache(data: bytes) -> None:
 def write_checkpoint(path: Path) -> None:
     machine, image = _machine(), [7, 7, 0]
     computer = Computer(machine, make_engine("templates", machine.program), machine.start(image))
-    ending = computer.run(Limits(instructions=5))
+    ending = computer.run(RunLimits(instructions=5))
     save_checkpoint(path, machine, computer.state(), ending.tally, image_hash(machine, image))
 
 

@@ -12,11 +12,11 @@ from bitwright import permutation
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks.descent import Plan, TrainingError
 from bitwright.networks.fused import descend_fused, train_drawn
-from bitwright.networks.start import Shape, initial_weights
+from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.networks.torch_trainer import descend_many
 
 K, WIDTH = 5, 600  # not multiples of a tile, so that the padding is at work
-SHAPE = Shape(K, WIDTH, K)
+SHAPE = NetworkShape(K, WIDTH, K)
 LABELS = torch.tensor(TrainingSet(permutation([3, 1, 2, 5, 4]).program).labels().toarray().T, dtype=torch.float32)
 
 

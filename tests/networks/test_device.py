@@ -10,7 +10,7 @@ import pytest
 from bitwright import permutation
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.ensemble import Judge, Study, grow
+from bitwright.networks.ensemble import EnsembleJudge, Study, grow
 from bitwright.networks.limit_check import compare_with_limit
 from bitwright.running.sampling import random_starts
 
@@ -32,7 +32,7 @@ def test_the_limit_s_mean_and_variance(parametrization: str) -> None:
     plan = replace(RECIPE.plan, parametrization=parametrization)
     ask = replace(study(block=64), recipe=replace(RECIPE, plan=plan))
     found = grow(ask, 2_048)
-    check = compare_with_limit(ask, found, Judge.of(ask, "sign").matches)
+    check = compare_with_limit(ask, found, EnsembleJudge.of(ask, "sign").matches)
     assert check.variance_ratio == pytest.approx(1, abs=0.03)  # 2,048 networks
     assert check.mean_error < 1.3 * check.expected_error + 1e-3
 

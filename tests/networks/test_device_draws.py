@@ -10,9 +10,9 @@ from bitwright import addition
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.device import draw, train_members
-from bitwright.networks.start import Shape
+from bitwright.networks.start import NetworkShape
 
-SHAPE = Shape(6, 4_000, 5)
+SHAPE = NetworkShape(6, 4_000, 5)
 CPU = torch.device("cpu")
 
 
@@ -44,7 +44,7 @@ def test_members_trained_together_and_apart(start: str) -> None:
     program = addition(17).program
     labels = torch.tensor(TrainingSet(program).labels().toarray().T, dtype=torch.float32)
     recipe = Recipe(1024, 5, start=start, plan=Plan(1e-3, momentum=True), trainer="torch")  # type: ignore[arg-type]
-    shape = Shape(68, 1024, 51)
+    shape = NetworkShape(68, 1024, 51)
     together, _, histories = train_members(shape, recipe, [0, 1, 2], labels)
     alone, _, _ = train_members(shape, recipe, [1], labels)
     assert together[1].numpy() == pytest.approx(alone[0].numpy(), abs=1e-4)

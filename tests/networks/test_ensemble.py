@@ -17,7 +17,7 @@ from bitwright import addition, permutation
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe, TrainingError, load_network, train
-from bitwright.networks.ensemble import Judge, Part, Study, grow
+from bitwright.networks.ensemble import EnsembleJudge, EnsemblePart, Study, grow
 from bitwright.networks.limit_check import compare_with_limit
 from bitwright.networks.members import member_file, network_files, train_members
 from bitwright.running.sampling import random_starts, random_states
@@ -33,7 +33,7 @@ def study(**changes: object) -> Study:
 
 def test_statistics_are_those_of_the_members() -> None:
     ask = study(block=3, keep=True)
-    parts: list[Part] = []
+    parts: list[EnsemblePart] = []
     found = grow(ask, 7, see=parts.append)
     encoded = TrainingSet(ask.program).encode(ask.states)
     outputs = np.stack([train(ask.program, replace(SMALL, member=m))[0](encoded) for m in range(9)])
@@ -75,7 +75,7 @@ def test_a_file_is_taken_up_and_can_be_asked_for_less_or_more(tmp_path: Path) ->
 
 def test_growth_stops_at_its_target(tmp_path: Path) -> None:
     ask = study()
-    judge = Judge.of(ask, "sign")
+    judge = EnsembleJudge.of(ask, "sign")
     found = grow(ask, 500, enough=lambda s: judge.accuracy(s.mean) >= 0.6, file=tmp_path / "file")
     assert judge.accuracy(found.mean) >= 0.6
     assert 1 < found.count < 500
@@ -92,7 +92,7 @@ def test_a_member_that_cannot_be_trained_is_an_error_everywhere() -> None:
 def test_the_limit_beside_an_ensemble() -> None:
     ask = replace(study(), recipe=replace(SMALL, width=2048))
     found = grow(ask, 60)
-    check = compare_with_limit(ask, found, Judge.of(ask, "sign").matches)
+    check = compare_with_limit(ask, found, EnsembleJudge.of(ask, "sign").matches)
     assert check.variance_ratio == pytest.approx(1, abs=0.25)  # 60 networks, 100 outputs, correlated
     assert check.mean_error < 2 * check.expected_error
 

@@ -11,7 +11,7 @@ from safetensors.numpy import save
 from bitwright import InputError, permutation
 from bitwright.files.journal import Journal
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.ensemble import Part, Study, grow
+from bitwright.networks.ensemble import EnsemblePart, Study, grow
 from bitwright.running.sampling import random_starts
 
 ALGORITHM = permutation([2, 3, 1])
@@ -56,10 +56,10 @@ def test_records_that_do_not_belong_name_the_file(keep: bool, tmp_path: Path) ->
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_outputs_that_are_not_finite_are_no_part_of_an_ensemble(bad: float) -> None:
     outputs = np.zeros((2, 4, 3), np.float32)
-    Part.of(outputs, True)
+    EnsemblePart.of(outputs, True)
     outputs[1, 2, 0] = bad
     with pytest.raises(InputError, match="are not finite"):
-        Part.of(outputs, False)
+        EnsemblePart.of(outputs, False)
 
 
 def test_the_digest_of_statistics() -> None:

@@ -13,7 +13,7 @@ from bitwright import permutation
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Plan
 from bitwright.networks.numpy_trainer import descend
-from bitwright.networks.start import Parametrization, Shape, initial_weights
+from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.theory.closed_form import Kind, variance, weights
 
@@ -30,7 +30,7 @@ def trained_outputs(
     plan = Plan(tolerance=1e-3, momentum=True, parametrization=parametrization)
     with linear_algebra_threads():
         for member in range(count):
-            first, last = initial_weights(Shape(K, width, K), start, 17, member)  # type: ignore[arg-type]
+            first, last = initial_weights(NetworkShape(K, width, K), start, 17, member)  # type: ignore[arg-type]
             first, last, _ = descend(first, last, y, plan)
             found.append(last @ np.maximum(first @ x, 0) / np.sqrt(K * width))
     return np.array(found)

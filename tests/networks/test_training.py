@@ -9,10 +9,10 @@ from bitwright import InputError, addition, permutation
 from bitwright.encoding.training_set import TrainingSet, random_bases
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.numpy_trainer import backward, descend, forward
-from bitwright.networks.start import Shape, Start, initial_weights
+from bitwright.networks.start import NetworkShape, Start, initial_weights
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-SHAPE = Shape(8, 512, 6)  # addition of 2 bits
+SHAPE = NetworkShape(8, 512, 6)  # addition of 2 bits
 
 
 def labels(bits: int = 2) -> np.ndarray:

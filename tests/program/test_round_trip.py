@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
-from bitwright.program.assemble import BlockFamily, Origin, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, WrittenAt, assemble
 
 NAMES = ["p", "q", "flag", "a1", "_x", "Carry", "in_", "fort", "x" * 64]
 Template = tuple[int, tuple[int, ...], tuple[int, ...]]  # block, the values of its bits, the bits it writes
@@ -31,14 +31,14 @@ class Sketch:
         return sum(len(block) for block in self.blocks)
 
     def families(self) -> tuple[list[BlockFamily], list[RuleFamily]]:
-        blocks = [BlockFamily(1, _picks(block), Origin("block")) for block in self.blocks]
+        blocks = [BlockFamily(1, _picks(block), WrittenAt("block")) for block in self.blocks]
         rules = [
             RuleFamily(
                 1,
                 _picks([self.blocks[block][place] for place in places]),
                 np.array([values[place] for place in places]),
                 _picks(writes),
-                Origin("when"),
+                WrittenAt("when"),
             )
             for (block, values, writes), places in zip(self.templates, self.spelled, strict=True)
         ]
@@ -186,14 +186,14 @@ def test_matching_is_its_definition(data: st.DataObject) -> None:
 def test_lookup_is_right_for_every_configuration_of_blocks_of_16_bits(counts: list[int]) -> None:
     random = np.random.default_rng(5)
     layout = Layout.of([("x", (len(counts), 16)), ("f", ())])
-    blocks = [BlockFamily(1, _picks(range(16 * b, 16 * b + 16)), Origin("")) for b in range(len(counts))]
-    blocks.append(BlockFamily(1, _picks([16 * len(counts)]), Origin("")))
+    blocks = [BlockFamily(1, _picks(range(16 * b, 16 * b + 16)), WrittenAt("")) for b in range(len(counts))]
+    blocks.append(BlockFamily(1, _picks([16 * len(counts)]), WrittenAt("")))
     rules, expected = [], np.full((len(counts), 2**16), -1)
     for block, count in enumerate(counts):
         configs = random.choice(2**16, count, replace=False)
         for config in configs:
             values = config >> np.arange(16) & 1
-            rules.append(RuleFamily(1, _picks(range(16 * block, 16 * block + 16)), values, _picks([0]), Origin("")))
+            rules.append(RuleFamily(1, _picks(range(16 * block, 16 * block + 16)), values, _picks([0]), WrittenAt("")))
         expected[block, np.sort(configs)] = sum(counts[:block]) + np.arange(count)
     program = assemble(layout, blocks, rules)
     everything = np.arange(2**16)

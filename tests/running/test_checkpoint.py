@@ -16,10 +16,10 @@ import pytest
 from bitwright import InputError
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.running.computer import Tally
+from bitwright.running.computer import MachineTally
 
 V = machine_v(Shape(8, 5, DIALECTS["plain"]))
-TALLY = Tally(steps=7, instructions=3, least=1, most=9, margin=0.25, seconds=1.5)
+TALLY = MachineTally(steps=7, instructions=3, least=1, most=9, margin=0.25, seconds=1.5)
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_a_checkpoint_knows_its_program(path: Path) -> None:
     mine = image_hash(V, [7, -1])
     assert mine == image_hash(V, [7, 31, 0]) != image_hash(V, [7, 30])
-    save_checkpoint(path, V, V.start([7, -1]), Tally(), mine)
+    save_checkpoint(path, V, V.start([7, -1]), MachineTally(), mine)
     assert load_checkpoint(path, V, mine)[2] == load_checkpoint(path, V)[2] == mine
     with pytest.raises(InputError, match="is the run of another program"):
         load_checkpoint(path, V, image_hash(V, [7]))
@@ -256,7 +256,7 @@ def test_no_file_takes_much_memory(make: object, name: str, path: Path) -> None:
 
 def test_a_checkpoint_of_a_larger_machine_says_which(path: Path) -> None:
     larger = machine_v(Shape(64, 16, DIALECTS["plain"]))
-    save_checkpoint(path, larger, larger.start([1]), Tally(), "")
+    save_checkpoint(path, larger, larger.start([1]), MachineTally(), "")
     assert "belongs to another machine; run it with --words 64 --word-width 16 --dialect range" in refusal(path)
 
 

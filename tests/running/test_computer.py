@@ -29,7 +29,7 @@ from bitwright.machines.subleq import (
 )
 from bitwright.networks import Plan, Recipe, train
 from bitwright.running.checkpoint import load_checkpoint, save_checkpoint
-from bitwright.running.computer import Computer, Ending, Limits, Tally
+from bitwright.running.computer import Computer, MachineEnding, MachineTally, RunLimits
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
 PRINTS = {
@@ -57,7 +57,7 @@ def reader(text: bytes) -> Callable[[], int | None]:
 
 def finish(
     machine: MachineV, image: list[int], engine: str, text: bytes, rounding: str, compiled: bool = True
-) -> tuple[Ending, bytes]:
+) -> tuple[MachineEnding, bytes]:
     said = bytearray()
     chosen = make_engine(engine, machine.program, rounding=rounding, compiled=compiled)
     computer = Computer(machine, chosen, machine.start(image), reader(text), said.append)
@@ -101,7 +101,7 @@ def test_n_is_the_range_of_all_steps() -> None:
     v = machine_v(Shape(16, 6, DIALECTS["plain"]))
     image = [9, 10, 3, 11, 11, 0, 0, 0, 0, 1, 20, 0, 0, 0, 0, 0]
     computer = Computer(v, make_engine("templates", v.program), v.start(image))
-    ending = computer.run(Limits(instructions=6))
+    ending = computer.run(RunLimits(instructions=6))
     assert (ending.reason, ending.tally.instructions) == ("limit", 6)
     batch = make_engine("templates", v.program).begin(v.start(image)[np.newaxis])
     n = []
@@ -119,11 +119,11 @@ def test_a_run_in_pieces_is_the_whole_run(tmp_path: Path) -> None:
     v = machine_v(Shape(64, 8, DIALECTS["howerj"]))
     image, text = assemble_sq(LOOP).image, b"in pieces"
     whole, said = finish(v, image, "limit", text, "sign")
-    supply, printed, state, tally = reader(text), bytearray(), v.start(image), Tally()
+    supply, printed, state, tally = reader(text), bytearray(), v.start(image), MachineTally()
     for piece in range(1, 40):
         engine = make_engine("limit", v.program, rounding="sign")
         computer = Computer(v, engine, state, supply, printed.append, tally)
-        ending = computer.run(Limits(instructions=piece))
+        ending = computer.run(RunLimits(instructions=piece))
         save_checkpoint(tmp_path / "run.npz", v, computer.state(), computer.tally, "")
         state, tally, _ = load_checkpoint(tmp_path / "run.npz", v)
         assert (state == computer.state()).all()
@@ -161,7 +161,7 @@ def test_a_reader_that_is_interrupted_leaves_a_run_that_can_go_on() -> None:
 def test_time_limits_and_looks() -> None:
     v = machine_v(Shape(8, 5, DIALECTS["plain"]))
     forever = [7, 7, 0]
-    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(Limits(seconds=0.0))
+    ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(RunLimits(seconds=0.0))
     assert ending.reason == "time"
     ending = Computer(v, make_engine("templates", v.program), v.start(forever)).run(look=lambda _: False)
     assert ending.reason == "stopped"
@@ -182,12 +182,12 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
         for limit, looks in ((0, 99), (1, 99), (7, 99), (99, 0), (99, 5), (99, 11)):
             left, said = [looks], bytearray()
 
-            def look(_: Tally, left: list[int] = left) -> bool:
+            def look(_: MachineTally, left: list[int] = left) -> bool:
                 left[0] -= 1
                 return left[0] >= 0
 
             computer = Computer(v, engine, v.start(image), reader(text), said.append)
-            ending = computer.run(Limits(instructions=limit), look)
+            ending = computer.run(RunLimits(instructions=limit), look)
             expected = bytearray()
             truth = Interpreter(v.shape, image, reader(text), expected.append)
             while truth.executed < ending.tally.instructions:
@@ -206,7 +206,7 @@ def test_a_clock_that_jumps_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     program = load_sq(EXAMPLES / "hello.sq")
     v = machine_of(program)
     computer = Computer(v, make_engine("templates", v.program), v.start(program.image))
-    ending = computer.run(Limits(seconds=3600.0))
+    ending = computer.run(RunLimits(seconds=3600.0))
     assert (ending.reason, ending.tally.instructions) == ("halt", 70)
     assert 0 <= ending.tally.seconds < 3600
 

@@ -13,7 +13,7 @@ from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
-from bitwright.running.computer import Computer, Limits
+from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.images import ImageRun, run_images
 
 SHAPES = [
@@ -28,7 +28,7 @@ def alone(machine: MachineV, image: list[int], text: bytes, limit: int) -> Image
     supply, said = list(text), bytearray()
     engine = make_engine("templates", machine.program)
     computer = Computer(machine, engine, machine.start(image), lambda: supply.pop(0) if supply else None, said.append)
-    ending = computer.run(Limits(instructions=limit))
+    ending = computer.run(RunLimits(instructions=limit))
     tally, memory = ending.tally, computer.memory()
     assert ending.memory in ([], memory)
     return ImageRun(ending.reason, ending.pc, memory, bytes(said), tally.instructions, tally.steps)

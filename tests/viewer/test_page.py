@@ -16,7 +16,7 @@ import pytest
 
 from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
-from bitwright.viewer import Computer, trace_page, trace_text
+from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.outputs import outputs_data
 
@@ -115,7 +115,7 @@ def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=12, b=18, record=True)
     assert done.trace is not None
-    computer = Computer(machine, code)
+    computer = MachineView(machine, code)
     executed = [done_.address for done_, _ in interpret(code, {"a": 12, "b": 18})]
     steps, addresses = computer.instructions(done.trace)
     assert addresses.tolist() == [*executed, len(code.instructions)]
@@ -151,7 +151,7 @@ def test_numbers_of_any_length() -> None:
 
 def test_what_is_too_large_for_a_page_is_refused() -> None:
     done = run(permutation(range(500_001, 0, -1)), p=1, record=True)
-    with pytest.raises(InputError, match="at most 500,000 bits, this run has 500,001$"):
+    with pytest.raises(InputError, match=r"at most 500,000 bits, this run has 500,001$"):
         trace_page(done)
 
 

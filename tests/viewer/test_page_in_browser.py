@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from bitwright import Run, addition, make_engine, parse, permutation, run, train, variance, weights
 from bitwright.machines import load_sbn, machine_a, machine_b
-from bitwright.viewer import Computer, trace_page
+from bitwright.viewer import MachineView, trace_page
 
 Open = Callable[..., Any]
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -230,7 +230,7 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
     done = run(machine.algorithm(code), a=4, b=6, record=True)
     assert done.trace is not None
     begins = np.flatnonzero(done.trace.states()[:, machine.boundary])
-    page = show(trace_page(done, computer=Computer(machine, code)))
+    page = show(trace_page(done, computer=MachineView(machine, code)))
     assert page.inner_text("#instructions") == f"of {len(begins)}"
     for number, begin in enumerate(begins.tolist(), start=1):
         assert (step_of(page), page.input_value("#instruction")) == (begin, str(number))

@@ -15,7 +15,7 @@ from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, mu
 from bitwright.cli.main import main
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.theory import smallest_examples
-from bitwright.viewer import Computer, run_title, trace_page
+from bitwright.viewer import MachineView, run_title, trace_page
 from bitwright.web.examples import EXAMPLES, example_texts
 
 ROOT = Path(__file__).parent.parent.parent
@@ -95,7 +95,7 @@ def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
     assert job["result"]["outputs"] == {"gcd": "6"}
     assert job["result"]["margin"] == done.margin
     assert job["result"]["certificate"]["certified"]
-    assert server.file(job, "trace.html").decode() == trace_page(done, computer=Computer(machine, code))
+    assert server.file(job, "trace.html").decode() == trace_page(done, computer=MachineView(machine, code))
 
 
 @pytest.mark.parametrize(("name", "inputs"), [(name, inputs) for name, _, inputs in EXAMPLES])

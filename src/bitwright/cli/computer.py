@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bitwright.app.engines import EngineChoice
     from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
-    from bitwright.running.computer import Tally
+    from bitwright.running.computer import MachineTally
 
 _SAVE_EVERY = 60.0  # seconds between two checkpoints
 
@@ -44,7 +44,7 @@ def run_image(
     from bitwright.engines.rules import RuleEngine
     from bitwright.files.storage import check_writable
     from bitwright.machines.subleq.dialect import MAX_WIDTH
-    from bitwright.running.computer import Computer, Limits
+    from bitwright.running.computer import Computer, RunLimits
 
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
@@ -79,7 +79,7 @@ def run_image(
         computer = Computer(machine, engine, state, terminal.read, terminal.write, tally, truth)
         saved = time.monotonic()
 
-        def look(now: Tally) -> bool:
+        def look(now: MachineTally) -> bool:
             nonlocal saved
             terminal.progress(now, quiet)
             if checkpoint is not None and time.monotonic() - saved >= _SAVE_EVERY:
@@ -89,7 +89,7 @@ def run_image(
             return not terminal.stopped
 
         try:
-            ending = computer.run(Limits(max_instructions, max_seconds), look)
+            ending = computer.run(RunLimits(max_instructions, max_seconds), look)
         except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
             ending = computer.interrupted()
     if checkpoint is not None:
@@ -125,7 +125,7 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
 
 def _start(
     machine: MachineV, image: list[int], first: int, resume: Path | None, quiet: bool
-) -> tuple[Any, Tally | None, str]:
+) -> tuple[Any, MachineTally | None, str]:
     """The state to go on from, what was done before, and the hash of the image that the run began with."""
     from bitwright.machines.subleq import misfits
     from bitwright.running.checkpoint import image_hash, load_checkpoint

@@ -18,7 +18,7 @@ from bitwright.errors import counted
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
-    from bitwright.running.computer import Computer, Ending
+    from bitwright.running.computer import Computer, MachineEnding
 
 _REASONS = {
     "limit": "stopped at --max-instructions",
@@ -42,7 +42,7 @@ class Asked:
     quiet: bool
 
 
-def report(asked: Asked, computer: Computer, engine: Engine, ending: Ending, terminal: Terminal) -> int:
+def report(asked: Asked, computer: Computer, engine: Engine, ending: MachineEnding, terminal: Terminal) -> int:
     """Says it, and gives the exit code: 0 for a halt, 1 for any other end, 128 and the signal where one came."""
     tally, shape = ending.tally, computer.machine.shape
     memory = (ending.memory or computer.memory()) if asked.words else []
@@ -78,7 +78,7 @@ def _document(
     asked: Asked,
     computer: Computer,
     engine: Engine,
-    ending: Ending,
+    ending: MachineEnding,
     terminal: Terminal,
     pc: int | None,
     found: Sequence[tuple[Words, list[int]]],
@@ -118,7 +118,7 @@ def _document(
     }
 
 
-def _statistics(computer: Computer, engine: Engine, ending: Ending, pc: int | None) -> Iterator[str]:
+def _statistics(computer: Computer, engine: Engine, ending: MachineEnding, pc: int | None) -> Iterator[str]:
     tally, machine = ending.tally, computer.machine
     how = {"halt": f"halted at address {pc}", "fault": f"halted at address {pc}, at an operand out of range"}
     rate = f" ({tally.steps / tally.seconds / 1e6:.2f} million a second)" if tally.seconds > 0.5 else ""

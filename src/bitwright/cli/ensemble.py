@@ -66,7 +66,7 @@ def command(
     """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
     from bitwright.app.engines import EngineChoice
     from bitwright.cli.train import make_recipe
-    from bitwright.networks.ensemble import DEVICE_BLOCK, Judge, Statistics, Study, grow
+    from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
     from bitwright.networks.limit_check import compare_with_limit
     from bitwright.running.sampling import random_starts, random_states
     from bitwright.theory import check_rounding
@@ -88,7 +88,7 @@ def command(
     )
     study = Study(algorithm.program, recipe, looked, block=DEVICE_BLOCK if on_device else 1, keep=not on_device)
     most = networks if networks is not None else 100 if delta is None else _proven(study, chosen, delta)
-    judge = Judge.of(study, chosen)
+    judge = EnsembleJudge.of(study, chosen)
     if not judge.matches.any():
         raise InputError("none of these states matches a template, so networks say nothing about them")
 

@@ -15,7 +15,7 @@ from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.running.computer import Tally
+    from bitwright.running.computer import MachineTally
 
 
 class Terminal:
@@ -73,7 +73,7 @@ class Terminal:
         if self._waiting:
             raise KeyboardInterrupt
 
-    def progress(self, tally: Tally, quiet: bool) -> None:
+    def progress(self, tally: MachineTally, quiet: bool) -> None:
         """A line on a terminal's stderr, while the machine computes without saying anything."""
         if (
             quiet

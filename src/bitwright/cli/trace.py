@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm
     from bitwright.running.run import Run
-    from bitwright.viewer import Computer
+    from bitwright.viewer import MachineView
 
 KINDS = (".html", ".svg", ".txt")
 
@@ -87,7 +87,9 @@ def command(
     return exit_code(done, is_exact(done))
 
 
-def _write(path: Path, done: Run, computer: Computer | None, names: Sequence[str], chosen: bool, quiet: bool) -> None:
+def _write(
+    path: Path, done: Run, computer: MachineView | None, names: Sequence[str], chosen: bool, quiet: bool
+) -> None:
     from bitwright.bits import any_digits
     from bitwright.files.storage import write_atomically
     from bitwright.viewer import run_title, trace_page, trace_svg, trace_text
@@ -116,11 +118,11 @@ def _request(
     order: str | None,
     machine: MachineChoice | None,
     files: Sequence[Path],
-) -> tuple[Algorithm, dict[str, int], Computer | None]:
+) -> tuple[Algorithm, dict[str, int], MachineView | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
     from bitwright.app.programs import open_sbn
     from bitwright.bits import parse_bit_string, parse_number, width_of
-    from bitwright.viewer import Computer
+    from bitwright.viewer import MachineView
 
     verbs = {"add": "addition", "multiply": "multiplication"}
     if target == "permute":
@@ -137,6 +139,6 @@ def _request(
     values = parse_values(inputs)
     if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
         program = open_sbn(target, None if machine is None else machine.letter)
-        return program.algorithm, values, Computer(program.machine, program.code)
+        return program.algorithm, values, MachineView(program.machine, program.code)
     fitting = max((width_of(value) for value in values.values()), default=4)
     return find_algorithm(target, bits, order, fitting, machine, files), values, None

@@ -133,7 +133,7 @@ def _own_oracle(
     target: str, algorithm: Algorithm, order: str | None, machine: MachineChoice | None, max_steps: int | None
 ) -> Oracle | None:
     """The independent oracle of what we ship; a rule file has none of its own."""
-    from bitwright.checking.validation import Arithmetic, Interpreter
+    from bitwright.checking.validation import Arithmetic, InterpreterOracle
     from bitwright.running.endings import step_limit
 
     if target in NAMES:
@@ -141,7 +141,7 @@ def _own_oracle(
         places = tuple(range(length, 0, -1) if order is None else parse_order(order))
         return Arithmetic(target, places if target == "permutation" else ())
     if Path(target).suffix.lower() == ".sbn":
-        return Interpreter(
+        return InterpreterOracle(
             open_sbn(target, None if machine is None else machine.letter).code, step_limit(algorithm, max_steps)
         )
     return None

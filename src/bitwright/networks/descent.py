@@ -8,7 +8,7 @@ from math import log, sqrt
 
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError
-from bitwright.networks.start import PARAMETRIZATIONS, Parametrization, Shape
+from bitwright.networks.start import PARAMETRIZATIONS, NetworkShape, Parametrization
 from bitwright.theory.closed_form import spectrum
 
 Progress = Callable[[int, float], None]  # steps made, largest error
@@ -50,7 +50,7 @@ class Plan:
         root = sqrt(high / low) if self.momentum else high / low
         return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
 
-    def schedule(self, shape: Shape) -> Schedule:
+    def schedule(self, shape: NetworkShape) -> Schedule:
         """The constants of the descent for a network of this shape."""
         first = 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
         low, high = (

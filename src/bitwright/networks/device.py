@@ -12,7 +12,7 @@ from bitwright.bits import BoolArray
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.networks.descent import History, Plan
-from bitwright.networks.start import Shape
+from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import check_device, descend_many, fused_kernels, torch_module
 from bitwright.networks.train import Recipe
 from bitwright.program import Program
@@ -27,7 +27,7 @@ def outputs_on_device(
     if recipe.precision != "float32":
         raise InputError(f"ensembles on a device are trained in float32, not in {recipe.precision}")
     examples = TrainingSet(program, recipe.padding)
-    shape = Shape(examples.examples, recipe.width, program.bits)
+    shape = NetworkShape(examples.examples, recipe.width, program.bits)
     labels = torch.tensor(examples.labels().toarray().T, dtype=torch.float32, device=device)
     encoded = torch.tensor(examples.encode(states), dtype=torch.float32, device=device)
     outputs = np.empty((len(members), len(states), program.bits), dtype=np.float32)
@@ -50,7 +50,7 @@ def outputs_on_device(
 
 
 def train_members(
-    shape: Shape, recipe: Recipe, members: Sequence[int], labels: Any
+    shape: NetworkShape, recipe: Recipe, members: Sequence[int], labels: Any
 ) -> tuple[Any, Any, list[History]]:  # (N, width, K), (N, k, width)
     """Trains a batch of members on the device of `labels`: in fused kernels where they can."""
     fused = fused_kernels(shape)
@@ -67,7 +67,7 @@ def train_members(
 
 
 def draw(
-    torch: Any, device: Any, shape: Shape, recipe: Recipe, member: int
+    torch: Any, device: Any, shape: NetworkShape, recipe: Recipe, member: int
 ) -> tuple[Any, Any]:  # (width, K), (k, width)
     """Initial weights as in `start.initial_weights`, drawn on the device by a generator of the member's own.
 
@@ -84,7 +84,7 @@ def draw(
     return torch.cat((first, first)), torch.cat((last, -last), dim=1)
 
 
-def _batch(torch: Any, shape: Shape, plan: Plan, states: int, most: int) -> int:
+def _batch(torch: Any, shape: NetworkShape, plan: Plan, states: int, most: int) -> int:
     """How many networks are likely to fit: weights, gradients, speeds, and the hidden layer at the states."""
     copies = 6 if plan.momentum else 4
     each = 4 * shape.width * (copies * 2 * max(shape.inputs, shape.outputs, 16) + min(states, _ROWS))

@@ -80,7 +80,7 @@ class Study:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class EnsemblePart:
     """The outputs of one block of members: their mean and sum of squared deviations, or all of them."""
 
     count: int
@@ -89,7 +89,7 @@ class Part:
     outputs: Outputs | None = None
 
     @classmethod
-    def of(cls, outputs: Outputs, keep: bool) -> Part:
+    def of(cls, outputs: Outputs, keep: bool) -> EnsemblePart:
         if not np.isfinite(outputs).all():
             raise InputError("the outputs of a trained network are not finite; use a wider network or float64")
         exact = outputs.astype(np.float64)
@@ -104,7 +104,7 @@ class Part:
         return save({"mean": self.mean, "spread": self.spread})
 
     @classmethod
-    def from_bytes(cls, data: bytes, study: Study, file: Path) -> Part:
+    def from_bytes(cls, data: bytes, study: Study, file: Path) -> EnsemblePart:
         """The part in a record of a file; InputError unless it is one of this study."""
         from safetensors import SafetensorError
         from safetensors.numpy import load
@@ -142,7 +142,7 @@ class Statistics:
         numbers = (np.asarray(self.count), self.mean, self._spread)
         return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in numbers)).hexdigest()
 
-    def add(self, part: Part) -> None:
+    def add(self, part: EnsemblePart) -> None:
         """Chan's formula for the mean and spread of two sets together."""
         if not self.count:
             self.count, self.mean, self._spread = part.count, part.mean.copy(), part.spread.copy()
@@ -162,7 +162,7 @@ def grow(
     file: Path | None = None,
     workers: Workers | None = None,
     progress: Progress | None = None,
-    see: Callable[[Part], None] | None = None,
+    see: Callable[[EnsemblePart], None] | None = None,
 ) -> Statistics:
     """Trains members until `enough` says so or there are `most` (rounded up to whole blocks).
 
@@ -172,7 +172,7 @@ def grow(
     if most < 1:
         raise InputError(f"an ensemble has at least 1 network, got {most}")
 
-    def done(part: Part) -> bool:
+    def done(part: EnsemblePart) -> bool:
         statistics.add(part)
         if see:
             see(part)
@@ -185,7 +185,7 @@ def grow(
             any(done(part) for part in parts)
         return statistics
     with Journal(file, study.header()) as journal:
-        known = (Part.from_bytes(record, study, file) for record in journal.records())
+        known = (EnsemblePart.from_bytes(record, study, file) for record in journal.records())
         finished = False
         for part in known:  # to its end, so that a torn last record is cut off
             finished = finished or done(part)
@@ -198,15 +198,15 @@ def grow(
     return statistics
 
 
-def _parts(study: Study, first: int, most: int, workers: Workers | None) -> Generator[Part]:
+def _parts(study: Study, first: int, most: int, workers: Workers | None) -> Generator[EnsemblePart]:
     blocks = range(first, -(-most // study.block)) if most else count(first)
     yield from (workers or Workers()).map(train_block, study, blocks)
 
 
-def train_block(study: Study, block: int) -> Part:
+def train_block(study: Study, block: int) -> EnsemblePart:
     """Trains the members of one block and gives their outputs at the states."""
     members = range(block * study.block, (block + 1) * study.block)
-    return Part.of(member_outputs(study.program, study.recipe, members, study.states), study.keep)
+    return EnsemblePart.of(member_outputs(study.program, study.recipe, members, study.states), study.keep)
 
 
 def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray) -> Outputs:
@@ -220,7 +220,7 @@ def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], sta
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class EnsembleJudge:
     """Says in which states a mean output rounds to what the rules give."""
 
     study: Study
@@ -229,7 +229,7 @@ class Judge:
     truth: BoolArray  # (states, k)
 
     @classmethod
-    def of(cls, study: Study, rounding: Rounding) -> Judge:
+    def of(cls, study: Study, rounding: Rounding) -> EnsembleJudge:
         examples = TrainingSet(study.program, study.recipe.padding)
         indicator, matches = examples.matches(study.states)
         return cls(study, rounding, matches, np.asarray((indicator @ examples.labels()).todense()) > 0)

@@ -19,7 +19,7 @@ import triton.language as tl
 from numpy.typing import NDArray
 
 from bitwright.networks.descent import History, Plan
-from bitwright.networks.start import Shape, Start
+from bitwright.networks.start import NetworkShape, Start
 
 MOST = 64  # rows and columns of E that fit the registers
 _UNITS = 64  # hidden units in a tile
@@ -28,13 +28,13 @@ _PRODUCT = "tf32x3" if os.environ.get("TRITON_INTERPRET") == "1" else "bf16x3"  
 _LOOK = 8  # steps between two looks from the host
 
 
-def fits(shape: Shape) -> bool:
+def fits(shape: NetworkShape) -> bool:
     """Whether these kernels can train a network of this shape."""
     return max(shape.inputs, shape.outputs) <= MOST and shape.width * MOST < 2**31
 
 
 def train_drawn(
-    shape: Shape, start: Start, seed: int, members: Sequence[int], labels: Any, plan: Plan
+    shape: NetworkShape, start: Start, seed: int, members: Sequence[int], labels: Any, plan: Plan
 ) -> tuple[Any, Any, list[History]]:
     """Trains these members from starts drawn on the device: (N, width, K), (N, k, width) and their histories."""
     weights = _Weights(shape, len(members), labels.device)
@@ -45,7 +45,7 @@ def train_drawn(
 
 def descend_fused(first: Any, last: Any, labels: Any, plan: Plan) -> tuple[Any, Any, list[History]]:
     """What `descend_many` does: (N, width, K), (N, k, width), (k, K); weights are changed in place."""
-    weights = _Weights(Shape(first.shape[2], first.shape[1], last.shape[1]), len(first), first.device)
+    weights = _Weights(NetworkShape(first.shape[2], first.shape[1], last.shape[1]), len(first), first.device)
     for mine, theirs in zip(weights.plain(), (first, last), strict=True):
         mine.copy_(theirs)
     histories = _descend(weights, labels, plan)
@@ -60,7 +60,7 @@ class _Weights:
     A hidden unit whose weights are all zero has zero gradients, so the padding stays as it is.
     """
 
-    def __init__(self, shape: Shape, count: int, device: Any) -> None:
+    def __init__(self, shape: NetworkShape, count: int, device: Any) -> None:
         self.shape = shape
         self.rows, self.columns = (max(16, triton.next_power_of_2(size)) for size in (shape.outputs, shape.inputs))
         self.programs = triton.cdiv(shape.width, _UNITS * _TILES)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import InputError
-from bitwright.networks.start import Float, Parametrization, Shape, Start
+from bitwright.networks.start import Float, NetworkShape, Parametrization, Start
 
 _FEW = 4
 
@@ -59,8 +59,8 @@ class Network:
         return Network, (self.first, self.last, self.origin)
 
     @property
-    def shape(self) -> Shape:
-        return Shape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
+    def shape(self) -> NetworkShape:
+        return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @cached_property
     def digest(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.networks.descent import History, Plan, Progress
-from bitwright.networks.start import Float, Shape
+from bitwright.networks.start import Float, NetworkShape
 
 
 def descend(
@@ -17,7 +17,7 @@ def descend(
     progress: Progress | None = None,
 ) -> tuple[Float, Float, History]:
     """Full-batch gradient descent from these weights; gives the trained ones and the history."""
-    schedule = plan.schedule(Shape(first.shape[1], first.shape[0], last.shape[0]))
+    schedule = plan.schedule(NetworkShape(first.shape[1], first.shape[0], last.shape[0]))
     dtype = first.dtype.type
     rate_last, rate_first = dtype(schedule.rate), dtype(schedule.rate * schedule.first_layer)
     momentum = dtype(schedule.momentum)

@@ -20,7 +20,7 @@ MAX_SEED, MAX_MEMBER = 2**63, 10**9
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """The shape of a network: K inputs, `width` hidden units, k outputs."""
 
     inputs: int
@@ -35,7 +35,7 @@ class Shape:
 
 
 def initial_weights(
-    shape: Shape, start: Start, seed: int, member: int = 0, dtype: type[np.floating] = np.float32
+    shape: NetworkShape, start: Start, seed: int, member: int = 0, dtype: type[np.floating] = np.float32
 ) -> tuple[Float, Float]:  # (width, K), (k, width)
     """Standard normal w1 and w2 of one member of an ensemble (Section 3).
 

@@ -11,7 +11,7 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.networks.descent import History, Plan
-from bitwright.networks.start import Float, Shape
+from bitwright.networks.start import Float, NetworkShape
 
 
 def torch_module() -> Any:
@@ -36,7 +36,7 @@ def check_device(device: str) -> Any:
     return chosen
 
 
-def fused_kernels(shape: Shape) -> Any:
+def fused_kernels(shape: NetworkShape) -> Any:
     """The module of fused kernels if Triton is here and they can train this shape, else None."""
     if find_spec("triton") is None:
         return None
@@ -78,7 +78,7 @@ def descend_many(
     """
     torch = torch_module()
     count, width, inputs = first.shape
-    schedule = plan.schedule(Shape(inputs, width, last.shape[1]))
+    schedule = plan.schedule(NetworkShape(inputs, width, last.shape[1]))
     scale = 1 / np.sqrt(inputs * width)
     rate_last, rate_first = schedule.rate * scale, schedule.rate * schedule.first_layer * scale
     speed_first = torch.zeros_like(first) if schedule.momentum else None

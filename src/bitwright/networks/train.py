@@ -13,7 +13,7 @@ from bitwright.errors import InputError, suggestion
 from bitwright.networks.descent import History, Plan, Progress
 from bitwright.networks.network import Network, Origin
 from bitwright.networks.numpy_trainer import descend
-from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, Shape, Start, initial_weights
+from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 
@@ -53,7 +53,7 @@ class Recipe:
 def train(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, History]:
     """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
     examples = TrainingSet(program, recipe.padding)
-    shape = Shape(examples.examples, recipe.width, program.bits)
+    shape = NetworkShape(examples.examples, recipe.width, program.bits)
     try:
         first, last, history = _descend(shape, recipe, examples, progress)
     except MemoryError:
@@ -85,7 +85,7 @@ def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
 
 
 def _descend(
-    shape: Shape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
+    shape: NetworkShape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
 ) -> tuple[Float, Float, History]:
     dtype = np.float64 if recipe.precision == "float64" else np.float32
     first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)

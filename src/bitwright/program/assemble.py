@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import Problem, ProgramError, listing
-from bitwright.program.families import Families, NumberedRows, Origin, WrittenOut
+from bitwright.program.families import Families, NumberedRows, WrittenAt, WrittenOut
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
 
@@ -33,7 +33,7 @@ class BlockFamily:
 
     count: int
     members: Picks
-    origin: Origin | WrittenOut
+    origin: WrittenAt | WrittenOut
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class RuleFamily:
     when: Picks
     values: IntArray  # 0 or 1 for each pick of `when`
     write: Picks
-    origin: Origin | WrittenOut
+    origin: WrittenAt | WrittenOut
 
 
 def assemble(
     layout: Layout,
     blocks: Sequence[BlockFamily],
     rules: Sequence[RuleFamily],
-    declared: Mapping[str, Origin] | None = None,
+    declared: Mapping[str, WrittenAt] | None = None,
     already_reported: Container[str] = (),
     incomplete: bool = False,
     array_families: Sequence[str] = (),
@@ -101,7 +101,7 @@ class _Blocks:
 def _arrange_blocks(
     layout: Layout,
     families: Sequence[BlockFamily],
-    declared: Mapping[str, Origin],
+    declared: Mapping[str, WrittenAt],
     already_reported: Container[str],
     problems: list[Problem],
 ) -> _Blocks:
@@ -134,7 +134,7 @@ def _arrange_blocks(
         if len(absent) and declaration.name not in already_reported:
             named = _first_names([layout.name_of(int(bit)) for bit in absent[:5]], len(absent))
             message = f"{named} {'is' if len(absent) == 1 else 'are'} in no block; add a 'block' for it"
-            problems.append(declared.get(declaration.name, Origin("")).problem(message))
+            problems.append(declared.get(declaration.name, WrittenAt("")).problem(message))
 
     sizes = np.bincount(rows, minlength=source.count)
     large = np.flatnonzero(sizes > MAX_BLOCK)

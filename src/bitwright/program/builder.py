@@ -24,7 +24,7 @@ import numpy as np
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
-from bitwright.program.families import Origin
+from bitwright.program.families import WrittenAt
 from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.references import Bits, Condition, Ref, checked_conditions, checked_refs
@@ -50,7 +50,7 @@ def word_of(*pieces: Ref, name: str = "") -> Word:
 class Rule:
     """The left side of a rule, waiting for what it writes."""
 
-    def __init__(self, builder: Builder, conditions: tuple[Condition, ...], origin: Origin) -> None:
+    def __init__(self, builder: Builder, conditions: tuple[Condition, ...], origin: WrittenAt) -> None:
         self._builder, self._conditions, self._origin = builder, conditions, origin
 
     def write(self, *targets: Ref) -> None:
@@ -75,7 +75,7 @@ class Builder:
 
     def __init__(self) -> None:
         self._shapes: list[tuple[str, tuple[int, ...]]] = []
-        self._declared: dict[str, Origin] = {}
+        self._declared: dict[str, WrittenAt] = {}
         self._array_families: list[str] = []
         self._blocks: list[BlockFamily] = []
         self._rules: list[RuleFamily] = []
@@ -148,7 +148,7 @@ class Builder:
         self._size += field.size
         return field
 
-    def _add_rule(self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: Origin) -> None:
+    def _add_rule(self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt) -> None:
         for choice in product(*(condition.alternatives for condition in conditions)):
             literals = [literal for alternative in choice for literal in alternative]
             named = [ref for ref, _ in literals]
@@ -162,7 +162,7 @@ class Builder:
             if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
                 self._rules.append(RuleFamily(count, when, values, write, origin))
 
-    def _rows(self, refs: Sequence[Ref], origin: Origin, values: Sequence[IntArray] = ()) -> int | None:
+    def _rows(self, refs: Sequence[Ref], origin: WrittenAt, values: Sequence[IntArray] = ()) -> int | None:
         counts = {ref.bits.shape[0] for ref in refs} | {len(v) for v in values}
         wide = counts - {1}
         if len(wide) > 1:
@@ -170,7 +170,7 @@ class Builder:
             return None
         return wide.pop() if wide else 1 if counts else 0
 
-    def _picks(self, refs: Sequence[Ref], count: int, origin: Origin) -> Picks:
+    def _picks(self, refs: Sequence[Ref], count: int, origin: WrittenAt) -> Picks:
         rows, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for ref in refs:
             if (ref.field.name, ref.field.shape) not in self._shapes:
@@ -187,9 +187,9 @@ class Builder:
         return Picks(np.concatenate(rows)[inside], np.concatenate(bits)[inside])
 
 
-def _caller(what: str) -> Origin:
+def _caller(what: str) -> WrittenAt:
     """The line of the user's Python that made this call, for problem messages."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return Origin(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    return WrittenAt(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")

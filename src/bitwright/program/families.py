@@ -13,7 +13,7 @@ from bitwright.program.layout import IntArray
 
 
 @dataclass(frozen=True)
-class Origin:
+class WrittenAt:
     """Where a family was written, and the value of each of its indices in each row."""
 
     text: str
@@ -44,7 +44,7 @@ class Origin:
 class WrittenOut:
     """The origins of rows that were written one by one, a line each: every row is a family of its own."""
 
-    origins: Sequence[Origin]
+    origins: Sequence[WrittenAt]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +94,11 @@ class Families:
 class NumberedRows:
     """The rows of many families, numbered through, and the family that each belongs to."""
 
-    def __init__(self, parts: Iterable[tuple[int, Origin | WrittenOut]]) -> None:
-        self.origins: list[Origin] = []
+    def __init__(self, parts: Iterable[tuple[int, WrittenAt | WrittenOut]]) -> None:
+        self.origins: list[WrittenAt] = []
         first, total = [np.zeros(0, dtype=np.int64)], 0
         for count, origin in parts:
-            if isinstance(origin, Origin):
+            if isinstance(origin, WrittenAt):
                 self.origins.append(origin)
                 first.append(np.array([total]))
             else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
-from bitwright.program.families import Origin, WrittenOut
+from bitwright.program.families import WrittenAt, WrittenOut
 from bitwright.program.layout import KEYWORDS, NAME, Layout
 from bitwright.program.program import Program
 
@@ -45,10 +45,10 @@ def program_from_tables(
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
         writes.append([find(bit, what) for bit in written])
 
-    def block_family(chosen: Sequence[int], origin: Origin | WrittenOut) -> BlockFamily:
+    def block_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> BlockFamily:
         return BlockFamily(len(chosen), _picks([members[number] for number in chosen]), origin)
 
-    def rule_family(chosen: Sequence[int], origin: Origin | WrittenOut) -> RuleFamily:
+    def rule_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> RuleFamily:
         when = _picks([[bit for bit, _ in tests[number]] for number in chosen])
         values = np.array([value for number in chosen for _, value in tests[number]], dtype=np.int64)
         return RuleFamily(len(chosen), when, values, _picks([writes[number] for number in chosen]), origin)
@@ -126,14 +126,14 @@ def _families(
     what: str,
     count: int,
     labels: Sequence[str] | None,
-    make: Callable[[Sequence[int], Origin | WrittenOut], Family],
+    make: Callable[[Sequence[int], WrittenAt | WrittenOut], Family],
 ) -> list[Family]:
     """One family for each label; without labels every row is a family of its own."""
     if labels is None:
-        return [make(range(count), WrittenOut([Origin(what, place=f"{what} {number}") for number in range(count)]))]
+        return [make(range(count), WrittenOut([WrittenAt(what, place=f"{what} {number}") for number in range(count)]))]
     if len(labels) != count:
         raise InputError(f"families are given for {len(labels)} {what}s, but there are {count}; give one name for each")
     chosen: dict[str, list[int]] = {}
     for number, label in enumerate(labels):
         chosen.setdefault(str(label), []).append(number)
-    return [make(numbers, Origin(label, place=f"{what}s '{label}'")) for label, numbers in chosen.items()]
+    return [make(numbers, WrittenAt(label, place=f"{what}s '{label}'")) for label, numbers in chosen.items()]

@@ -18,7 +18,7 @@ from bitwright.files.documents import Check, check_fields, optional, parse, real
 from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
 from bitwright.program import Program
-from bitwright.running.computer import Tally
+from bitwright.running.computer import MachineTally
 
 FORMAT = "bitwright run 2"
 _KIND = "a checkpoint of a run"
@@ -55,7 +55,7 @@ def image_hash(machine: MachineV, image: Sequence[int]) -> str:
     return hashlib.sha256(np.array(words, dtype="<u8").tobytes()).hexdigest()
 
 
-def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: Tally, image: str) -> None:
+def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: MachineTally, image: str) -> None:
     """Writes the file whole, or not at all; `image` is the hash of what the run began with."""
     about = {
         "format": FORMAT,
@@ -68,7 +68,7 @@ def save_checkpoint(path: Path, machine: MachineV, state: BoolArray, tally: Tall
     write_atomically(path, packed)
 
 
-def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> tuple[BoolArray, Tally, str]:
+def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> tuple[BoolArray, MachineTally, str]:
     """The state, the tally and the image's hash of a file for this very machine; raises InputError for any other.
 
     With `image`, a hash, also for a run that began with another image. A file that is larger than a checkpoint of this
@@ -81,7 +81,7 @@ def load_checkpoint(path: Path, machine: MachineV, image: str | None = None) -> 
         packed = np.frombuffer(file.read("state", -(-bits // 8)), dtype=np.uint8)
     if len(packed) != -(-bits // 8):
         raise InputError(f"{shown} is not {_KIND}: its state does not have {bits:,} bits")
-    return np.unpackbits(packed, count=bits).astype(bool), Tally(**about["tally"]), about["image"]
+    return np.unpackbits(packed, count=bits).astype(bool), MachineTally(**about["tally"]), about["image"]
 
 
 def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: str) -> None:

@@ -27,7 +27,7 @@ def _nowhere(byte: int) -> None:
 
 
 @dataclass(frozen=True)
-class Tally:
+class MachineTally:
     """What a run has done so far; it goes into checkpoints, and on from there."""
 
     steps: int = 0
@@ -40,7 +40,7 @@ class Tally:
     wrong: int = 0  # steps that were not those of the rules; looked at where an engine can be wrong
     seconds: float = 0.0
 
-    def with_leap(self, steps: int, instructions: int, batch: Batch) -> Tally:
+    def with_leap(self, steps: int, instructions: int, batch: Batch) -> MachineTally:
         least, most, margin = self.least, self.most, self.margin
         if batch.matches is not None and steps:
             low, high = batch.matches
@@ -59,7 +59,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Limits:
+class RunLimits:
     """When to stop a run that does not end by itself; both count from the start of this run, not from a checkpoint."""
 
     instructions: int | None = None
@@ -67,16 +67,16 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Ending:
+class MachineEnding:
     """Why a run ended: halt, fault (an operand that a strict dialect does not allow), limit, time, stopped or stuck."""
 
     reason: str
-    tally: Tally
+    tally: MachineTally
     pc: int | None = None  # where the machine stands: at its end, or at the instruction that would have been the next
     memory: list[int] = field(default_factory=list)  # of a halted machine
 
 
-def _go_on(tally: Tally) -> bool:  # noqa: ARG001
+def _go_on(tally: MachineTally) -> bool:  # noqa: ARG001
     return True
 
 
@@ -90,11 +90,11 @@ class Computer:
         state: BoolArray,
         read: Reader = lambda: None,
         write: Writer = _nowhere,
-        tally: Tally | None = None,
+        tally: MachineTally | None = None,
         truth: Engine | None = None,
     ) -> None:
         """With `truth`, another engine makes every step too, from the same state, and differences are counted."""
-        self.machine, self.tally = machine, tally or Tally()
+        self.machine, self.tally = machine, tally or MachineTally()
         self._engine, self._truth, self._read, self._write = engine, truth, read, write
         self._batch = engine.begin(state[np.newaxis], long=True)
         ports = machine.ports
@@ -105,11 +105,11 @@ class Computer:
 
     def run(
         self,
-        limits: Limits | None = None,
-        look: Callable[[Tally], bool] = _go_on,
-    ) -> Ending:
+        limits: RunLimits | None = None,
+        look: Callable[[MachineTally], bool] = _go_on,
+    ) -> MachineEnding:
         """Runs on; `look` is called a few times a second, and stops the run by giving False."""
-        limits = limits or Limits()
+        limits = limits or RunLimits()
         done = self.tally.instructions
         last = None if limits.instructions is None else done + limits.instructions
         waited, begin, before = 0.0, time.monotonic(), self.tally.seconds
@@ -132,7 +132,7 @@ class Computer:
             if late or not look(self.tally):
                 return self._between("time" if late else "stopped")
 
-    def _between(self, reason: str) -> Ending:
+    def _between(self, reason: str) -> MachineEnding:
         """Ends where the state can be read: when the instruction that runs is done, or waits for its host."""
         for _ in range(2 * self.machine.timing.steps):
             if self._on(self.machine.boundary):
@@ -202,7 +202,7 @@ class Computer:
             return True
         return False
 
-    def _halted(self) -> Ending:
+    def _halted(self) -> MachineEnding:
         """The last result may still be on its way; the machine is done when nothing moves."""
         batch = self._batch
         for _ in range(self.machine.timing.steps + self.machine.shape.width):
@@ -214,12 +214,12 @@ class Computer:
         ending = self._end("fault" if fault else "halt")
         return replace(ending, pc=self.machine.halted_at(state), memory=self.machine.memory(state))
 
-    def interrupted(self) -> Ending:
+    def interrupted(self) -> MachineEnding:
         """How a run ends whose reader has raised an exception: it stands at the request, and can be taken up there."""
         return self._end("stopped")
 
-    def _end(self, reason: str) -> Ending:
-        return Ending(reason, self.tally, self.pc)
+    def _end(self, reason: str) -> MachineEnding:
+        return MachineEnding(reason, self.tally, self.pc)
 
     # The batch, by whatever engine.
 

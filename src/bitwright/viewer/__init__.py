@@ -1,14 +1,14 @@
 """A trace as something to look at: text for terminals, SVG for pages and print, one HTML page to explore."""
 
 from bitwright.viewer.columns import choose_columns
-from bitwright.viewer.computer import Computer
+from bitwright.viewer.computer import MachineView
 from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
 from bitwright.viewer.text import trace_states, trace_text
 
 __all__ = [
-    "Computer",
+    "MachineView",
     "choose_columns",
     "diagram_svg",
     "run_title",

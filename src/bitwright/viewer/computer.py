@@ -13,7 +13,7 @@ from bitwright.program.trace import Trace
 
 
 @dataclass(frozen=True)
-class Computer:
+class MachineView:
     """A machine and the code that runs on it."""
 
     machine: Machine

@@ -25,7 +25,7 @@ SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branc
 
 
 @dataclass(frozen=True)
-class Kind:
+class BlockKind:
     """Blocks made of the same arrays."""
 
     unit: str
@@ -33,7 +33,7 @@ class Kind:
     count: int
 
 
-def block_kinds(program: Program) -> tuple[list[Kind], IntArray]:
+def block_kinds(program: Program) -> tuple[list[BlockKind], IntArray]:
     """The kinds of blocks in the order of their first block, and the kind of every block."""
     arrays = dict.fromkeys(program.array_families)  # in the order of their declaration
     number = {array: place for place, array in enumerate(arrays)}
@@ -54,7 +54,7 @@ def block_kinds(program: Program) -> tuple[list[Kind], IntArray]:
     found = []
     for key, count in zip(kinds, np.bincount(of).tolist(), strict=True):
         names = tuple(named[array] for array in key)
-        found.append(Kind(_unit(names[0]), names, count))
+        found.append(BlockKind(_unit(names[0]), names, count))
     return found, of
 
 
@@ -70,7 +70,7 @@ def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
 class Box:
     """A kind of block, with the corner and height of its rectangle."""
 
-    kind: Kind
+    kind: BlockKind
     x: int
     y: int
     height: int
@@ -161,7 +161,7 @@ def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | No
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
-def _height(kind: Kind) -> int:
+def _height(kind: BlockKind) -> int:
     return LINE * len(kind.names) + 10
 
 

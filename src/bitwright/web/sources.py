@@ -10,11 +10,11 @@ from bitwright.bits import parse_number, shorten
 from bitwright.errors import InputError
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.program import Algorithm, parse
-from bitwright.viewer import Computer
+from bitwright.viewer import MachineView
 from bitwright.web.limits import Limits
 
 
-def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, Computer | None]:
+def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, MachineView | None]:
     """The algorithm, and its computer if it is an SBN program; raises BitwrightError for what cannot be run here."""
     algorithm, computer = _read(source)
     program = algorithm.program
@@ -27,7 +27,7 @@ def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, C
     return (algorithm if computer is None else with_padding(algorithm)), computer
 
 
-def _read(source: Mapping[str, Any]) -> tuple[Algorithm, Computer | None]:
+def _read(source: Mapping[str, Any]) -> tuple[Algorithm, MachineView | None]:
     match source["kind"]:
         case "permutation":
             return named_algorithm("permutation", order=source["order"]), None
@@ -40,7 +40,7 @@ def _read(source: Mapping[str, Any]) -> tuple[Algorithm, Computer | None]:
         case "sbn":
             code = assemble(source["text"].removeprefix("\ufeff"), source["name"])
             machine = (machine_a if source["machine"] == "A" else machine_b)(code.sizes)
-            return machine.algorithm(code), Computer(machine, code)
+            return machine.algorithm(code), MachineView(machine, code)
     raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")
 
 
@@ -54,7 +54,7 @@ def read_numbers(texts: Mapping[str, str]) -> dict[str, int]:
     return values
 
 
-def describe(algorithm: Algorithm, computer: Computer | None) -> dict[str, object]:
+def describe(algorithm: Algorithm, computer: MachineView | None) -> dict[str, object]:
     """What a page needs in order to ask for inputs, and says about a program without problems."""
     program = algorithm.program
     return {

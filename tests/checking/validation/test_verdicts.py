@@ -9,7 +9,7 @@ from programs import EXAMPLES
 from tasks import task_of
 
 from bitwright import addition, parse, run
-from bitwright.checking.validation import UNKNOWN, Arithmetic, Interpreter, Validation, validate
+from bitwright.checking.validation import UNKNOWN, Arithmetic, InterpreterOracle, Validation, validate
 from bitwright.machines import assemble, interpret, load_sbn, machine_b, run_interpreter
 
 BOTH = pytest.mark.parametrize("plain", [False, True], ids=["sliced", "plain"])
@@ -98,14 +98,14 @@ def test_the_plain_interpreter_proves_that_a_run_never_ends() -> None:
     inputs = range(-4, 4)
     ends = {a: run(algorithm, a=a, limit=3_000).halted for a in inputs}
     assert set(ends.values()) == {True, False}
-    oracle = Interpreter(code, 3_000)
+    oracle = InterpreterOracle(code, 3_000)
     for a in inputs:
         answer = oracle({"a": a})
         assert answer == (run_interpreter(code, {"a": a}) if ends[a] else None)
     endless = sum(not end for end in ends.values())
     done = validate(task_of(algorithm, "templates", oracle=oracle, limit=3_000))
     assert counts(done) == ("exact", 0, endless, endless, 0)
-    done = validate(task_of(algorithm, "templates", oracle=Interpreter(code, 1), limit=3_000))
+    done = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, 1), limit=3_000))
     assert done.verdict == "not decided"  # of those that end, it has not seen the end
     assert (done.tally.wrong, done.tally.unfinished, done.tally.endless) == (0, endless, 0)
 
@@ -115,21 +115,26 @@ def test_the_interpreters_limit_is_its_own() -> None:
     code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
     values = {"a": 5, "b": 9, "c": 2, "d": 7}
     wanted = run_interpreter(code, values)
-    needed = next(limit for limit in range(1, 10_000) if Interpreter(code, limit)(values) is not UNKNOWN)
+    needed = next(limit for limit in range(1, 10_000) if InterpreterOracle(code, limit)(values) is not UNKNOWN)
     assert needed == sum(1 for _ in interpret(code, values)) > 3
-    assert Interpreter(code, needed)(values) == Interpreter(code, needed + 1)(values) == wanted == {"maximum": 9}
-    assert all(Interpreter(code, limit)(values) is UNKNOWN for limit in range(needed))
+    assert (
+        InterpreterOracle(code, needed)(values)
+        == InterpreterOracle(code, needed + 1)(values)
+        == wanted
+        == {"maximum": 9}
+    )
+    assert all(InterpreterOracle(code, limit)(values) is UNKNOWN for limit in range(needed))
 
 
 def test_a_run_within_the_steps_is_within_the_instructions() -> None:
     """The oracle of an SBN program looks as far as the run may go, so a run that ends is always judged."""
     code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
     algorithm = machine_b(code.sizes).algorithm(code)
-    longest = validate(task_of(algorithm, "templates", oracle=Interpreter(code, 10_000), random=64)).tally.steps
-    done = validate(task_of(algorithm, "templates", oracle=Interpreter(code, longest), random=64, limit=longest))
+    longest = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, 10_000), random=64)).tally.steps
+    done = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, longest), random=64, limit=longest))
     assert counts(done) == ("exact", 0, 0, 0, 0)
     done = validate(
-        task_of(algorithm, "templates", oracle=Interpreter(code, longest - 1), random=64, limit=longest - 1)
+        task_of(algorithm, "templates", oracle=InterpreterOracle(code, longest - 1), random=64, limit=longest - 1)
     )
     verdict, wrong, unfinished, endless, unjudged = counts(done)
     assert (verdict, wrong, endless, unjudged) == ("not decided", 0, 0, 0)

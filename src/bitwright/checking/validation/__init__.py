@@ -1,7 +1,7 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
 from bitwright.checking.validation.functions import ArrayFunction, Function
-from bitwright.checking.validation.oracles import UNKNOWN, Arithmetic, Interpreter, Oracle
+from bitwright.checking.validation.oracles import UNKNOWN, Arithmetic, InterpreterOracle, Oracle
 from bitwright.checking.validation.tally import BrokenBound, Failure, Tally
 from bitwright.checking.validation.task import Task
 from bitwright.checking.validation.validate import Validation, Verdict, make_task, validate
@@ -13,7 +13,7 @@ __all__ = [
     "BrokenBound",
     "Failure",
     "Function",
-    "Interpreter",
+    "InterpreterOracle",
     "Oracle",
     "Tally",
     "Task",

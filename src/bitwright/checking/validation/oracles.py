@@ -67,7 +67,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class Interpreter:
+class InterpreterOracle:
     """The plain interpreter of SBN, for so many instructions; every one takes a run at least a step.
 
     That a run never ends it says only where the same instruction has found the same memory twice.

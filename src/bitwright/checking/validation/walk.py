@@ -17,7 +17,7 @@ from bitwright.running.endings import ending_of
 from bitwright.running.loop import Ends, drive
 from bitwright.running.observers import Margins, Observer, View
 from bitwright.running.sliced.lanes import Rows, pack_lanes, unpack_lanes
-from bitwright.running.sliced.plan import Plan, plan
+from bitwright.running.sliced.plan import SlicedPlan, plan
 from bitwright.running.sliced.runs import Look, Outcome, is_cut_off, triples
 
 _ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
@@ -66,7 +66,7 @@ class Comparison(Observer):
 
     every_step = True
 
-    def __init__(self, algorithm: Algorithm, rules: Definition, plan: Plan, runs: int) -> None:
+    def __init__(self, algorithm: Algorithm, rules: Definition, plan: SlicedPlan, runs: int) -> None:
         self._algorithm, self._rules, self._plan = algorithm, rules, plan
         self.first = 0  # the number of the first run of the batch
         self.evaluations = self.wrong_steps = 0

@@ -30,6 +30,7 @@ class ActiveBlocksBatch(Batch):
         self._counters = np.zeros(len(loop.COUNTERS), dtype=np.int64)
         self._counters[loop.LEAST] = loop.NONE_YET
         self._worst = np.inf
+        self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None  # what `_watched` was made for
         blocks = tables.program.blocks
         self._lists = np.zeros((2, blocks), dtype=np.uint32)  # active blocks, now and next
         self._room = tuple(np.zeros(blocks, dtype=np.uint32) for _ in range(3))
@@ -53,9 +54,15 @@ class ActiveBlocksBatch(Batch):
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
         counters, tables = self._counters, self._tables
         counters[[loop.COUNTED, loop.MOST]], counters[loop.LEAST] = 0, loop.NONE_YET
-        watch = loop.WatchedBits(tables.places(stops), tables.places(counted))
+        if self._watched_for != (stops, counted):
+            self._watched = loop.WatchedBits(tables.places(stops), tables.places(counted))
+            self._watched_for = stops, counted
         sign = self._sign is not None
-        made = int(loop.advance(most, watch, self._memory, tables.lookup, tables.writes, sign, self._counts))
+        made = int(
+            loop.advance_from_python(
+                most, self._watched, self._memory, tables.lookup, tables.writes, sign, self._counts
+            )
+        )
         if not made and counters[loop.REFUSED]:
             made = self._step_by_sign(counted)
         self.counted = int(counters[loop.COUNTED])

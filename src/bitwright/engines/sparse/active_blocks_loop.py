@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.compiling import compiled, entry
 from bitwright.engines.sparse.tables import HOLD
 from bitwright.program.program import MAX_BLOCK
 
@@ -38,7 +38,7 @@ class ActiveMemory(NamedTuple):
     queue: NDArray[np.uint32]  # (b,) templates that match
 
 
-@numba.njit(cache=True)
+@compiled
 def _search(block: int, config: int, keys: Any, holds: Any) -> int:
     """The template among the sorted keys, as an entry of a table would have it: 0, or 1 + its number, + HOLD."""
     key = (np.int64(block) << MAX_BLOCK) | np.int64(config)
@@ -48,7 +48,7 @@ def _search(block: int, config: int, keys: Any, holds: Any) -> int:
     return int(at) + 1 + (HOLD_FAR if holds[at] else 0)
 
 
-@numba.njit(cache=True)
+@compiled
 def _shift(block: int, config: int, change: int, counts: Any) -> None:
     """Counts the bits that a block holds at rest, by how many writers they have."""
     first = counts.block_start[block]
@@ -59,7 +59,7 @@ def _shift(block: int, config: int, change: int, counts: Any) -> None:
         first += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _weigh(n: int, clock: int, queue: Any, config: Any, writes: Any, counts: Any) -> None:
     """Notes the smallest mean, in absolute value, that the sign rule rounds in this step.
 
@@ -88,7 +88,7 @@ def _weigh(n: int, clock: int, queue: Any, config: Any, writes: Any, counts: Any
                 counts.worst[0] = min(counts.worst[0], abs(mean))
 
 
-@numba.njit(cache=True)
+@compiled
 def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sign: bool, counts: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
 
@@ -191,3 +191,6 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
         counters[LEAST], counters[MOST] = min(counters[LEAST], least), max(counters[MOST], largest)
     counters[COUNTED] += seen
     return made
+
+
+advance_from_python = entry(advance)

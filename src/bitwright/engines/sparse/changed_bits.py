@@ -66,7 +66,11 @@ class ChangedBitsBatch(Batch):
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
         """Where bits are to be counted, one step at a time."""
-        made = int(loop.advance(1 if counted else most, np.array(stops, dtype=np.int64), self._memory, self._tables))
+        made = int(
+            loop.advance_from_python(
+                1 if counted else most, np.array(stops, dtype=np.int64), self._memory, self._tables
+            )
+        )
         self.counted = sum(bool(self._memory.bits[bit]) for bit in counted)
         return made
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.compiling import compiled, entry
 from bitwright.program.layout import IntArray
 from bitwright.program.program import MAX_BLOCK
 
@@ -42,7 +42,7 @@ class ChangeTables(NamedTuple):
     write_bits: NDArray[np.int32]
 
 
-@numba.njit(cache=True)
+@compiled
 def _lookup(block: int, config: int, table: Any, start: Any, keys: Any) -> int:
     """Program.lookup for a single block: a full table, or a search among the templates' sorted keys."""
     if start[block] >= 0:
@@ -52,7 +52,7 @@ def _lookup(block: int, config: int, table: Any, start: Any, keys: Any) -> int:
     return at if at < len(keys) and keys[at] == key else -1  # type: ignore[return-value]
 
 
-@numba.njit(cache=True)
+@compiled
 def advance(most: int, stops: Any, memory: Any, tables: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the bits `stops` on, or changes nothing.
 
@@ -109,3 +109,6 @@ def advance(most: int, stops: Any, memory: Any, tables: Any) -> int:
             break
     counters[PENDING], counters[MATCHES], counters[CLOCK] = waiting, n, clock
     return made
+
+
+advance_from_python = entry(advance)

@@ -12,7 +12,7 @@ import numpy as np
 from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
-from bitwright.program.families import Origin
+from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
@@ -46,7 +46,7 @@ class _Expansion:
         self.already_reported = {token.text for line in tree.broken if line[0].text != "when" for token in line}
         self.budget = Budget(work)
         self.lets: dict[str, int] = {}
-        self.declared: dict[str, Origin] = {}
+        self.declared: dict[str, WrittenAt] = {}
         self.layout = Layout(())
 
     def algorithm(self, name: str, description: str) -> Algorithm:
@@ -103,7 +103,7 @@ class _Expansion:
                 elif token.text in self.declared:
                     self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
                 else:
-                    self.declared[token.text] = Origin(token.text, token.line, token.column)
+                    self.declared[token.text] = WrittenAt(token.text, token.line, token.column)
                     shapes.append((token.text, shape))
         self.layout = Layout.of(shapes)
         if not shapes and not self.problems:
@@ -191,7 +191,7 @@ class _Expansion:
             families.append(RuleFamily(rows.count, when, values, targets, origin))
         return families
 
-    def alternatives(self, rows: Rows, test: syntax.Test, origin: Origin) -> list[list[tuple[Picks, IntArray]]]:
+    def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:
         """The ways in which a test can hold: one for `bit = value`, two between bits."""
         left = rows.pick(test.left, origin)
         right = test.right
@@ -237,7 +237,7 @@ class _Expansion:
             declared = rows.declared(member, whole=True)
             if not member.parts and len(declared.shape) > 1:
                 raise Refused(member.token.problem(f"{declared} is not one number; choose a row, such as [1,*]"))
-            bits.extend(rows.pick(member, Origin(""), whole=True).bits.tolist())
+            bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
         if not bits:
             raise Refused(port.token.problem(f"'{name}' has no bits"))
         if len(set(bits)) < len(bits):
@@ -277,7 +277,7 @@ class _Expansion:
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         if item.bit is None:
             return FIXED_POINT
-        bits = self.rows().pick(item.bit, Origin("")).bits.tolist()
+        bits = self.rows().pick(item.bit, WrittenAt("")).bits.tolist()
         if len(bits) != 1:
             raise Refused(item.token.problem("'halt when' takes a single bit"))
         return int(bits[0])
@@ -306,12 +306,12 @@ class _Expansion:
     def rows(self) -> Rows:
         return Rows(self.lets, self.layout, self.already_reported, self.budget)
 
-    def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, Origin]:
+    def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, WrittenAt]:
         rows = self.rows()
         rows.expand(item.clauses)
-        return rows, Origin(item.text, item.token.line, item.token.column, indices=rows.indices)
+        return rows, WrittenAt(item.text, item.token.line, item.token.column, indices=rows.indices)
 
-    def picks(self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: Origin) -> Picks:
+    def picks(self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: WrittenAt) -> Picks:
         return _joined(rows.pick(reference, origin) for reference in references)
 
     def number(self, expression: syntax.Expression) -> int:

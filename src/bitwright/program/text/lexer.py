@@ -12,7 +12,7 @@ from bitwright.text.scanner import Token as Token
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     NAME = "name"
     NUMBER = "number"
     SIGN = "sign"
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>[0-9]+)"
     r"|(?P<sign>\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>])"
 )
-_KINDS = {str(kind): kind for kind in Kind}
+_KINDS = {str(kind): kind for kind in TokenKind}
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
@@ -64,4 +64,4 @@ _STATEMENT = re.compile(r"[ \t]*(?:let|bits|block|when|input|output|start|steps|
 
 def _close(statements: list[list[Token]], current: list[Token], line: int, column: int) -> None:
     if current:
-        statements.append([*current, Token(Kind.END, "", line, column)])
+        statements.append([*current, Token(TokenKind.END, "", line, column)])

@@ -16,9 +16,9 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily
-from bitwright.program.families import Origin, WrittenOut
+from bitwright.program.families import WrittenAt, WrittenOut
 from bitwright.program.layout import KEYWORDS, Layout
-from bitwright.program.text.lexer import Kind, Token
+from bitwright.program.text.lexer import Token, TokenKind
 from bitwright.program.text.rows import Budget
 from bitwright.program.text.syntax import PlainLine, PlainLines
 
@@ -47,7 +47,7 @@ def split_plain(text: str) -> tuple[str, dict[int, PlainLines]]:
         keyword = "when" if members is None else "block"
         column = text.index(keyword, start) - start + 1
         if run is None or between.strip(" \t\r\n"):
-            run = runs[line] = PlainLines(Token(Kind.NAME, keyword, line, column), [], [])
+            run = runs[line] = PlainLines(Token(TokenKind.NAME, keyword, line, column), [], [])
             rest += [between, "when"]
         else:
             rest.append("\n" * between.count("\n"))
@@ -100,7 +100,7 @@ class _Batch:
         self.right_counts.append(len(right))
 
     def origins(self) -> WrittenOut:
-        return WrittenOut([Origin(line.text(), line.line, line.column) for line in self.lines])
+        return WrittenOut([WrittenAt(line.text(), line.line, line.column) for line in self.lines])
 
 
 Family = TypeVar("Family", BlockFamily, RuleFamily)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitwright.errors import Problem, counted, suggestion
 from bitwright.program.assemble import Picks
-from bitwright.program.families import Origin
+from bitwright.program.families import WrittenAt
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER, Token
@@ -82,10 +82,10 @@ class Rows:
         before = np.cumsum(lengths) - lengths
         return entries, first[entries] + np.arange(len(entries)) - before[entries]
 
-    def pick(self, reference: syntax.BitRef, origin: Origin, whole: bool = False) -> Picks:
+    def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False) -> Picks:
         """The bits a reference chooses in each row; raises Refused where an index is out of range."""
         declared = self.declared(reference, whole)
-        parts = reference.parts or tuple(syntax.Part(None, None) for _ in declared.shape)
+        parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in declared.shape)
         rows = np.arange(self.count)
         bit = _constant_bit(declared, parts)
         if bit is not None:
@@ -171,7 +171,7 @@ class Rows:
         raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
 
 
-def _constant_bit(declared: Field, parts: tuple[syntax.Part, ...]) -> int | None:
+def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int | None:
     """The one bit that numbers choose, or None where there is an index, a range, or a number out of range."""
     place = 0
     for part, extent in zip(parts, declared.shape, strict=True):

@@ -42,7 +42,7 @@ class ComparedNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """One index of a bit: `i+1` (first is last), `1..l`, or `*` (both None)."""
 
     first: Expression | None
@@ -52,7 +52,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class BitRef:
     token: Token
-    parts: tuple[Part, ...]  # empty for a bare name
+    parts: tuple[IndexPart, ...]  # empty for a bare name
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class IndexRange:
     token: Token  # the index's name
     first: Expression
     last: Expression
@@ -75,7 +75,7 @@ class Range:
 class Clauses:
     """`for i in a..b, j in c..d if i < j`: which rows a statement stands for."""
 
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[IndexRange, ...] = ()
     conditions: tuple[ComparedNumbers, ...] = ()
 
 

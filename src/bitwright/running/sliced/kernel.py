@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.compiling import compiled, entry
 from bitwright.program.layout import IntArray
 
 _EMPTY, _MIXED, _FULL = 0, 1, 2
 ZERO, ONES = np.uint64(0), ~np.uint64(0)
 NEVER, FIXED_POINT = -1, -2  # values of `halt` that are no bit: after exactly `limit` steps, or when nothing changes
 EVALUATIONS, STEPS, WRONG_STEPS = 0, 1, 2  # places in `totals`
-compiled = numba.njit(cache=True, nogil=True)
 
 
 class RunPorts(NamedTuple):
@@ -459,3 +458,6 @@ def _compare(width: int, now: Any, after: Any, live: Any, live_after: Any, chang
         if live[bit] or live_after[bit]:
             for w in range(width):
                 changed[w] |= now[bit, w] ^ after[bit, w]
+
+
+run_from_python = entry(run_words)

@@ -13,7 +13,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 
 
-class Tables(NamedTuple):
+class SlicedTables(NamedTuple):
     """Templates as literals, blocks as ranges of templates, bits as lists of their writers.
 
     Bits come in classes: those with equally many writers c. A pair is c and a number of matches m of them; the pairs of
@@ -31,10 +31,10 @@ class Tables(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SlicedPlan:
     """What the loops take, and what the numbers of pairs mean."""
 
-    tables: Tables
+    tables: SlicedTables
     pairs: tuple[tuple[int, int], ...]  # (c, m) of each pair
 
     @property
@@ -43,7 +43,7 @@ class Plan:
         return len(self.tables.block_start) - 1
 
 
-def plan(program: Program) -> Plan:
+def plan(program: Program) -> SlicedPlan:
     """The arrays of a program."""
     literals = literals_of(program)
     _, firsts = np.unique(program.template_block, return_index=True)
@@ -57,7 +57,7 @@ def plan(program: Program) -> Plan:
     owned = np.unique(np.stack((program.write_bits, program.template_block[templates])), axis=1)
     possible = np.bincount(owned[0], minlength=program.bits)
     most = [int(possible[class_of == place].max()) for place in range(len(classes))]
-    tables = Tables(
+    tables = SlicedTables(
         literal_start=literals.start,
         literal_bit=literals.bit,
         literal_flip=np.where(literals.on, np.uint64(0), ~np.uint64(0)),
@@ -67,4 +67,6 @@ def plan(program: Program) -> Plan:
         class_of=class_of,
         pair_start=np.concatenate(([0], np.cumsum([m + 1 for m in most], dtype=np.int64))),
     )
-    return Plan(tables, tuple((c, m) for c, top in zip(classes.tolist(), most, strict=True) for m in range(top + 1)))
+    return SlicedPlan(
+        tables, tuple((c, m) for c, top in zip(classes.tolist(), most, strict=True) for m in range(top + 1))
+    )

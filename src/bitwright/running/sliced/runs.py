@@ -76,7 +76,7 @@ class SlicedRuns:
             some = slice(at, at + part)
             rows, outputs = (np.ascontiguousarray(array[:, some]) for array in (inputs, found.outputs))
             here = found._replace(outputs=outputs, unfinished=found.unfinished[some], beyond=found.beyond[some])
-            self._kernel.run_words(rows, valid[some], self._words, self._ports, p.tables, self._needed, here)
+            self._kernel.run_from_python(rows, valid[some], self._words, self._ports, p.tables, self._needed, here)
             found.outputs[:, some] = outputs
             if look:
                 look(min(1.0, (at + part) / words))

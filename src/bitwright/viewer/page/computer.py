@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bitwright.program.trace import Trace
-from bitwright.viewer.computer import Computer
+from bitwright.viewer.computer import MachineView
 from bitwright.viewer.page.blob import Blob
 
 
-def computer_data(trace: Trace, computer: Computer, blob: Blob) -> dict[str, object]:
+def computer_data(trace: Trace, computer: MachineView, blob: Blob) -> dict[str, object]:
     """Adds the marks in time to the blob, and gives instructions and words as people read them."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)

@@ -15,7 +15,7 @@ from bitwright.errors import InputError, printable
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.viewer.computer import Computer
+from bitwright.viewer.computer import MachineView
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.computer import computer_data
 from bitwright.viewer.page.outputs import outputs_data
@@ -24,7 +24,7 @@ MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1
 SCRIPTS = ("data", "program", "rows", "view", "panel", "controls")  # in this order they are one script
 
 
-def trace_page(run: Run, *, computer: Computer | None = None, title: str = "") -> str:
+def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
     """The page of a recorded run, as text; it needs no other file and no network.
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program, give the
