@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import numpy as np
-
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
 from bitwright.program import FIXED_POINT, Algorithm
 
 DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
-_NONE = np.zeros((), dtype=bool)
 
 
 class Ending(ABC):
@@ -21,13 +18,13 @@ class Ending(ABC):
     stops: tuple[int, ...] = ()  # bits at which a leap must stop, so that no ending is passed over
     extra_steps = 0  # that it takes, beyond the limit, to see that a run was done by then
 
-    def at_start(self, batch: Batch) -> BoolArray:  # (batch,)
-        """Which states are done before any step."""
-        return np.zeros(len(batch.states()), dtype=bool)
+    def at_start(self, batch: Batch) -> BoolArray | None:  # noqa: ARG002
+        """Which states are done before any step, (batch,); None: none is."""
+        return None
 
     @abstractmethod
-    def reached(self, batch: Batch) -> BoolArray:  # (batch,), or () for all of them
-        """Which states are done after the step just made."""
+    def reached(self, batch: Batch) -> BoolArray | None:
+        """Which states are done after the step just made, (batch,); None: none is."""
 
     def at_limit(self, limit: int) -> bool:  # noqa: ARG002
         """Whether runs that have made as many steps as they may are done."""
@@ -62,8 +59,8 @@ class StepCount(Ending):
     def __init__(self, steps: int) -> None:
         self._steps = steps
 
-    def reached(self, batch: Batch) -> BoolArray:  # noqa: ARG002
-        return _NONE
+    def reached(self, batch: Batch) -> BoolArray | None:  # noqa: ARG002
+        return None
 
     def at_limit(self, limit: int) -> bool:
         return limit == self._steps

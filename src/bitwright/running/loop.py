@@ -37,20 +37,24 @@ class _Runs:
         self.states, self.steps, self.halted = start.copy(), np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=bool)
         self._engine = engine
         self.view = View(engine.begin(start), limit, np.arange(runs), np.ones(runs, dtype=bool))
+        self.going, self._can_drop = runs, False
 
-    def finish(self, ended: BoolArray, step: int, halted: bool) -> None:
+    def finish(self, ended: BoolArray | None, step: int, halted: bool) -> None:
         view = self.view
-        ended = ended & view.running
-        if not ended.any():
+        if ended is None or not (ended := ended & view.running).any():
             return
         runs = view.rows[ended]
         self.states[runs] = view.batch.states()[ended]
         self.steps[runs], self.halted[runs] = step, halted
         view.running = view.running & ~ended
+        self.going, self._can_drop = int(np.count_nonzero(view.running)), True
 
     def drop_ended(self) -> None:
         """Takes runs that have ended out of the batch: at once where steps are costly, else when most have."""
-        view, going = self.view, int(np.count_nonzero(self.view.running))
+        if not self._can_drop:
+            return
+        view, going = self.view, self.going
+        self._can_drop = False
         few = going < len(view.running) if self._engine.costly else 2 * going <= len(view.running) > 64
         if few and going:
             view.batch.keep(view.running)
@@ -78,7 +82,7 @@ def drive(
     for observer in observers:
         observer.start(view)
     runs.finish(ending.at_start(view.batch), 0, True)
-    while view.step < limit + ending.extra_steps and view.running.any():
+    while view.step < limit + ending.extra_steps and runs.going:
         if view.step == limit:  # what comes is a look only; what was asked for is here
             runs.states[view.rows[view.running]] = view.batch.states()[view.running]
         runs.drop_ended()
@@ -94,11 +98,11 @@ def drive(
         runs.finish(ending.reached(view.batch), view.step - ending.extra_steps, True)
         left = limit - view.step
         if left > 0 and (engine.costly or _worth_a_look(view.step)) and view.batch.unchanged()[view.running].all():
-            for observer in observers if view.running.any() else ():
+            for observer in observers if runs.going else ():
                 observer.repeated(view, left)
             view.step = limit
             break
-    if view.running.any():
+    if runs.going:
         if view.beyond:  # the last look showed that there is no fixed point
             runs.steps[view.rows[view.running]] = limit
         else:

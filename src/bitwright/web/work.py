@@ -155,7 +155,7 @@ def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dic
 
 def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:
     """As `bitwright size --json` says it."""
-    return sizes(algorithm, delta)
+    return {"name": algorithm.name} | sizes(algorithm, delta)
 
 
 def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:
