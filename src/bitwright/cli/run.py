@@ -54,7 +54,7 @@ def command(
     if is_image(target):
         if inputs or bits is not None or order is not None or trace:
             raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
-        from bitwright.cli.computer import run_image
+        from bitwright.cli.run_image import run_image
 
         return run_image(target, machine, as_json=as_json, quiet=quiet, **computer, **options)
     if any(value not in (None, False, ()) for value in computer.values()):

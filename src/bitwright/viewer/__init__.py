@@ -1,8 +1,8 @@
 """A trace as something to look at: text for terminals, SVG for pages and print, one HTML page to explore."""
 
 from bitwright.viewer.columns import choose_columns
-from bitwright.viewer.computer import MachineView
 from bitwright.viewer.diagram import diagram_svg
+from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
 from bitwright.viewer.text import trace_states, trace_text

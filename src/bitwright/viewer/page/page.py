@@ -15,9 +15,9 @@ from bitwright.errors import InputError, printable
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.viewer.computer import MachineView
+from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page.blob import Blob
-from bitwright.viewer.page.computer import computer_data
+from bitwright.viewer.page.machine_rows import computer_data
 from bitwright.viewer.page.outputs import outputs_data
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bitwright.program.trace import Trace
-from bitwright.viewer.computer import MachineView
+from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page.blob import Blob
 
 

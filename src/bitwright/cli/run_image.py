@@ -39,7 +39,7 @@ def run_image(
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
-    from bitwright.cli.computer_report import Asked, report
+    from bitwright.cli.image_report import Asked, report
     from bitwright.cli.memory import find_address, find_words
     from bitwright.engines.rules import RuleEngine
     from bitwright.files.storage import check_writable
