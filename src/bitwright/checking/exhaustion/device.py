@@ -75,7 +75,7 @@ class DeviceProver:
     def _runs(self, domain: RunsDomain, first: int, last: int) -> Findings:
         torch = torch_module()
         algorithm, found, device = domain.algorithm, Findings(), self._decide.device
-        states = torch.from_numpy(domain.starts(first, last)).to(device)
+        states = self._decide.tensor_of(domain.starts(first, last))
         numbers = torch.arange(first, last, device=device)
         fixed = algorithm.halt == FIXED_POINT
         for step in range(domain.limit + fixed):
@@ -84,8 +84,9 @@ class DeviceProver:
                 states, numbers = states[going], numbers[going]
             if not len(states):
                 return found
-            following = self._decide.rules(states)
-            found = found + self._judge.find(self._decide.matched(states), following, numbers, step)
+            matched = self._decide.matched(states)
+            following = self._decide.following(matched)
+            found = found + self._judge.find(matched, following[:, : self._program.bits], numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]

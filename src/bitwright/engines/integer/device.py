@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.device_matching import DeviceMatching
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
 from bitwright.engines.protocol import Batch
-from bitwright.engines.torch_rules import TorchRules
 from bitwright.networks.integer import IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
@@ -65,18 +65,24 @@ class DeviceDecisions:
     def __init__(self, program: Program, network: IntegerNetwork, device: str, fused: bool = True) -> None:
         torch = torch_module()
         self.device = check_device(device)
-        self.rules, self.sums = TorchRules(program, device), DeviceSums(network, program, self.device, fused)
+        self.sums = DeviceSums(network, program, self.device, fused)
+        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
+        self._matching = DeviceMatching(program, self.device, small, rows=self.sums.inputs)
         table = np.pad(network.thresholds[:, columns_of(network, program)], ((1, 0), (0, 0)), mode="edge")
         kind = torch.int32 if self.sums.fused and np.abs(table).max(initial=0) < 1 << 30 else torch.int64
         self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, k): row n
 
-    def matched(self, states: Any) -> Any:  # (batch, k) bool -> (batch, inputs) uint8
+    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, inputs) uint8
         """What states match, as the sums want it."""
-        torch = torch_module()
-        found = torch.zeros((len(states), self.sums.inputs), dtype=torch.uint8, device=self.device)
-        matched = self.rules.matched(states)
-        found[:, : matched.shape[1]] = matched
-        return found
+        return self._matching.matched(states).to(torch_module().uint8)
+
+    def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
+        """States on the device, padded with bits that are never on."""
+        return self._matching.tensor_of(states)
+
+    def following(self, matched: Any) -> Any:  # (batch, inputs) -> (batch, columns) bool
+        """What the rules give."""
+        return self._matching.written(matched)
 
     def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
         """G - T for every bit."""
@@ -133,20 +139,22 @@ class IntegerDeviceBatch(Batch):
             matched = engine.decide.matched(self._now)
             n = matched.sum(dim=1)
             over = engine.decide.over(matched, n)
-            self._before, self._now = self._now, (over > 0) & (n > 0)[:, None]
+            bits = (over > 0) & (n > 0)[:, None]
+            self._before, self._now = self._now, torch.zeros_like(self._now)
+            self._now[:, : bits.shape[1]] = bits
             distance = torch.where(over > 0, over, 1 - over).amin(dim=1).double()
             margin = (distance - 0.5) / engine.units[n]
             self._margin = torch.where(n > 0, margin, torch.full_like(margin, float("inf")))
 
     def load(self, states: BoolArray) -> None:
-        self._now = torch_module().from_numpy(np.ascontiguousarray(states)).to(self._engine.decide.device)
+        self._now = self._engine.decide.tensor_of(states)
 
     def keep(self, rows: BoolArray) -> None:
         kept = torch_module().from_numpy(rows).to(self._engine.decide.device)
         self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
 
     def states(self) -> BoolArray:
-        return np.asarray(self._now.cpu().numpy())
+        return np.asarray(self._now[:, : self._engine.program.bits].cpu().numpy())
 
     def bit(self, bit: int) -> BoolArray:
         return np.asarray(self._now[:, bit].cpu().numpy())
