@@ -65,6 +65,9 @@ def test_every_run_has_a_reason_of_its_own() -> None:
     assert ending.reason == {0: "stuck", 1: "halt"}
     assert done.steps[0] % 3 == 0
     assert done.states[1, machine.halt]
+    alone = FirstOf({"stuck": Stuck(every=3)})
+    assert drive(RuleEngine(machine.program), lost[np.newaxis], alone, ENDLESS).steps[0] == done.steps[0]
+    assert alone.reason == {0: "stuck"}
 
 
 def test_a_machine_that_waits_for_its_host_is_not_stuck() -> None:
