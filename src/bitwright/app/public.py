@@ -161,7 +161,7 @@ def validate(
     what: Algorithm | Program,
     *,
     oracle: Oracle | None = None,
-    engine: str | Engine = "limit",
+    engine: str | Engine | None = None,
     network: Networks | None = None,
     random: int | None = None,
     sample_seed: int = 0,
@@ -172,6 +172,8 @@ def validate(
     **settings: Any,
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
+
+    Without an engine's name it is `network` where a network is given, else `limit`.
 
     Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
     what the rules give.
@@ -185,7 +187,7 @@ def validate(
     from bitwright.workers import Workers
 
     algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, "network" if network is not None and engine == "limit" else engine, network, settings)
+    chosen = _engine(algorithm, engine, network, settings, default="limit")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
     return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
 
@@ -203,7 +205,11 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 
 def _engine(
-    algorithm: Algorithm, engine: str | Engine | None, network: Networks | None, settings: Mapping[str, Any]
+    algorithm: Algorithm,
+    engine: str | Engine | None,
+    network: Networks | None,
+    settings: Mapping[str, Any],
+    default: str = "templates",
 ) -> Engine:
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
@@ -214,7 +220,7 @@ def _engine(
     from bitwright.networks import Network
 
     given = [] if network is None else [network] if isinstance(network, str | PathLike | Network) else list(network)
-    name = ("network" if given else "templates") if engine is None else engine
+    name = ("network" if given else default) if engine is None else engine
     files = tuple(Path(item) for item in given if not isinstance(item, Network))
     held = [item for item in given if isinstance(item, Network)]
     if held and files:

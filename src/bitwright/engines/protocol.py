@@ -105,6 +105,10 @@ class Engine(Protocol):
         """The limit whose weights calibrated rounding uses."""
 
     @property
+    def closed_form(self) -> bool:
+        """Whether its real outputs follow from n, the writers and the matches of a bit alone."""
+
+    @property
     def fallible(self) -> bool:
         """Whether a step may differ from that of the rules by chance, so that it must be compared with theirs."""
 

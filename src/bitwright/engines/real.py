@@ -24,6 +24,7 @@ class RealEngine(ABC):
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()
+    closed_form = False
     fallible = True
     costly = True
     decisions = None
