@@ -73,6 +73,7 @@ class RealBatch(Batch):
 
     def keep(self, rows: BoolArray) -> None:
         self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+        self._rounded = None if self._rounded is None else self._rounded[rows]
 
     def states(self) -> BoolArray:
         return self._now.copy()
