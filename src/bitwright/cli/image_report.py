@@ -104,6 +104,7 @@ def _document(
         "output": bytes(terminal.collected).decode("latin-1"),
         "engine": engine.name,
         "rounding": engine.rounding,
+        "examples": engine.examples,
         "seed": asked.seed,
         "templates": machine.program.templates,
         "steps": tally.steps,
