@@ -162,7 +162,7 @@ class Computer:
         limits: RunLimits | None = None,
         look: Callable[[MachineTally], bool] | None = None,
     ) -> MachineEnding:
-        """Runs on; `look` is called many times a second, and stops the run by giving False."""
+        """Runs on; `look` is called a few times a second, and stops the run by giving False."""
         ending = FirstOf(self._endings(limits or RunLimits(), look))
         drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._clock, self._host])
         reason = ending.reason[0]

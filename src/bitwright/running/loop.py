@@ -17,7 +17,7 @@ from bitwright.running.endings import Ending
 from bitwright.running.observers import Observer, View
 
 LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
-_LEAP = 50_000  # steps between two looks at a run that can be left alone
+_LEAP = 400_000  # steps between two looks at a run that can be left alone: a tenth of a second
 
 
 @dataclass(frozen=True)
