@@ -206,7 +206,7 @@ def validate(
     what: Algorithm | Program,
     *,
     oracle: Oracle | None = None,
-    engine: str | Engine = "limit",
+    engine: str | Engine | None = None,
     network: Networks | None = None,
     random: int | None = None,
     sample_seed: int = 0,
@@ -217,6 +217,8 @@ def validate(
     **settings: Any,
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
+
+    Without an engine's name it is `network` where a network is given, else `limit`.
 
     Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
     what the rules give.
@@ -230,7 +232,7 @@ def validate(
     from bitwright.workers import Workers
 
     algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, "network" if network is not None and engine == "limit" else engine, network, settings)
+    chosen = _engine(algorithm, engine, network, settings, default="limit")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
     return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
 
@@ -248,7 +250,11 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 
 def _engine(
-    algorithm: Algorithm, engine: str | Engine | None, network: Networks | None, settings: Mapping[str, Any]
+    algorithm: Algorithm,
+    engine: str | Engine | None,
+    network: Networks | None,
+    settings: Mapping[str, Any],
+    default: str = "templates",
 ) -> Engine:
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
@@ -260,7 +266,7 @@ def _engine(
 
     one = isinstance(network, str | PathLike | Network | IntegerNetwork)
     given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
-    name = ("network" if given else "templates") if engine is None else engine
+    name = ("network" if given else default) if engine is None else engine
     held = [item for item in given if isinstance(item, Network | IntegerNetwork)]
     files = tuple(Path(item) for item in given if not isinstance(item, Network | IntegerNetwork))
     if held and files:

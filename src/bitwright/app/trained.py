@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
     """The network files that a run uses; beside another engine they are refused when it begins."""
+    from bitwright.app.engines import EngineChoice
+
     files: tuple[Path, ...] = options["files"]
-    return files if options["engine"] == "network" else ()
+    return files if EngineChoice(options["engine"]).runs_trained else ()
 
 
 def trained_algorithm(

@@ -78,7 +78,7 @@ def command(
     programs, and for rule files the rules themselves unless a function is given.
     """
     from bitwright.algorithms.known import order_of
-    from bitwright.app.engines import choose_engine
+    from bitwright.app.engines import EngineChoice, choose_engine
     from bitwright.checking.validation import make_task, validate
     from bitwright.running.sliced.runs import to_be_compiled
     from bitwright.workers import Workers
@@ -88,7 +88,7 @@ def command(
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     who = Workers.parse(workers)
-    if chosen["seed"] is not None and chosen["engine"] not in ("sampled", "network"):
+    if chosen["seed"] is not None and not EngineChoice(chosen["engine"]).has_networks:
         raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
     choice = engine_choice(chosen, quiet)
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))

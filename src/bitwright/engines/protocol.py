@@ -50,18 +50,18 @@ class Batch(ABC):
         """One bit of every state."""
         return self.states()[:, bit]
 
-    def read(self, bits: IntArray) -> BoolArray:  # any shape
-        """Some bits of the first state."""
-        return np.asarray(self.states()[0][bits])
+    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # the shape of rows, then that of bits
+        """Some bits of one state, or of each of several."""
+        return np.asarray(self.states()[rows][..., bits])
 
     @abstractmethod
     def load(self, states: BoolArray) -> None:
         """Goes on from other states, of as many runs: what a host does between two steps."""
 
-    def turn_on(self, bits: Sequence[int]) -> None:
-        """Sets bits of every state from outside."""
+    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:
+        """Sets bits of one state from outside; with several rows, each bit in the row of its own."""
         states = self.states()
-        states[:, list(bits)] = True
+        states[rows, list(bits)] = True
         self.load(states)
 
     @abstractmethod
@@ -103,6 +103,10 @@ class Engine(Protocol):
     @property
     def kind(self) -> Kind:
         """The limit whose weights calibrated rounding uses."""
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether its real outputs follow from n, the writers and the matches of a bit alone."""
 
     @property
     def fallible(self) -> bool:

@@ -26,6 +26,7 @@ class TorchNetworkEngine:
     """Steps batches of states by one trained network, or the average of several, with calibrated rounding."""
 
     name = "network"
+    closed_form = False
     fallible = True
     costly = True
     decisions = None

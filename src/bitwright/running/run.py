@@ -44,6 +44,8 @@ class Run(Shown):
     kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
     seed: int | None = None  # of the networks that were drawn or trained for it, if any were
     fallible: bool = False  # whether its steps may differ from those of the rules by chance
+    networks: int | None = None  # how many were averaged, if any were
+    closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
 
     @property
     def value(self) -> int:
@@ -97,6 +99,8 @@ def run_with(
         kind=chosen.kind,
         seed=chosen.seed,
         fallible=chosen.fallible,
+        networks=chosen.networks,
+        closed_form=chosen.closed_form,
     )
 
 

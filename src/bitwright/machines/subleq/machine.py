@@ -80,6 +80,16 @@ class MachineV:
         stopped_inside = self.fault is not None and bool(state[self.fault])  # then 3 has been added already
         return (after - 3) % (1 << self.shape.width) if stopped_inside else after
 
+    def position(self, state: BoolArray) -> int | None:
+        """The address of the instruction that begins, that waits for its host or at which it has halted; else None."""
+        if state[self.halt]:
+            return self.halted_at(state)
+        if state[self.boundary]:
+            return self.address(state)
+        if self.ports and (state[self.ports.request] or state[self.ports.offer]):  # 3 has been added already
+            return (from_bits(state[self.next_bits]) - 3) % (1 << self.shape.width)
+        return None
+
     def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
         """The machine with an image as an algorithm that halts; what it shows is its counter and its flags."""
         start = np.flatnonzero(self.start(image))
