@@ -83,7 +83,13 @@ Trainer = Callable[["Program", "Recipe"], "Network"]
 def choose_engine(
     algorithm: Algorithm, choice: EngineChoice, trained: Sequence[Network] | None = None, train: Trainer | None = None
 ) -> Engine:
-    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds."""
+    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds.
+
+    >>> from bitwright import addition, run
+    >>> engine = choose_engine(addition(10), EngineChoice("sampled", networks=50, seed=1))
+    >>> run(addition(10), p=719, q=483, engine=engine).value
+    1202
+    """
     choice = choice.checked()
     networks: Sequence[Network] = trained or ()
     if choice.name == "network" and trained is None:

@@ -68,6 +68,11 @@ def open_program(
 
     SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
     `word_width` and `dialect`.
+
+    >>> from bitwright import run
+    >>> _ = Path("double.bw").write_text("bits p[3]\\nblock p[1..3]\\nwhen p[1]=1 write p[2]\\ninput p\\nsteps 1")
+    >>> run(open_program("double.bw"), p=1).value
+    2
     """
     target, choice = fspath(path), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
