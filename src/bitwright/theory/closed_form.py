@@ -84,12 +84,8 @@ def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
     b = beta(safe, kind)
     w0 = (a - safe * b) / (a * (a + examples))
     w1 = (a * (1 + b) + b * (examples - safe)) / (a * (a + examples))
-    gap = b / a
-    return Weights(
-        matched=np.select([n == 0, n == 1], [0.0, 1.0], w1),
-        unmatched=np.select([n <= 1], [0.0], w0),
-        gap=np.select([n == 0, n == 1], [0.0, 1.0], gap),
-    )
+    few = n <= 1  # then w1 = n exactly, and w0 = 0
+    return Weights(matched=np.where(few, n, w1), unmatched=np.where(few, 0.0, w0), gap=np.where(few, n, b / a))
 
 
 def weights_at(
