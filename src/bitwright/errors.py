@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from os import PathLike
 
 
 class BitwrightError(Exception):
@@ -79,6 +81,15 @@ class ProgramError(BitwrightError):
         more = len(self.problems) - 1
         tail = f" (and {counted(more, 'more problem')})" if more else ""
         return f"{where}{first}{tail}"
+
+
+@contextmanager
+def problems_of(path: str | PathLike[str]) -> Iterator[None]:
+    """Says of the problems of a program that come up meanwhile which file they are in."""
+    try:
+        yield
+    except ProgramError as error:
+        raise ProgramError(error.problems, printable(str(path))) from None
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, problems_of, suggestion
 
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
@@ -107,15 +107,12 @@ def open_sbn(target: str, letter: str | None = None) -> SbnProgram:
 
     if Path(target).suffix.lower() != ".py":
         return sbn_program(load_sbn(target), letter)
-    from bitwright.errors import ProgramError
     from bitwright.machines import assemble, compile_function
     from bitwright.program.text.files import read_text
 
     name = Path(target).stem
-    try:
+    with problems_of(target):
         return sbn_program(assemble(compile_function(read_text(Path(target), ".py"), name=name), name), letter)
-    except ProgramError as error:
-        raise ProgramError(error.problems, target) from None
 
 
 def sbn_program(code: Code, letter: str | None = None) -> SbnProgram:

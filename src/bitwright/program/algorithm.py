@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -97,15 +97,7 @@ class Algorithm(Shown):
         >>> addition(2).state({"p": 3, "q": 1}).astype(int)  # p[1] p[2] q[1] q[2] c[1] c[2]
         array([1, 1, 1, 0, 0, 0])
         """
-        names = [word.name for word in self.inputs]
-        for name in values:
-            if name not in names:
-                takes = f"takes {listing(names)}" if names else "takes no input"
-                raise InputError(f"{self.name} has no input '{name}'; it {takes}{suggestion(name, names)}")
-        missing = [name for name in names if name not in values]
-        if missing:
-            form = " ".join(f"{name}=NUMBER" for name in missing[:5])
-            raise InputError(f"{self.name} needs a value for {listing(missing)}; give {form}")
+        check_inputs(self.name, [word.name for word in self.inputs], values)
         state = np.zeros(self.program.bits, dtype=bool)
         state[list(self.start)] = True
         for word in self.inputs:
@@ -200,6 +192,17 @@ class Algorithm(Shown):
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
+    """Raises InputError unless there is a value for each of these inputs, and for nothing else."""
+    for name in values:
+        if name not in names:
+            takes = f"takes {listing(names)}" if names else "takes no input"
+            raise InputError(f"{program} has no input '{name}'; it {takes}{suggestion(name, names)}")
+    if missing := [name for name in names if name not in values]:
+        form = " ".join(f"{name}=NUMBER" for name in missing[:5])
+        raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")
 
 
 def impossible_matches(program: Program, declared: int | None) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, from_bits
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.lazy import Shown
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
@@ -146,8 +146,7 @@ class Trace(Shown):
         return hash((self.layout, self.packed.shape))
 
     def __repr__(self) -> str:
-        steps, bits = self.steps, self.layout.size
-        return f"<Trace: {steps:,} step{'s' * (steps != 1)} of {bits:,} bit{'s' * (bits != 1)}>"
+        return f"<Trace: {counted(self.steps, 'step')} of {counted(self.layout.size, 'bit')}>"
 
     def __str__(self) -> str:
         """The states as lines of text, a step each; of a long run the first steps."""
