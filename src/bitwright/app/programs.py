@@ -77,7 +77,7 @@ def open_program(
     target, choice = fspath(path), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
     if suffix in (".sbn", ".py"):
-        return open_sbn(target, choice.letter).algorithm
+        return open_sbn(target, choice).algorithm
     if suffix in IMAGES:
         return open_subleq(target, choice).algorithm
     if choice != MachineChoice():
@@ -101,10 +101,11 @@ def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None
     raise InputError(f"there is no algorithm '{name}'; there are {', '.join(SIZED)}{suggestion(name, SIZED)}")
 
 
-def open_sbn(target: str, letter: str | None = None) -> SbnProgram:
+def open_sbn(target: str, choice: MachineChoice | None = None) -> SbnProgram:
     """An SBN program, assembled or compiled, on machine A or B."""
     from bitwright.machines import load_sbn
 
+    letter = None if choice is None else choice.letter
     if Path(target).suffix.lower() != ".py":
         return sbn_program(load_sbn(target), letter)
     from bitwright.machines import assemble, compile_function

@@ -133,9 +133,7 @@ def _own_oracle(
         places = tuple(range(length, 0, -1) if order is None else parse_order(order))
         return Arithmetic(target, places if target == "permutation" else ())
     if Path(target).suffix.lower() == ".sbn":
-        return InterpreterOracle(
-            open_sbn(target, None if machine is None else machine.letter).code, step_limit(algorithm, max_steps)
-        )
+        return InterpreterOracle(open_sbn(target, machine).code, step_limit(algorithm, max_steps))
     return None
 
 

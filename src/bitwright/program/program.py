@@ -17,6 +17,7 @@ from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
+_ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits")
 _DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
 
 
@@ -55,15 +56,8 @@ class Program(Shown):
     array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
 
     def __post_init__(self) -> None:
-        for array in (
-            self.block_start,
-            self.block_bits,
-            self.template_block,
-            self.template_config,
-            self.write_start,
-            self.write_bits,
-        ):
-            array.flags.writeable = False
+        for name in _ARRAYS:
+            _frozen(getattr(self, name))
 
     @classmethod
     def from_tables(
@@ -286,15 +280,7 @@ class Program(Shown):
         if not isinstance(other, Program):
             return NotImplemented
         return self.layout == other.layout and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in (
-                "block_start",
-                "block_bits",
-                "template_block",
-                "template_config",
-                "write_start",
-                "write_bits",
-            )
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
         )
 
     def __hash__(self) -> int:
