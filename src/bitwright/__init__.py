@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from bitwright.app.engines import choose_engine as choose_engine
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
+    from bitwright.app.public import certify_network as certify_network
     from bitwright.app.public import ensemble_sizes as ensemble_sizes
     from bitwright.app.public import load_network as load_network
+    from bitwright.app.public import quantize as quantize
     from bitwright.app.public import run as run
     from bitwright.app.public import run_batch as run_batch
     from bitwright.app.public import train as train
     from bitwright.app.public import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
+    from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.validation import Validation as Validation
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.make import make_engine as make_engine
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
     from bitwright.machines.subleq import machine_v as machine_v
+    from bitwright.networks import IntegerNetwork as IntegerNetwork
     from bitwright.networks import Network as Network
     from bitwright.networks import save_network as save_network
     from bitwright.program import FIXED_POINT as FIXED_POINT
@@ -73,8 +77,10 @@ _names, __getattr__ = lazy_names(
         "bitwright.algorithms": "addition multiplication permutation",
         "bitwright.app.engines": "EngineChoice choose_engine",
         "bitwright.app.programs": "open_program open_program=open",
-        "bitwright.app.public": "certify ensemble_sizes load_network run run_batch train validate",
+        "bitwright.app.public": "certify certify_network ensemble_sizes load_network quantize run "
+        "run_batch train validate",
         "bitwright.checking.certificate": "Certificate",
+        "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.make": "make_engine",
@@ -82,7 +88,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.errors": "BitwrightError InputError Problem ProgramError",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
-        "bitwright.networks": "Network save_network",
+        "bitwright.networks": "IntegerNetwork Network save_network",
         "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid index_grid index_range load parse span "
         "word word_of",
         "bitwright.program.trace": "Trace",

@@ -35,6 +35,10 @@ class InputError(BitwrightError):
     """
 
 
+class DoesNotHoldError(BitwrightError):
+    """A certificate that claims what does not hold: the answer no, and not a bad input."""
+
+
 @dataclass(frozen=True, order=True)
 class Problem:
     """One mistake in a program, at a place in its text (or in the Python that built it).

@@ -9,7 +9,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Workers:
         """
         word = text.strip()
         if word == "all":
-            word = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+            word = str(cores())
         if word == "ray" or word.startswith("ray:"):
             where = word if word.startswith("ray://") else word[4:]
             if word == "ray" or where == "auto":
@@ -110,6 +110,28 @@ class Workers:
         finally:
             if started:
                 ray.shutdown()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Generator[Result]:
+    """On all cores of this process, in order: for work that lets other threads run."""
+    waiting: deque[Future[Result]] = deque()
+    most = cores()
+    with ThreadPoolExecutor(most) as pool:
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(work, job))
+                if len(waiting) > most:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def ray_module() -> Any:

@@ -16,7 +16,7 @@ from bitwright.theory.ranges import training_size
 from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:
-    from bitwright.networks import Network, Recipe
+    from bitwright.networks import AnyNetwork, Network, Recipe
 
 # The settings that only some engines have.
 _OF = {
@@ -81,7 +81,10 @@ Trainer = Callable[["Program", "Recipe"], "Network"]
 
 
 def choose_engine(
-    algorithm: Algorithm, choice: EngineChoice, trained: Sequence[Network] | None = None, train: Trainer | None = None
+    algorithm: Algorithm,
+    choice: EngineChoice,
+    trained: Sequence[AnyNetwork] | None = None,
+    train: Trainer | None = None,
 ) -> Engine:
     """The engine of a choice; `network` takes these networks, or those that `find_networks` finds.
 
@@ -91,7 +94,7 @@ def choose_engine(
     1202
     """
     choice = choice.checked()
-    networks: Sequence[Network] = trained or ()
+    networks: Sequence[AnyNetwork] = trained or ()
     if choice.name == "network" and trained is None:
         networks = find_networks(algorithm, choice, train)
     return make_engine(
@@ -108,15 +111,15 @@ def choose_engine(
     )
 
 
-def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[Network]:
+def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[AnyNetwork]:
     """Trained networks from files, or such as are trained now; without a trainer of the caller's they are kept."""
-    from bitwright.networks import load_network
+    from bitwright.networks import load_any_network
     from bitwright.networks.cache import cached_network
     from bitwright.networks.members import network_files
 
     program = algorithm.program
     if choice.files:
-        return [load_network(file, program) for path in choice.files for file in network_files(path)]
+        return [load_any_network(file, program) for path in choice.files for file in network_files(path)]
     make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
     return [make(program, recipe) for recipe in recipes(algorithm, choice)]
 

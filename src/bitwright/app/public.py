@@ -18,10 +18,11 @@ from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
     from bitwright.checking.certificate import Certificate
+    from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.validation import Oracle, Validation
-    from bitwright.networks import Network
+    from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 
-    Networks = str | PathLike[str] | Network | Sequence[str | PathLike[str] | Network]
+    Networks = str | PathLike[str] | AnyNetwork | Sequence[str | PathLike[str] | AnyNetwork]
 
 
 def run(
@@ -114,7 +115,23 @@ def train(
     return networks.train(program, recipe, progress)[0]
 
 
-def load_network(path: str | PathLike[str], what: Algorithm | Program) -> Network:
+def quantize(what: Algorithm | Program, network: Network | Sequence[Network], weight_bits: int = 8) -> IntegerNetwork:
+    """The network of whole numbers that stands for a trained one, or for several side by side.
+
+    >>> from bitwright import addition
+    >>> small = addition(2)
+    >>> network = quantize(small, train(small, width=512))
+    >>> network.first.dtype.name, run(small, p=3, q=2, network=network).value
+    ('int8', 5)
+    """
+    from bitwright.app.whole import whole_network
+    from bitwright.networks import Network
+
+    networks = [network] if isinstance(network, Network) else list(network)
+    return whole_network(as_algorithm(what), networks, weight_bits)[0]
+
+
+def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
     """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
     >>> from bitwright import addition, save_network
@@ -123,7 +140,7 @@ def load_network(path: str | PathLike[str], what: Algorithm | Program) -> Networ
     >>> run(algorithm, p=3, q=2, network=load_network("adder.safetensors", algorithm)).value
     5
     """
-    from bitwright.networks.store import load_network as load
+    from bitwright.networks.store import load_any_network as load
 
     if not isinstance(path, str | PathLike):
         raise InputError(f"a network is in a file; give its path, got a {type(path).__name__}")
@@ -154,6 +171,34 @@ def certify(
     algorithm, chosen = as_algorithm(what), check_rounding(rounding)
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
+
+
+def certify_network(
+    what: Algorithm | Program,
+    network: str | PathLike[str] | AnyNetwork,
+    domain: str = "states",
+    *,
+    workers: str = "1",
+    resume: str | PathLike[str] | None = None,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> NetworkCertificate:
+    """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
+
+    `domain` is `states` (one choice in every block) or `runs` (all states that runs of all inputs meet).
+
+    >>> from bitwright import addition
+    >>> small = addition(2)
+    >>> certify_network(small, quantize(small, train(small, width=512))).sentence
+    'certified: this network, 64 states of every choice in every block'
+    """
+    from bitwright.checking.exhaustion import certify_network as prove
+    from bitwright.workers import Workers
+
+    algorithm = as_algorithm(what)
+    held = load_network(network, algorithm) if isinstance(network, str | PathLike) else network
+    file = None if resume is None else Path(resume)
+    return prove(algorithm, held, domain, workers=Workers.parse(workers), progress=progress, file=file, device=device)
 
 
 def ensemble_sizes(
@@ -226,12 +271,13 @@ def _engine(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
-    from bitwright.networks import Network
+    from bitwright.networks import IntegerNetwork, Network
 
-    given = [] if network is None else [network] if isinstance(network, str | PathLike | Network) else list(network)
+    one = isinstance(network, str | PathLike | Network | IntegerNetwork)
+    given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
     name = ("network" if given else "templates") if engine is None else engine
-    files = tuple(Path(item) for item in given if not isinstance(item, Network))
-    held = [item for item in given if isinstance(item, Network)]
+    held = [item for item in given if isinstance(item, Network | IntegerNetwork)]
+    files = tuple(Path(item) for item in given if not isinstance(item, Network | IntegerNetwork))
     if held and files:
         raise InputError("give networks or their files, not both")
     return choose_engine(algorithm, EngineChoice(name, files=files, **settings), held or None)

@@ -1,11 +1,11 @@
-"""`bitwright certify`: a proof that the limit runs a program exactly, or a state in which it does not."""
+"""`bitwright certify`: a proof that the limit, or a network, runs a program exactly, or a state it gets wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,15 +17,50 @@ from bitwright.cli.options import (
     padding_option,
     quiet_option,
     range_option,
+    workers_option,
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError, listing
+from bitwright.errors import DoesNotHoldError, InputError, listing
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
     from bitwright.checking.certificate import Certificate
     from bitwright.program import Algorithm
+
+
+def network_proof_options(function: Any) -> Any:
+    """What goes with --network only."""
+    for option in (
+        click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
+        click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda."),
+        click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
+        workers_option,
+        click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),
+        click.option("--domain", help="With --network: states (of all blocks, the default) or runs (of all inputs)."),
+    ):
+        function = option(function)
+    return function
+
+
+def check_network_options(how: dict[str, Any]) -> None:
+    """Raises InputError for an option that needs --network."""
+    defaults = {"workers": "1", "device": "cpu"}
+    for name, value in how.items():
+        if value not in (None, False, defaults.get(name)):
+            raise InputError(f"--{name} goes with --network; the proof of the limit has no states to go through")
+
+
+def check_limit_options(given: dict[str, Any]) -> None:
+    """Raises InputError for an option that does not go with --network."""
+    for name, value in given.items():
+        if value == "sign" and name == "rounding":
+            raise InputError(
+                "--rounding sign does not go with --network: under it the limit is exactly 0 where one example "
+                "matches, and chance would decide; networks are proved with calibrated rounding"
+            )
+        if value is not None and value != "calibrated":
+            raise InputError(f"--{name} does not go with --network; the network file says how it was trained")
 
 
 @click.command("certify")
@@ -38,6 +73,8 @@ if TYPE_CHECKING:
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
 @click.option("--check", type=click.Path(path_type=Path), help="Check this certificate file against the program.")
+@click.option("--network", type=click.Path(path_type=Path), help="Prove this network instead of the limit.")
+@network_proof_options
 @json_option
 @quiet_option
 def command(
@@ -50,17 +87,22 @@ def command(
     padding: int | None,
     output: Path | None,
     check: Path | None,
+    network: Path | None,
     as_json: bool,
     quiet: bool,
+    **how: Any,
 ) -> int:
-    """Prove that the mean of infinitely wide networks, trained on a program's templates, runs it exactly.
+    """Prove that networks trained on a program's templates run it exactly.
+
+    Without --network the proof is of the limit, the mean of infinitely wide networks. With --network it is of that very
+    network: every state of a domain is tried, in exact arithmetic.
 
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
     from bitwright.app.engines import EngineChoice
     from bitwright.checking.certificate import certify
-    from bitwright.checking.certificate_file import DoesNotHoldError, save_certificate
+    from bitwright.checking.certificate_file import save_certificate
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_rounding
 
@@ -68,13 +110,20 @@ def command(
         raise InputError(f"-o takes a .json file, got {output}")
     if check is not None and (rounding is not None or source is not None or padding is not None):
         raise InputError("--check takes rounding, n and padding from the file; leave these options out")
+    if network is not None:
+        from bitwright.cli.certify_network import NetworkProof, prove_network
+
+        check_limit_options({"rounding": rounding, "n": source, "padding": padding})
+        algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
+        return prove_network(algorithm, NetworkProof(target, network, output, check, **how), as_json, quiet)
+    check_network_options(how)
     algorithm = find_algorithm(target, bits, order, machine=machine)
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             try:
                 certificate = _checked(check, algorithm, progress)
             except DoesNotHoldError as error:
-                return _refused(str(error), algorithm, as_json, quiet)
+                return refused(str(error), algorithm, as_json, quiet)
         else:
             chosen = check_rounding(rounding or "calibrated")
             within = matches_range(algorithm, source, progress)
@@ -89,7 +138,9 @@ def command(
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)
     if as_json:
-        print_json({"name": algorithm.name} | asdict(certificate) | ({} if check is None else {"holds": True}))
+        print_json(
+            {"name": algorithm.name, "of": "limit"} | asdict(certificate) | ({} if check is None else {"holds": True})
+        )
     elif quiet:
         click.echo(certificate.sentence)
     else:
@@ -106,7 +157,7 @@ def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certif
     return certificate
 
 
-def _refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool) -> int:
+def refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool) -> int:
     if as_json:
         print_json(
             {

@@ -84,6 +84,9 @@ range_option = click.option(
 engine_option = click.option(
     "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
 )
+weight_bits_option = click.option(
+    "--weight-bits", type=click.IntRange(2, 8), default=8, show_default=True, help="Of a whole-number weight."
+)
 workers_option = click.option(
     "--workers", default="1", show_default=True, help="1, a number of processes, all, ray, ray:2 or ray:ADDRESS."
 )

@@ -25,7 +25,7 @@ from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
-    from bitwright.networks import Recipe
+    from bitwright.networks import History, Network, Recipe
     from bitwright.program import Algorithm, Program
     from bitwright.workers import Workers
 
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 @recipe_options(start="zero")
 @padding_option
 @click.option("--networks", type=click.IntRange(1, 10**6), default=1, show_default=True, help="Members to train.")
+@click.option("--integer", is_flag=True, help="Round it to whole numbers; several become one network, in one file.")
+@click.option("--weight-bits", type=click.IntRange(2, 8), help="With --integer: bits of a weight.  [default: 8]")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")
 @workers_option
 @json_option
@@ -57,6 +59,8 @@ def command(
     machine: MachineChoice | None,
     padding: int | None,
     networks: int,
+    integer: bool,
+    weight_bits: int | None,
     onnx: Path | None,
     workers: str,
     as_json: bool,
@@ -69,7 +73,13 @@ def command(
     helpers = Workers.parse(workers)
     algorithm = find_algorithm(target, bits, order, machine=machine)
     recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
-    if networks > 1:
+    if weight_bits is not None and not integer:
+        raise InputError("--weight-bits goes with --integer")
+    if integer:
+        if helpers.kind != "serial":
+            raise InputError("--workers does not go with --integer; train a folder with --networks, then quantize it")
+        _train_whole(algorithm, recipe, networks, output, onnx, weight_bits or 8, as_json, quiet)
+    elif networks > 1:
         if onnx is not None:
             raise InputError("--onnx is for one network; leave out --networks")
         _train_folder(algorithm, recipe, networks, output, helpers, as_json, quiet)
@@ -119,28 +129,17 @@ def make_recipe(
 def _train_file(
     algorithm: Algorithm, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool
 ) -> None:
-    from bitwright.files.storage import check_writable
-    from bitwright.networks import save_network, train
+    from bitwright.networks import save_network
 
-    if output.suffix != ".safetensors":
-        raise InputError(f"-o takes a .safetensors file, got {output}")
-    if onnx is not None and onnx.suffix != ".onnx":
-        raise InputError(f"--onnx takes an .onnx file, got {onnx}")
-    if onnx is not None:
-        from bitwright.networks.onnx_file import onnx_module, save_onnx
-
-        onnx_module()
-        check_writable(onnx)
-    check_writable(output)
-    begin, program = time.perf_counter(), algorithm.program
-    with StepProgress(not quiet, "training") as progress:
-        most = recipe.plan.expected_steps(program.templates + recipe.padding)
-        network, history = train(program, recipe, lambda step, _: progress(min(step, most), most))
+    _check_outputs(output, onnx)
+    begin = time.perf_counter()
+    network, history = _train_one(algorithm, recipe, quiet)
     seconds = time.perf_counter() - begin
-    save_network(network, program, output)
+    save_network(network, algorithm.program, output)
     if onnx is not None:
-        save_onnx(network, program, onnx)
-    examples = network.shape.inputs
+        from bitwright.networks.onnx_file import save_onnx
+
+        save_onnx(network, algorithm.program, onnx)
     if as_json:
         print_json(
             {
@@ -154,12 +153,83 @@ def _train_file(
             }
         )
         return
-    note(
-        f"trained {examples:,} examples at width {recipe.width:,} in {history.steps:,} steps and {seconds:.2f} s; "
-        f"largest error {history.error[-1]:.2g}",
-        quiet,
-    )
+    note(_trained(network, history, seconds), quiet)
     click.echo(str(output))
+
+
+def _train_whole(
+    algorithm: Algorithm,
+    recipe: Recipe,
+    networks: int,
+    output: Path,
+    onnx: Path | None,
+    weight_bits: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Trains networks, and writes the one of whole numbers that stands for them."""
+    from bitwright.app.whole import whole_network
+    from bitwright.cli.quantize import about_whole, rounding_note
+    from bitwright.networks import save_network
+
+    _check_outputs(output, onnx)
+    begin = time.perf_counter()
+    trained = [_train_one(algorithm, replace(recipe, member=member), quiet) for member in range(networks)]
+    network, cost = whole_network(algorithm, [network for network, _ in trained], weight_bits)
+    seconds = time.perf_counter() - begin
+    save_network(network, algorithm.program, output)
+    if onnx is not None:
+        from bitwright.networks.onnx_file import save_integer_onnx
+
+        save_integer_onnx(network, algorithm.program, onnx)
+    if as_json:
+        print_json(
+            {
+                "file": str(output),
+                **_about(algorithm, recipe),
+                "steps": max(history.steps for _, history in trained),
+                "error": max(history.error[-1] for _, history in trained),
+                "loss": max(history.loss[-1] for _, history in trained),
+                **about_whole(network, cost),
+                "digest": network.digest,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    note(_trained(*trained[-1], seconds), quiet)
+    note(rounding_note(network, cost), quiet)
+    click.echo(str(output))
+
+
+def _train_one(algorithm: Algorithm, recipe: Recipe, quiet: bool) -> tuple[Network, History]:
+    from bitwright.networks import train
+
+    with StepProgress(not quiet, "training") as progress:
+        most = recipe.plan.expected_steps(algorithm.program.templates + recipe.padding)
+        return train(algorithm.program, recipe, lambda step, _: progress(min(step, most), most))
+
+
+def _check_outputs(output: Path, onnx: Path | None) -> None:
+    """Raises InputError now for files that could not be written after the training."""
+    from bitwright.files.storage import check_writable
+
+    if output.suffix != ".safetensors":
+        raise InputError(f"-o takes a .safetensors file, got {output}")
+    if onnx is not None:
+        if onnx.suffix != ".onnx":
+            raise InputError(f"--onnx takes an .onnx file, got {onnx}")
+        from bitwright.networks.onnx_file import onnx_module
+
+        onnx_module()
+        check_writable(onnx)
+    check_writable(output)
+
+
+def _trained(network: Network, history: History, seconds: float) -> str:
+    return (
+        f"trained {network.shape.inputs:,} examples at width {network.shape.width:,} in {history.steps:,} steps and "
+        f"{seconds:.2f} s; largest error {history.error[-1]:.2g}"
+    )
 
 
 def _about(algorithm: Algorithm, recipe: Recipe) -> dict[str, object]:

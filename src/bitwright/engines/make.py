@@ -13,7 +13,7 @@ from bitwright.program import Program
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:
-    from bitwright.networks import Network
+    from bitwright.networks import AnyNetwork
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 MAX_EXAMPLES = 10**10
@@ -27,7 +27,7 @@ def make_engine(
     examples: int | None = None,
     networks: int = 1,
     seed: int = 0,
-    trained: Sequence[Network] = (),
+    trained: Sequence[AnyNetwork] = (),
     device: str = "cpu",
     precision: str = "float32",
     compiled: bool = True,
@@ -64,21 +64,48 @@ def make_engine(
 
 def network_engine(
     program: Program,
-    trained: Sequence[Network],
+    trained: Sequence[AnyNetwork],
     rounding: Rounding = "calibrated",
     device: str = "cpu",
     precision: str = "float32",
 ) -> Engine:
     """Trained networks as an engine: in NumPy, or in PyTorch where a device or a precision needs it."""
+    from bitwright.networks import IntegerNetwork, Network
+
     if not trained:
         raise InputError("the engine network needs trained networks; train one first, or load one from its file")
+    if isinstance(trained[0], IntegerNetwork):
+        return _integer_engine(program, trained, rounding, device, precision)
+    floats = [network for network in trained if isinstance(network, Network)]
+    if len(floats) < len(trained):
+        raise InputError("networks of whole numbers are not averaged with others; give one kind")
     if (device, precision) == ("cpu", "float32"):
         from bitwright.engines.network import NetworkEngine
 
-        return NetworkEngine(program, trained, rounding)
+        return NetworkEngine(program, floats, rounding)
     from bitwright.engines.torch_network import TorchNetworkEngine
 
-    return TorchNetworkEngine(program, trained, rounding, device, precision)
+    return TorchNetworkEngine(program, floats, rounding, device, precision)
+
+
+def _integer_engine(
+    program: Program, trained: Sequence[AnyNetwork], rounding: Rounding, device: str, precision: str
+) -> Engine:
+    from bitwright.engines.integer.engine import IntegerEngine
+    from bitwright.networks import IntegerNetwork
+
+    network = trained[0]
+    if len(trained) > 1 or not isinstance(network, IntegerNetwork):
+        raise InputError(
+            f"networks of whole numbers are run one at a time, got {len(trained):,}; quantize trained ones together"
+        )
+    if precision != "float32":
+        raise InputError(f"a network of whole numbers has no precision to choose, got {precision}; leave it out")
+    if device != "cpu":
+        from bitwright.engines.integer.device import IntegerDeviceEngine
+
+        return IntegerDeviceEngine(program, network, rounding, device)
+    return IntegerEngine(program, network, rounding)
 
 
 def check_examples(program: Program, examples: int | None) -> int:

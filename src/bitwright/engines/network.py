@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.encoding.packed import PackedRules
-from bitwright.engines.real import RealEngine
+from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks import Network
+from bitwright.networks.start import limit_kind
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -31,7 +32,7 @@ def check_networks(program: Program, networks: Sequence[Network]) -> int:
 
 def limit_of(networks: Sequence[Network]) -> Kind:
     """The limit that the networks' parametrization leads to."""
-    return "last-layer" if networks[0].origin.parametrization == "standard" else "ntk"
+    return limit_kind(networks[0].origin.parametrization)
 
 
 def check_finite(finite: bool) -> None:
@@ -56,15 +57,14 @@ class NetworkEngine(RealEngine):
         return {**super().describe(), "trained networks": self.digests}
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
-        """Equal states have equal outputs, so each different one is evaluated once."""
-        packed = np.packbits(states, axis=1)
-        rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-        _, first, place_of = np.unique(rows, return_index=True, return_inverse=True)
-        encoded, n = self.encode(states[first])
+        return each_once(states, self._average)
+
+    def _average(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
+        encoded, n = self.encode(states)
         with linear_algebra_threads(), np.errstate(all="ignore"):
             total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
         check_finite(bool(np.isfinite(total).all()))
-        return np.asarray(total / len(self._networks))[place_of], n[place_of]
+        return np.asarray(total / len(self._networks)), n
 
     def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
         """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
@@ -44,6 +46,17 @@ class RealEngine(ABC):
     @abstractmethod
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (batch, k), (batch,)
         """The real outputs for these states, and the number of examples each matches."""
+
+
+def each_once(
+    states: BoolArray, evaluate: Callable[[BoolArray], tuple[NDArray[Any], IntArray]]
+) -> tuple[NDArray[Any], IntArray]:
+    """What `evaluate` gives for every state; equal states have equal outputs, so each different one is taken once."""
+    packed = np.packbits(states, axis=1)
+    rows = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    _, first, place_of = np.unique(rows, return_index=True, return_inverse=True)
+    outputs, n = evaluate(states[first])
+    return outputs[place_of], n[place_of]
 
 
 class RealBatch(Batch):

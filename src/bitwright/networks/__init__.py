@@ -1,8 +1,23 @@
-"""Real networks: initial weights, gradient descent, the store."""
+"""Real networks: initial weights, gradient descent, whole numbers, the store."""
 
 from bitwright.networks.descent import History, Plan, TrainingError
+from bitwright.networks.integer import IntegerNetwork
 from bitwright.networks.network import Network
-from bitwright.networks.store import load_network, save_network
+from bitwright.networks.quantize import quantize
+from bitwright.networks.store import AnyNetwork, load_any_network, load_network, save_network
 from bitwright.networks.train import Recipe, train
 
-__all__ = ["History", "Network", "Plan", "Recipe", "TrainingError", "load_network", "save_network", "train"]
+__all__ = [
+    "AnyNetwork",
+    "History",
+    "IntegerNetwork",
+    "Network",
+    "Plan",
+    "Recipe",
+    "TrainingError",
+    "load_any_network",
+    "load_network",
+    "quantize",
+    "save_network",
+    "train",
+]

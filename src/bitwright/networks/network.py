@@ -56,7 +56,7 @@ class Network:
 
     def __post_init__(self) -> None:
         for name in ("first", "last"):
-            object.__setattr__(self, name, _frozen(getattr(self, name), name))
+            object.__setattr__(self, name, read_only(getattr(self, name), name, (np.float32, np.float64)))
         if self.first.shape[0] != self.last.shape[1] or self.first.dtype != self.last.dtype:
             raise InputError(
                 f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
@@ -80,6 +80,11 @@ class Network:
         for weights in (self.first, self.last):
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
         return found.hexdigest()
+
+    @cached_property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes, as a file holds them."""
+        return {"first": tensor_sha256(self.first), "last": tensor_sha256(self.last)}
 
     @cached_property
     def _by_example(self) -> Float:  # (K, width)
@@ -119,13 +124,17 @@ class Network:
         return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
 
 
-def _frozen(weights: Float, name: str) -> Float:
+def tensor_sha256(array: NDArray[Any]) -> str:
+    """The sha256 of an array's bytes, row by row, lowest byte first."""
+    return sha256(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
+
+
+def read_only(array: Any, name: str, types: tuple[type[np.generic], ...]) -> Any:
     """A copy that cannot be written, nor made writable again: a view of an array that is read-only."""
-    if not isinstance(weights, np.ndarray) or weights.ndim != 2 or weights.dtype not in (np.float32, np.float64):
-        kind = (
-            f"{weights.dtype} of shape {weights.shape}" if isinstance(weights, np.ndarray) else type(weights).__name__
-        )
-        raise InputError(f"{name} must be a matrix of float32 or float64, got {kind}")
-    copied = np.array(weights, order="C")
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype not in types:
+        kind = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        wanted = " or ".join(np.dtype(one).name for one in types)
+        raise InputError(f"{name} must be a matrix of {wanted}, got {kind}")
+    copied = np.array(array, order="C")
     copied.flags.writeable = False
     return copied.view()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import InputError
+from bitwright.theory.closed_form import Kind
 
 Float = NDArray[np.floating]
 Start = Literal["zero", "random"]
@@ -17,6 +18,11 @@ STARTS: tuple[Start, ...] = ("zero", "random")
 PARAMETRIZATIONS: tuple[Parametrization, ...] = ("ntk", "standard")
 MAX_WIDTH = 1 << 22
 MAX_SEED, MAX_MEMBER = 2**63, 10**9
+
+
+def limit_kind(parametrization: Parametrization) -> Kind:
+    """The limit that a parametrization leads to."""
+    return "last-layer" if parametrization == "standard" else "ntk"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Networks in .safetensors files, with everything needed to know what they are; nothing is ever unpickled.
 
 A file carries the network's digest, so that one whose weights or origin were altered is refused. Files of the first
-format have none: they are read too, after all other checks, unless the caller wants a digest.
+format have none: they are read too, after all other checks, unless the caller wants a digest. Networks of whole numbers
+have a format of their own, with their thresholds as a third tensor.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files.documents import Check, check_fields, each, flag, one_of, parse, text, whole
 from bitwright.files.storage import write_atomically
+from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import Network, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
 from bitwright.version import __version__
 
 FORMAT, FIRST_FORMAT = "bitwright network 2", "bitwright network 1"
+INTEGER_FORMAT = "bitwright integer network 1"
+AnyNetwork = Network | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
 
@@ -40,9 +44,16 @@ class About:
     bits: list[str]  # the names of the program's bits
     examples: list[str]  # the text of each template
     digest: str | None  # None in files of the first format
+    rounded: Rounded | None  # None where the weights are floating-point numbers
+    writers: tuple[int, ...]  # the columns of the thresholds of whole-number networks
+
+    @property
+    def integer(self) -> bool:
+        """Whether it is a network of whole numbers."""
+        return self.rounded is not None
 
 
-def save_network(network: Network, program: Program, path: str | Path) -> None:
+def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
     """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits.
 
     >>> from bitwright import addition, train
@@ -62,18 +73,31 @@ def save_network(network: Network, program: Program, path: str | Path) -> None:
         "examples": _examples(program),
         "sha256": network.digest,
     }
+    tensors: dict[str, Any] = {"first": network.first, "last": network.last}
+    if isinstance(network, IntegerNetwork):
+        check_belongs(network, program)
+        document |= {"format": INTEGER_FORMAT, **asdict(network.rounded), "writers": network.writers}
+        tensors["thresholds"] = network.thresholds
+    document = json.loads(json.dumps(document))  # as it will be read
     _check(document, place)
-    tensors = {"first": network.first, "last": network.last}
     write_atomically(place, save(tensors, metadata={"bitwright": json.dumps(document)}))
 
 
 def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> Network:
-    """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
+    """The trained network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
     `with_digest` refuses files of the first format, of which the last cannot be told.
     """
+    network = load_any_network(path, program, with_digest=with_digest)
+    if isinstance(network, IntegerNetwork):
+        raise InputError(f"{path} is a network of whole numbers already; this needs trained weights")
+    return network
+
+
+def load_any_network(path: str | Path, program: Program, *, with_digest: bool = False) -> AnyNetwork:
+    """The same for either kind: trained weights, or whole numbers."""
     place = _checked(path, program)
-    about, first, last = _read(place)
+    about, tensors = _read(place)
     if with_digest:
         _want_digest(about)
     if about.origin.program_id != program.id:
@@ -81,7 +105,10 @@ def load_network(path: str | Path, program: Program, *, with_digest: bool = Fals
         raise InputError(f"{place} is a network for another program: id {found}..., this one's is {own}...")
     if about.bits != list(program.layout.names) or about.examples != _examples(program):
         raise InputError(f"{place} is not {_WHAT}: its bits and examples are not those of the program that it names")
-    return _network(about, first, last)
+    network = _network(about, tensors)
+    if isinstance(network, IntegerNetwork):
+        check_belongs(network, program)
+    return network
 
 
 def read_about(path: str | Path) -> About:
@@ -91,9 +118,9 @@ def read_about(path: str | Path) -> About:
 
 def check_network_file(path: str | Path) -> None:
     """Reads a network file whole, for whatever program; raises InputError unless it has a digest and is as written."""
-    about, first, last = _read(_as_path(path))
+    about, tensors = _read(_as_path(path))
     _want_digest(about)
-    _network(about, first, last)
+    _network(about, tensors)
 
 
 def _want_digest(about: About) -> None:
@@ -101,18 +128,23 @@ def _want_digest(about: About) -> None:
         raise InputError(f"{about.path} was written by an earlier version, without a digest of what it holds")
 
 
-def _network(about: About, first: Any, last: Any) -> Network:
+def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
     """The network that the file was written from, or an InputError."""
-    if not (np.isfinite(first).all() and np.isfinite(last).all()):
+    network: AnyNetwork
+    first, last = tensors["first"], tensors["last"]
+    if about.rounded is not None:
+        network = IntegerNetwork(first, last, tensors["thresholds"], about.writers, about.origin, about.rounded)
+    elif np.isfinite(first).all() and np.isfinite(last).all():
+        network = Network(first, last, about.origin)
+    else:
         raise InputError(f"{about.path} has weights that are NaN or infinite")
-    network = Network(first, last, about.origin)
     if about.digest not in (None, network.digest):
         raise InputError(f"{about.path} is damaged: its weights or their origin are not those that were written")
     return network
 
 
-def _read(path: Path, weights: bool = True) -> tuple[About, Any, Any]:
-    """What a file says of itself, and its two layers; it holds nothing else."""
+def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
+    """What a file says of itself, and its tensors; it holds nothing else."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -121,38 +153,57 @@ def _read(path: Path, weights: bool = True) -> tuple[About, Any, Any]:
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if set(metadata) != {"bitwright"} or set(file.keys()) != {"first", "last"}:
+            metadata, names = file.metadata() or {}, set(file.keys())
+            if set(metadata) != {"bitwright"} or names - {"thresholds"} != {"first", "last"}:
                 raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
             document = parse(metadata["bitwright"], path, _WHAT)
-            first, last = (file.get_slice(name) for name in ("first", "last"))
-            kinds = {first.get_dtype(), last.get_dtype()}
-            if kinds not in ({"F32"}, {"F64"}):
-                found = " and ".join(sorted(kinds))
-                raise InputError(f"{path} has weights of type {found}; float32 or float64 is needed")
-            about = _about(document, path, tuple(first.get_shape()), tuple(last.get_shape()))
-            if not weights:
-                return about, None, None
-            return about, file.get_tensor("first"), file.get_tensor("last")
+            slices = {name: file.get_slice(name) for name in sorted(names)}
+            _check(document, path)
+            _check_types(document["format"], {name: found.get_dtype() for name, found in slices.items()}, path)
+            about = _about(document, path, {name: tuple(found.get_shape()) for name, found in slices.items()})
+            return about, {name: file.get_tensor(name) for name in slices} if weights else {}
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(f"{path} is not {_WHAT}; it may be truncated or damaged ({shorten(str(error))})") from None
 
 
-def _about(document: dict[str, Any], path: Path, first: tuple[int, ...], last: tuple[int, ...]) -> About:
-    _check(document, path)
+def _check_types(kind: str, found: Mapping[str, str], path: Path) -> None:
+    if kind == INTEGER_FORMAT:
+        wanted = {"first": "I8", "last": "I8", "thresholds": "I64"}
+        if found != wanted:
+            raise InputError(f"{path} has tensors of types {dict(found)}; a network of whole numbers has {wanted}")
+    elif set(found) != {"first", "last"}:
+        raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
+    elif set(found.values()) not in ({"F32"}, {"F64"}):
+        types = " and ".join(sorted(set(found.values())))
+        raise InputError(f"{path} has weights of type {types}; float32 or float64 is needed")
+
+
+def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int, ...]]) -> About:
     origin = Origin(**{field.name: document[field.name] for field in fields(Origin)})
-    bits, examples = document["bits"], document["examples"]
+    rounded = None
+    if document["format"] == INTEGER_FORMAT:
+        rounded = Rounded(**{field.name: document[field.name] for field in fields(Rounded)})
+        rounded = replace(rounded, sources=tuple(rounded.sources))
+    bits, examples, writers = document["bits"], document["examples"], tuple(document.get("writers", ()))
+    first, last, thresholds = shapes["first"], shapes["last"], shapes.get("thresholds")
     width = first[0] if first else 0
-    if not width or first != (width, len(examples) + origin.padding) or last != (len(bits), width):
-        raise InputError(f"{path} has weights of shapes {first} and {last}, which do not fit its bits and examples")
-    return About(path, origin, width, bits, examples, document.get("sha256"))
+    inputs = len(examples) + (origin.padding if rounded is None else 0)
+    fits = thresholds is None or (len(thresholds) == 2 and thresholds[1] == len(writers))
+    if not width or first != (width, inputs) or last != (len(bits), width) or not fits:
+        found = " and ".join(str(shape) for shape in (first, last, *([] if thresholds is None else [thresholds])))
+        raise InputError(f"{path} has weights of shapes {found}, which do not fit its bits and examples")
+    if rounded is not None and (width % rounded.members or len(rounded.sources) != rounded.members):
+        raise InputError(f"{path} is not {_WHAT}: its width and sources do not fit {rounded.members:,} members")
+    return About(path, origin, width, bits, examples, document.get("sha256"), rounded, writers)
 
 
 def _check(document: Mapping[str, object], path: Path) -> None:
     """Raises InputError unless every field is what it must be, as far as that can be told without the program."""
-    if document.get("format") not in (FORMAT, FIRST_FORMAT):
-        raise InputError(f"{path} is not a network of a kind this version knows ({FORMAT})")
-    wanted = {name: check for name, check in _FIELDS.items() if name != "sha256" or document["format"] == FORMAT}
+    if document.get("format") not in (FORMAT, FIRST_FORMAT, INTEGER_FORMAT):
+        raise InputError(f"{path} is not a network of a kind this version knows ({FORMAT}, {INTEGER_FORMAT})")
+    wanted = {name: check for name, check in _FIELDS.items() if name != "sha256" or document["format"] != FIRST_FORMAT}
+    if document["format"] == INTEGER_FORMAT:
+        wanted |= _INTEGER_FIELDS
     check_fields(document, path, _WHAT, wanted)
     error, tolerance = document["error"], document["tolerance"]
     if not 0 <= error <= tolerance:  # type: ignore[operator]
@@ -190,6 +241,16 @@ _FIELDS: dict[str, Check] = {
     "bits": each(text()),
     "examples": each(text(1 << 24)),
     "sha256": _hash,
+}
+_scale = _number(0, 1e30)
+_INTEGER_FIELDS: dict[str, Check] = {
+    "weight_bits": whole(WEIGHT_BITS[0], WEIGHT_BITS[-1]),
+    "scale_first": _scale,
+    "scale_last": _scale,
+    "gain": _scale,
+    "members": whole(1, MAX_MEMBER),
+    "sources": each(_hash),
+    "writers": each(whole(0, 10**10)),
 }
 
 

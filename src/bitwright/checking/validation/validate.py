@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -25,7 +22,7 @@ from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
 from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
-from bitwright.workers import Workers
+from bitwright.workers import Workers, in_threads
 
 Verdict = Literal["exact", "not exact", "not decided"]
 _SAVE_EVERY = 2.0  # seconds
@@ -170,24 +167,7 @@ def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _
     if workers.kind != "serial":
         yield from workers.map(run_batch_of, ready, numbers)
     elif ready.task.sliced:
-        yield from _in_threads(ready, numbers, watch)
+        yield from in_threads(lambda number: run_batch_of(ready, number, watch.look(number)), numbers)
     else:
         for number in numbers:
             yield run_batch_of(ready, number, watch.look(number))
-
-
-def _in_threads(ready: Prepared, numbers: Iterator[int], watch: _Watch) -> Iterator[Tally]:
-    """On all cores of this process, in order: the compiled loops let other threads run."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    waiting: deque[Future[Tally]] = deque()
-    with ThreadPoolExecutor(cores) as pool:
-        try:
-            for number in numbers:
-                waiting.append(pool.submit(run_batch_of, ready, number, watch.look(number)))
-                if len(waiting) > cores:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()

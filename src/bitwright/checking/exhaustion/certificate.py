@@ -1,0 +1,226 @@
+"""Certificates of networks: this very network makes the step of the rules in every state of a domain.
+
+The proof is exhaustion: the arithmetic is exact (or, for floating point, bounded), so trying every state proves it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.checking.exhaustion.domains import Place
+from bitwright.checking.exhaustion.findings import Findings
+from bitwright.checking.exhaustion.task import ProofTask, prove
+from bitwright.encoding.packed import PackedRules
+from bitwright.engines.integer.sums import ExactSums
+from bitwright.lazy import Shown
+from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks.integer import columns_of
+from bitwright.program import Algorithm, Program
+from bitwright.version import __version__
+from bitwright.workers import Workers
+
+FORMAT = "bitwright network certificate 1"
+Progress = Callable[[int, int], None]
+Verdict = Literal["certified", "refuted", "not proved"]
+
+
+@dataclass(frozen=True)
+class BitInState:
+    """One bit in one state, and what the network says of it; of floating point there are no exact numbers."""
+
+    on: tuple[str, ...]  # the bits that are on in the state
+    number: int  # of the state, or of the input whose run meets it
+    step: int
+    n: int
+    bit: str
+    expected: int  # what the rules make of the bit
+    sum: int | None  # G
+    threshold: int | None  # T
+
+
+@dataclass(frozen=True)
+class NetworkCertificate(Shown):
+    """The verdict for one network and one domain, with all that was counted.
+
+    >>> from bitwright import addition, certify_network, quantize, train
+    >>> small = addition(2)
+    >>> found = certify_network(small, quantize(small, train(small, width=512)))
+    >>> found.verdict, found.states, found.wrong
+    ('certified', 64, 0)
+    """
+
+    certified: bool
+    verdict: Verdict
+    domain: str
+    inputs: tuple[str, ...]  # for `runs`: the bits that inputs set, the one that changes fastest first
+    start: tuple[str, ...]  # the bits that are on at the start whatever the input
+    halt: str | None  # the bit at which a run ends, or "fixed point"; None: after `steps`
+    steps: int | None
+    states: int
+    wrong: int
+    undecided: int
+    by_n: tuple[tuple[int, int, int | float | None], ...]  # n, states, smallest distance
+    distance: int | float | None  # the smallest of all
+    margin: float | None  # the smallest, in the units of calibrated rounding
+    closest: BitInState | None
+    counterexample: BitInState | None  # with the fewest matches, then the first
+    arithmetic: str
+    examples: int
+    padding: int
+    width: int
+    members: int
+    weight_bits: int | None
+    tensors: dict[str, str]
+    network_sha256: str
+    program_id: str
+    seconds: float
+    version: str = __version__
+    of: str = "network"
+    format: str = FORMAT
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it speaks of, in a few words."""
+        where = f"{self.states:,} state{'s' * (self.states != 1)} of "
+        return f"{self.verdict}: this network, {where}{self.covers}"
+
+    @property
+    def covers(self) -> str:
+        """What the verdict speaks of."""
+        if self.domain == "states":
+            return "every choice in every block"
+        return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the certificate with every number it rests on."""
+        from bitwright.checking.exhaustion.certificate_file import save_network_certificate
+
+        save_network_certificate(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> NetworkCertificate:
+        """The certificate in a file, checked for form; what it claims is checked by `check`."""
+        from bitwright.checking.exhaustion.certificate_file import load_network_certificate
+
+        return load_network_certificate(Path(path))
+
+    def check(
+        self,
+        algorithm: Algorithm,
+        network: AnyNetwork,
+        *,
+        workers: Workers | None = None,
+        progress: Progress | None = None,
+        device: str = "cpu",
+    ) -> None:
+        """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold."""
+        from bitwright.checking.exhaustion.certificate_file import check_network_certificate
+
+        check_network_certificate(self, algorithm, network, workers, progress, device)
+
+
+def certify_network(
+    algorithm: Algorithm,
+    network: AnyNetwork,
+    domain: str = "states",
+    *,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    file: Path | None = None,
+    device: str = "cpu",
+) -> NetworkCertificate:
+    """Proves or refutes that this network makes the rules' step in every state of the domain."""
+    task = ProofTask(algorithm, network, domain, device)
+    begin = time.perf_counter()
+    found = prove(task, workers, progress, file)
+    return _certificate(task, found, time.perf_counter() - begin)
+
+
+def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCertificate:
+    network, whole, program = task.network, isinstance(task.network, IntegerNetwork), task.algorithm.program
+    described: dict[str, Any] = task.domain.describe()
+    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
+    at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
+    nearest = min(at_stake.values(), default=None)
+    first = found.first_wrong or found.first_undecided
+    return NetworkCertificate(
+        certified=verdict == "certified",
+        verdict=verdict,
+        domain=described["domain"],
+        inputs=tuple(described.get("inputs", ())),
+        start=tuple(described.get("start", ())),
+        halt=described.get("halt"),
+        steps=described.get("steps"),
+        states=found.states,
+        wrong=found.wrong,
+        undecided=found.undecided,
+        by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
+        distance=None if nearest is None else nearest[0],
+        margin=_margin(network, {n: distance for n, (distance, _) in at_stake.items()}),
+        closest=None if nearest is None else _look_at(task, nearest[1]),
+        counterexample=None if first is None else _look_at(task, first[1]),
+        arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
+        examples=program.templates + network.origin.padding,
+        padding=network.origin.padding,
+        width=network.shape.width,
+        members=network.rounded.members if isinstance(network, IntegerNetwork) else 1,
+        weight_bits=network.rounded.weight_bits if isinstance(network, IntegerNetwork) else None,
+        tensors=network.tensors_sha256,
+        network_sha256=network.digest,
+        program_id=program.id,
+        seconds=round(seconds, 3),
+    )
+
+
+def _margin(network: AnyNetwork, distances: dict[int, int | float]) -> float | None:
+    """The smallest distance in the units of calibrated rounding."""
+    if not distances:
+        return None
+    if not isinstance(network, IntegerNetwork):
+        return float(min(distances.values()))  # it is in these units
+    return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
+
+
+def _look_at(task: ProofTask, place: Place) -> BitInState:
+    return worst_bit(task.algorithm.program, task.network, task.domain.state(place), place)
+
+
+def worst_bit(program: Program, network: AnyNetwork, state: BoolArray, place: Place = (0, 0)) -> BitInState:
+    """The bit of a state that is nearest to being wrong, or most wrong."""
+    matched = PackedRules(program).matched(state[np.newaxis])
+    n, name_of = int(np.count_nonzero(matched)), program.layout.name_of
+    truth = np.zeros(program.bits, dtype=bool)
+    for template in np.flatnonzero(matched[0]).tolist():
+        truth[program.writes(template)] = True
+    sums = thresholds = None
+    if isinstance(network, IntegerNetwork):
+        sums = ExactSums(network, program)(matched)[0]
+        thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)]
+        bit = int(np.where(truth, sums - thresholds, thresholds + 1 - sums).argmin())
+    else:
+        from bitwright.checking.exhaustion.float_judge import FloatJudge
+
+        bit = FloatJudge(program, network).worst_bit(matched)
+    return BitInState(
+        on=tuple(name_of(int(one)) for one in np.flatnonzero(state)),
+        number=place[0],
+        step=place[1],
+        n=n,
+        bit=name_of(bit),
+        expected=int(truth[bit]),
+        sum=None if sums is None else int(sums[bit]),
+        threshold=None if thresholds is None else int(thresholds[bit]),
+    )
+
+
+def document_of(certificate: NetworkCertificate) -> dict[str, Any]:
+    """The certificate as JSON has it."""
+    return asdict(certificate)

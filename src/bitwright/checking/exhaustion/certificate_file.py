@@ -1,0 +1,170 @@
+"""Files of certificates of networks: JSON that can be checked again from the file, the network and the program."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from bitwright.bits import shorten
+from bitwright.checking.exhaustion.certificate import (
+    FORMAT,
+    BitInState,
+    NetworkCertificate,
+    Progress,
+    certify_network,
+)
+from bitwright.checking.exhaustion.domains import DOMAINS
+from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.files.documents import (
+    Check,
+    check_fields,
+    each,
+    flag,
+    one_of,
+    optional,
+    parse,
+    read_file,
+    real,
+    table,
+    text,
+    whole,
+)
+from bitwright.files.storage import write_atomically
+from bitwright.networks import AnyNetwork
+from bitwright.program import Algorithm
+from bitwright.workers import Workers
+
+_INFORMATION = {"version", "seconds"}  # says who made it, and when; everything else must come out the same again
+_MAX_BYTES = 1 << 26
+_WHAT = "a certificate of a network"
+
+
+def save_network_certificate(certificate: NetworkCertificate, path: Path) -> None:
+    """Writes the certificate with every number it rests on."""
+    write_atomically(path, (json.dumps(asdict(certificate), indent=2) + "\n").encode())
+
+
+def load_network_certificate(path: Path) -> NetworkCertificate:
+    """The certificate in a file, checked for form; what it claims is not yet checked."""
+    document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
+    if document.get("format") != FORMAT:
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
+    check_fields(document, path, _WHAT, _FIELDS)
+    for name in ("closest", "counterexample"):
+        if document[name] is not None:
+            check_fields(document[name], path, _WHAT, _BIT_FIELDS)
+            document[name] = BitInState(**{**document[name], "on": tuple(document[name]["on"])})
+    for name in ("inputs", "start"):
+        document[name] = tuple(document[name])
+    document["by_n"] = tuple(tuple(row) for row in document["by_n"])
+    return NetworkCertificate(**document)
+
+
+def is_network_certificate(path: Path) -> bool:
+    """Whether a certificate file speaks of a network; what is not readable does not."""
+    try:
+        return parse(read_file(path, _MAX_BYTES), path, _WHAT).get("of") == "network"
+    except InputError:
+        return False
+
+
+def check_network_certificate(
+    certificate: NetworkCertificate,
+    algorithm: Algorithm,
+    network: AnyNetwork,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+) -> None:
+    """Goes through the whole domain again; raises DoesNotHoldError at the first claim that comes out otherwise."""
+    for what, claimed, found in (
+        ("program", certificate.program_id, algorithm.program.id),
+        ("network", certificate.network_sha256, network.digest),
+    ):
+        if claimed != found:
+            raise DoesNotHoldError(
+                f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
+            )
+    again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
+    for field in fields(NetworkCertificate):
+        claimed, found = getattr(certificate, field.name), getattr(again, field.name)
+        if field.name not in _INFORMATION and not _same(claimed, found):
+            said, is_now = shorten(str(claimed)), shorten(str(found))
+            raise DoesNotHoldError(f"the certificate does not hold: it says {field.name} = {said}, but it is {is_now}")
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
+    return json.dumps(_plain(claimed)) == json.dumps(_plain(found))
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, BitInState) else value
+
+
+def _by_n(value: object) -> str | None:
+    good = (
+        isinstance(value, list)
+        and len(value) == 3
+        and all(type(number) is int and number >= 0 for number in value[:2])
+        and (value[2] is None or type(value[2]) in (int, float))
+    )
+    return None if good else "a list of n, states and distance"
+
+
+def _number(value: object) -> str | None:
+    return None if type(value) in (int, float) else "a number"
+
+
+def _like(pattern: str, wanted: str) -> Check:
+    form = re.compile(pattern, re.ASCII)
+    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted
+
+
+_MOST = 1 << 62
+_NUMBER = whole(0, _MOST)
+_HASH = _like("[0-9a-f]{64}", "64 hexadecimal digits")
+_BIT_FIELDS: dict[str, Check] = {
+    "on": each(text()),
+    "number": _NUMBER,
+    "step": _NUMBER,
+    "n": _NUMBER,
+    "bit": text(),
+    "expected": whole(0, 1),
+    "sum": optional(whole(-_MOST, _MOST)),
+    "threshold": optional(whole(-_MOST, _MOST)),
+}
+_ANY_TABLE = table(lambda _: None)
+_FIELDS: dict[str, Check] = {
+    "certified": flag(),
+    "verdict": one_of("certified", "refuted", "not proved"),
+    "domain": one_of(*DOMAINS),
+    "inputs": each(text()),
+    "start": each(text()),
+    "halt": optional(text()),
+    "steps": optional(_NUMBER),
+    "states": _NUMBER,
+    "wrong": _NUMBER,
+    "undecided": _NUMBER,
+    "by_n": each(_by_n),
+    "distance": optional(_number),
+    "margin": optional(_number),
+    "closest": optional(_ANY_TABLE),
+    "counterexample": optional(_ANY_TABLE),
+    "arithmetic": text(),
+    "examples": _NUMBER,
+    "padding": _NUMBER,
+    "width": _NUMBER,
+    "members": _NUMBER,
+    "weight_bits": optional(whole(2, 8)),
+    "tensors": table(_HASH),
+    "network_sha256": _HASH,
+    "program_id": _HASH,
+    "seconds": real(0, 1e12),
+    "version": _like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "of": one_of("network"),
+    "format": one_of(FORMAT),
+}

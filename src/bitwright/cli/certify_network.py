@@ -1,0 +1,197 @@
+"""`bitwright certify --network`: every state of a domain through a network, and what came of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.progress import StepProgress
+from bitwright.cli.reporting import note, print_json
+from bitwright.errors import DoesNotHoldError, InputError, counted, listing
+
+if TYPE_CHECKING:
+    from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
+    from bitwright.checking.exhaustion.certificate import BitInState
+    from bitwright.networks import AnyNetwork
+    from bitwright.program import Algorithm
+    from bitwright.workers import Workers
+
+MINUTES = 10  # what a proof may take without being asked for twice
+
+
+@dataclass(frozen=True)
+class NetworkProof:
+    """What was asked for on the command line."""
+
+    target: str
+    network: Path
+    output: Path | None
+    check: Path | None
+    domain: str | None
+    yes: bool
+    workers: str
+    resume: Path | None
+    device: str
+    state: str | None
+
+
+def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet: bool) -> int:
+    """Proves, checks a certificate again, or looks at one state; gives the exit code."""
+    from bitwright.networks import load_any_network
+    from bitwright.networks.members import network_files
+    from bitwright.workers import Workers
+
+    workers = Workers.parse(asked.workers)
+    if len(network_files(asked.network)) > 1:
+        raise InputError(f"{asked.network} holds several networks; quantize makes one of them, which can be proved")
+    network = load_any_network(network_files(asked.network)[0], algorithm.program)
+    if asked.state is not None:
+        return _look_at_state(algorithm, network, asked, as_json)
+    if asked.check is not None:
+        return _check(algorithm, network, asked, workers, as_json, quiet)
+    return _prove(algorithm, network, asked, workers, as_json, quiet)
+
+
+def _prove(
+    algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, workers: Workers, as_json: bool, quiet: bool
+) -> int:
+    from bitwright.checking.exhaustion import ProofTask, certify_network
+    from bitwright.files.storage import check_writable
+
+    domain = asked.domain or "states"
+    if asked.output is not None:
+        check_writable(asked.output)
+    _announce(ProofTask(algorithm, network, domain, asked.device), workers, asked.yes, quiet)
+    kept = asked.resume or (None if asked.output is None else asked.output.with_name(asked.output.name + ".part"))
+    try:
+        with StepProgress(not quiet, "states" if domain == "states" else "inputs") as progress:
+            certificate = certify_network(
+                algorithm, network, domain, workers=workers, progress=progress, file=kept, device=asked.device
+            )
+    except KeyboardInterrupt:
+        note(f"what is done so far is in {kept}; the same command goes on from there", quiet or kept is None)
+        raise
+    if asked.output is not None:
+        certificate.save(asked.output)
+        note(f"wrote {asked.output}", quiet)
+    if kept is not None and asked.resume is None:
+        kept.unlink(missing_ok=True)
+    _print(algorithm, asked, certificate, as_json, quiet, checked=False)
+    return 0 if certificate.certified else 1
+
+
+def _announce(task: ProofTask, workers: Workers, yes: bool, quiet: bool) -> None:
+    """Says how much there is to do; raises InputError if that would take too long and nobody said yes."""
+    from bitwright.checking.exhaustion.task import check_size, expected_seconds
+
+    check_size(task)
+    size = f"{task.domain.size:,} {task.unit if task.domain.size != 1 else task.unit[:-1]}"
+    seconds = expected_seconds(task, workers)
+    if seconds > 60 * MINUTES and not yes:
+        raise InputError(
+            f"{size} will take about {_duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
+            "--resume FILE so that it can be interrupted; --device cuda and --workers ray:ADDRESS are faster"
+        )
+    note(f"{size} to try, about {_duration(seconds)}", quiet)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
+
+
+def _check(
+    algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, workers: Workers, as_json: bool, quiet: bool
+) -> int:
+    from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
+    from bitwright.cli.certify import refused
+
+    if asked.domain is not None or asked.output is not None or asked.resume is not None:
+        raise InputError("--check does all of it again as the file says; leave out --domain, -o and --resume")
+    assert asked.check is not None
+    certificate = NetworkCertificate.load(asked.check)
+    task = ProofTask(algorithm, network, certificate.domain, asked.device)
+    try:
+        if certificate.program_id == algorithm.program.id:
+            _announce(task, workers, asked.yes, quiet)
+        with StepProgress(not quiet, task.unit) as progress:
+            certificate.check(algorithm, network, workers=workers, progress=progress, device=asked.device)
+    except DoesNotHoldError as error:
+        return refused(str(error), algorithm, as_json, quiet)
+    _print(algorithm, asked, certificate, as_json, quiet, checked=True)
+    return 0 if certificate.certified else 1
+
+
+def _print(
+    algorithm: Algorithm,
+    asked: NetworkProof,
+    certificate: NetworkCertificate,
+    as_json: bool,
+    quiet: bool,
+    checked: bool,
+) -> None:
+    if as_json:
+        print_json({"name": algorithm.name} | asdict(certificate) | ({"holds": True} if checked else {}))
+    elif quiet:
+        click.echo(certificate.sentence)
+    else:
+        click.echo("\n".join(_report(algorithm, asked, certificate, checked)))
+
+
+def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, checked: bool) -> Iterator[str]:
+    name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
+    yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
+    weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
+    side = f", {c.members:,} side by side" if c.members > 1 else ""
+    yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"
+    yield f"  states    {c.states:,} tried, {c.wrong:,} wrong" + (
+        f", {c.undecided:,} not decided" if c.undecided else ""
+    )
+    ns = [n for n, _, _ in c.by_n]
+    yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
+    if c.closest is not None and c.distance is not None:
+        where = f"{c.closest.bit} at n = {c.closest.n}"
+        if c.weight_bits:
+            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {c.margin:.3f}"
+        else:
+            yield f"  margin    {c.margin:.3f} at least beyond every error of summation: {where}"
+    if c.counterexample is not None:
+        yield from _counterexample(c.counterexample, asked, "wrong" if c.wrong else "unproved")
+    if checked:
+        yield "  checked   every state was tried again, and every number of the file came out the same"
+    yield f"  program   {c.program_id}"
+
+
+def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterator[str]:
+    sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
+    yield f"  {word:<9} {found.bit} must be {found.expected} at n = {found.n}{sums}"
+    yield f"  state     on: {listing(found.on, 12) or 'no bit'}"
+    state = shlex.quote(" ".join(found.on) or "none")
+    target, network = shlex.quote(asked.target), shlex.quote(str(asked.network))
+    yield f"  see it    bitwright certify {target} --network {network} --state {state}"
+
+
+def _look_at_state(algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, as_json: bool) -> int:
+    """What the network says of every bit of one state, beside what the rules give."""
+    from bitwright.checking.exhaustion.one_state import look_at_state, state_with
+
+    given = (asked.domain, asked.output, asked.check, asked.resume)
+    if any(value is not None for value in given):
+        raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
+    found = look_at_state(algorithm.program, network, state_with(algorithm.program, asked.state or ""))
+    if as_json:
+        print_json({"name": algorithm.name} | asdict(found))
+        return 0 if found.right else 1
+    click.echo(f"n = {found.n}: {counted(found.n, 'example')} matched" + f", {'right' if found.right else 'WRONG'}")
+    for line in found.bits:
+        said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
+        mark = "" if line.given == line.expected else f"  must be {line.expected}"
+        click.echo(f"  {line.bit:<24} {line.given}{said}{mark}")
+    return 0 if found.right else 1

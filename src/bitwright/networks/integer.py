@@ -1,0 +1,195 @@
+"""Networks of whole numbers: no floating-point number decides a bit, so every machine gives the same bits.
+
+A network only ever sees sums of examples, and relu(t x) = t relu(x) for t > 0. So the scales 1/sqrt(n), 1/sqrt(K) and
+1/sqrt(width) move into the thresholds, and in a state that matches the set S of examples, n = |S|,
+
+    bit i  =  [n >= 1] and [G_i > T[n, c_i]],        G_i = sum_u B[u, i] relu(sum_{j in S} A[u, j])
+
+with whole A and B of at most 8 bits, and a stored table T of whole numbers by n and by the number of writers c.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.networks.network import Origin, read_only, tensor_sha256
+from bitwright.networks.start import NetworkShape, limit_kind
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, Kind, weights
+
+Int8 = NDArray[np.int8]
+WEIGHT_BITS = range(2, 9)
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """How whole numbers came from trained weights; all of it is information, and decides nothing."""
+
+    weight_bits: int
+    scale_first: float  # A = round(w1 / scale_first)
+    scale_last: float
+    gain: float  # how much larger sums are than the scales say: clipping and rounding make weights smaller or larger
+    members: int  # networks side by side
+    sources: tuple[str, ...]  # their digests
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerNetwork:
+    """Whole-number weights and thresholds, which nothing changes any more, and where they come from.
+
+    Examples that are only padding are never matched, so they have no column.
+
+    >>> from bitwright import addition, quantize, train
+    >>> small = addition(2)
+    >>> network = quantize(small, train(small, width=512))
+    >>> network.first.dtype.name, network.bytes
+    ('int8', 7264)
+    """
+
+    first: Int8 = field(repr=False)  # A (width, K without padding)
+    last: Int8 = field(repr=False)  # B (k, width)
+    thresholds: IntArray = field(repr=False)  # T (largest n, numbers of writers): row n - 1, column of c
+    writers: tuple[int, ...]  # the numbers of writers that bits have, ascending: the columns of T
+    origin: Origin
+    rounded: Rounded
+
+    def __post_init__(self) -> None:
+        for name, kind in (("first", np.int8), ("last", np.int8), ("thresholds", np.int64)):
+            object.__setattr__(self, name, read_only(getattr(self, name), name, (kind,)))
+        if self.first.shape[0] != self.last.shape[1]:
+            raise InputError(
+                f"the layers of a network have one width, got shapes {self.first.shape} and {self.last.shape}"
+            )
+        if self.thresholds.shape[1] != len(self.writers) or list(self.writers) != sorted(set(self.writers)):
+            raise InputError(f"thresholds of shape {self.thresholds.shape} need as many different, ascending writers")
+
+    def __reduce__(self) -> tuple[type[IntegerNetwork], tuple[Any, ...]]:
+        made_from = (self.first, self.last, self.thresholds, self.writers, self.origin, self.rounded)
+        return IntegerNetwork, made_from
+
+    @property
+    def shape(self) -> NetworkShape:
+        """How many inputs (K without padding), hidden units and outputs (k) it has."""
+        return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
+
+    @property
+    def examples(self) -> int:
+        """K with padding."""
+        return int(self.first.shape[1]) + self.origin.padding
+
+    @property
+    def kind(self) -> Kind:
+        """The limit whose weights its thresholds were rounded from."""
+        return limit_kind(self.origin.parametrization)
+
+    @property
+    def bytes(self) -> int:
+        """What the network takes: two layers and the thresholds."""
+        return self.first.nbytes + self.last.nbytes + self.thresholds.nbytes
+
+    @cached_property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
+        return {name: tensor_sha256(getattr(self, name)) for name in ("first", "last", "thresholds")}
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that decides what the network does, and where it comes from."""
+        about = {
+            **asdict(self.origin),
+            **asdict(self.rounded),
+            "writers": self.writers,
+            "shape": asdict(self.shape),
+            "tensors": self.tensors_sha256,
+        }
+        return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def units(self) -> FloatArray:  # (largest n,)
+        """How much G changes where the estimate of a bit's matches changes by 1, by n - 1: the unit of margins."""
+        n = np.arange(1, len(self.thresholds) + 1)
+        gap = weights(n, self.examples, self.kind).gap
+        return np.asarray(gap * sum_scale(n, self.examples, self.shape.width, self.rounded))
+
+
+def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
+    """What an average output of 1 is as a sum G: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
+    each = width // rounded.members
+    factor = rounded.gain * rounded.members / (rounded.scale_first * rounded.scale_last)
+    return np.asarray(factor * np.sqrt(n * float(examples) * each))
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What no state of a program can exceed, from the weights alone: a block brings one example at most."""
+
+    hidden: IntArray  # (width,) the largest value of each hidden unit, after the relu
+    lowest: int  # of any hidden unit before it
+    sums: int  # of |G|, in whatever order it is added up
+    thresholds: int  # of |T|
+
+    @classmethod
+    def of(cls, network: IntegerNetwork, program: Program) -> Bounds:
+        first = network.first.astype(np.int64)
+        starts = np.flatnonzero(np.diff(program.template_block, prepend=-1))  # templates come block by block
+        if len(starts):
+            hidden = np.maximum(np.maximum.reduceat(first, starts, axis=1), 0).sum(axis=1)
+            lowest = int(np.minimum(np.minimum.reduceat(first, starts, axis=1), 0).sum(axis=1).min())
+        else:
+            hidden, lowest = np.zeros(len(first), dtype=np.int64), 0
+        sums = np.abs(network.last.astype(np.int64)) @ hidden  # below 2^7 * 2^7 * K * width, far from 2^63
+        # Python's own absolute value: that of the least int64 does not fit one.
+        extremes = (int(network.thresholds.min(initial=0)), int(network.thresholds.max(initial=0)))
+        return cls(hidden, lowest, int(sums.max(initial=0)), max(map(abs, extremes)))
+
+
+def check_belongs(network: IntegerNetwork, program: Program) -> None:
+    """Raises InputError unless the network was made for this program, and has thresholds for all of its states."""
+    if network.origin.program_id != program.id:
+        found, own = network.origin.program_id[:13], program.id[:13]
+        raise InputError(f"this network is for another program: id {found}..., this one's is {own}...")
+    blocks = most_matches(program)
+    fits = network.first.shape[1] == program.templates and network.last.shape[0] == program.bits
+    if not fits or network.thresholds.shape[0] != blocks or network.writers != writer_numbers(program):
+        raise InputError("the shapes of this network's weights and thresholds do not fit its program")
+
+
+def most_matches(program: Program) -> int:
+    """The largest n: one match in each block that has templates."""
+    return len(np.unique(program.template_block))
+
+
+def writer_numbers(program: Program) -> tuple[int, ...]:
+    """The numbers of writers that the bits of a program have, ascending."""
+    return tuple(np.unique(program.writers).tolist())
+
+
+def columns_of(network: IntegerNetwork, program: Program) -> IntArray:  # (k,)
+    """The column of T for each bit."""
+    return np.searchsorted(np.array(network.writers), program.writers)
+
+
+def decide_bits(
+    sums: IntArray,  # (batch, k)
+    matches: IntArray,  # (batch,)
+    network: IntegerNetwork,
+    columns: IntArray,  # (k,)
+) -> tuple[BoolArray, IntArray]:  # (batch, k), (batch, k)
+    """The next states, and how far each sum is from deciding otherwise: G - T where a bit is set, T + 1 - G where not.
+
+    Where nothing matches the next state is all zero, whatever the sums are; no distance is at stake.
+    """
+    table = network.thresholds[np.maximum(matches, 1) - 1]  # (batch, columns)
+    over = sums - table[:, columns]
+    bits = (over > 0) & (matches > 0)[:, None]
+    return bits, np.where(over > 0, over, 1 - over)

@@ -1,0 +1,185 @@
+"""From trained weights to whole numbers: scales, clipping, thresholds, and what rounding costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.encoding.packed import PackedRules
+from bitwright.errors import InputError, counted
+from bitwright.networks.integer import (
+    WEIGHT_BITS,
+    Int8,
+    IntegerNetwork,
+    Rounded,
+    columns_of,
+    decide_bits,
+    most_matches,
+    sum_scale,
+    writer_numbers,
+)
+from bitwright.networks.network import Network
+from bitwright.networks.start import limit_kind
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.rounding import round_outputs
+
+_CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
+_SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
+_WORK = 1 << 31  # products that looking at all of them may take
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What rounding has cost, measured on some states: margins in the units of calibrated rounding."""
+
+    states: int
+    margin_before: float  # of the trained weights
+    margin: float  # of the whole numbers; below 0 if some bit came out wrong
+    clip_first: float  # standard deviations beyond which weights were clipped; inf: none were
+    clip_last: float
+
+
+def quantize(
+    networks: Sequence[Network], program: Program, weight_bits: int = 8, states: BoolArray | None = None
+) -> tuple[IntegerNetwork, Cost]:
+    """The network of whole numbers that stands for these networks, side by side if there are several.
+
+    The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones.
+    """
+    if weight_bits not in WEIGHT_BITS:
+        raise InputError(f"whole-number weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits}")
+    _check_alike(networks, program)
+    if states is None:
+        states = random_choices(program, _SAMPLE, seed=0)
+    products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
+    sample = _Sample(networks, program, states[: max(16, _WORK // products)])
+    first = np.concatenate([network.first[:, : program.templates] for network in networks])
+    last = np.concatenate([network.last for network in networks], axis=1)
+    spreads = (float(first.std()) or 1.0, float(last.std()) or 1.0)
+    most = 2 ** (weight_bits - 1) - 1
+
+    def rounded(clips: tuple[float, float]) -> tuple[IntegerNetwork, float]:
+        scales = [
+            (min(clip * spread, float(np.abs(layer).max())) or 1.0) / most
+            for clip, spread, layer in zip(clips, spreads, (first, last), strict=True)
+        ]
+        whole = [
+            np.clip(np.rint(layer / scale), -most, most).astype(np.int8)
+            for layer, scale in zip((first, last), scales, strict=True)
+        ]
+        how = Rounded(
+            weight_bits, scales[0], scales[1], 1.0, len(networks), tuple(network.digest for network in networks)
+        )
+        return sample.with_thresholds(whole[0], whole[1], how)
+
+    chosen = (np.inf, np.inf)
+    network, margin = rounded(chosen)
+    for layer in (0, 1, 0):  # each in turn, the other as it is
+        for clip in _CLIPS[:-1]:
+            tried = (clip, chosen[1]) if layer == 0 else (chosen[0], clip)
+            other, its_margin = rounded(tried)
+            if its_margin > margin:
+                network, margin, chosen = other, its_margin, tried
+    return network, Cost(len(sample), sample.margin_before(), margin, *chosen)
+
+
+def _thresholds(
+    like: Network, program: Program, width: int, rounded: Rounded, writers: tuple[int, ...]
+) -> IntArray:  # (largest n, numbers of writers)
+    """T = floor((c w0 + (w1 - w0)/2) N sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
+    n = np.arange(1, most_matches(program) + 1)
+    examples = program.templates + like.origin.padding
+    w = weights(n, examples, limit_kind(like.origin.parametrization))
+    middle = w.unmatched[:, None] * np.array(writers) + w.gap[:, None] / 2
+    sums = middle * sum_scale(n, examples, width, rounded)[:, None]
+    return np.asarray(np.floor(sums).astype(np.int64))
+
+
+def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (count, k)
+    """States in which every block has one of its templates, chosen evenly, or sometimes any configuration."""
+    rng = np.random.default_rng(seed)
+    states = rng.random((count, program.bits)) < 0.5
+    templates = np.bincount(program.template_block, minlength=program.blocks)
+    begins = np.concatenate(([0], np.cumsum(templates)))
+    for block in np.flatnonzero(templates).tolist():
+        bits = program.block_members(block)
+        picked = program.template_config[rng.integers(begins[block], begins[block + 1], count)]
+        matched = rng.random(count) < templates[block] / min(templates[block] + 1, 2 ** len(bits))
+        states[np.ix_(matched, bits)] = picked[matched, None] >> np.arange(len(bits)) & 1 == 1
+    return states
+
+
+class _Sample:
+    """Some states, and how far a network is from deciding a bit of them wrongly."""
+
+    def __init__(self, networks: Sequence[Network], program: Program, states: BoolArray) -> None:
+        self._networks, self._program = networks, program
+        matched = PackedRules(program).matched(states)  # (states, K)
+        self._n = np.count_nonzero(matched, axis=1)
+        self._matched = matched.astype(np.float64)
+        written = np.zeros((program.templates, program.bits))
+        template = np.repeat(np.arange(program.templates), np.diff(program.write_start))
+        written[template, program.write_bits] = 1
+        self._truth = self._matched @ written > 0  # (states, k)
+        self._outputs = self._average()
+
+    def __len__(self) -> int:
+        return len(self._n)
+
+    def with_thresholds(self, first: Int8, last: Int8, rounded: Rounded) -> tuple[IntegerNetwork, float]:
+        """The network with these weights, and its smallest margin, below 0 where a bit is wrong.
+
+        The gain is that of the least squares between the sums and what the trained weights say.
+        """
+        like, program = self._networks[0], self._program
+        sums = self._sums(first, last)
+        said = self._outputs * sum_scale(self._n, like.shape.inputs, len(first), rounded)[:, None]
+        gain = float((sums * said).sum() / max(1e-300, float((said * said).sum()))) or 1.0
+        rounded = replace(rounded, gain=abs(gain))
+        writers = writer_numbers(program)
+        table = _thresholds(like, program, len(first), rounded, writers)
+        network = IntegerNetwork(first, last, table, writers, like.origin, rounded)
+        bits, distance = decide_bits(sums.astype(np.int64), self._n, network, columns_of(network, program))
+        unit = network.units[np.maximum(self._n, 1) - 1][:, None]
+        signed = np.where(bits == self._truth, distance - 0.5, 0.5 - distance) / unit
+        return network, float(signed[self._n > 0].min(initial=np.inf))
+
+    def margin_before(self) -> float:
+        """The smallest margin of the trained weights."""
+        like, program = self._networks[0], self._program
+        kind = limit_kind(like.origin.parametrization)
+        bits, margin = round_outputs(self._outputs, self._n, program.writers, like.shape.inputs, "calibrated", kind)
+        wrong = (bits != self._truth).any(axis=1)
+        return float(np.where(wrong, -margin, margin).min())
+
+    def _sums(self, first: Int8, last: Int8) -> FloatArray:  # (states, k)
+        """G of every state: in float64, exact for all sums that can occur here."""
+        before, after = first.T.astype(np.float64), last.T.astype(np.float64)
+        return self._in_parts(lambda matched: np.maximum(matched @ before, 0) @ after)
+
+    def _average(self) -> FloatArray:  # (states, k)
+        """What the trained weights say."""
+        like = self._networks[0]
+        padded = np.pad(self._matched, ((0, 0), (0, like.origin.padding)))
+        encoded = (padded / np.sqrt(np.maximum(self._n, 1))[:, None]).astype(like.first.dtype)
+        total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
+        return np.asarray(total / len(self._networks))
+
+    def _in_parts(self, work: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """The hidden layer of all states at once may be larger than memory."""
+        return np.concatenate([work(self._matched[at : at + _PART]) for at in range(0, len(self), _PART)])
+
+
+def _check_alike(networks: Sequence[Network], program: Program) -> None:
+    if not networks:
+        raise InputError("give at least one trained network")
+    kinds = {(net.origin.padding, net.origin.parametrization, net.shape) for net in networks}
+    if len(kinds) > 1:
+        raise InputError(f"{counted(len(networks), 'network')} become one only if all were trained alike, at one width")
+    if any(network.origin.program_id != program.id for network in networks):
+        raise InputError("this network was trained for another program")
