@@ -101,7 +101,13 @@ def choose_engine(
     trained: Sequence[AnyNetwork] | None = None,
     train: Trainer | None = None,
 ) -> Engine:
-    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds."""
+    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds.
+
+    >>> from bitwright import addition, run
+    >>> engine = choose_engine(addition(10), EngineChoice("sampled", networks=50, seed=1))
+    >>> run(addition(10), p=719, q=483, engine=engine).value
+    1202
+    """
     choice = choice.checked()
     if trained is not None and not choice.runs_trained:
         raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")

@@ -70,6 +70,14 @@ def run_batch(
     """Runs many start states at once; the result does not depend on the number of workers.
 
     `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
+
+    >>> import numpy as np
+    >>> from bitwright import addition
+    >>> algorithm = addition(4)
+    >>> starts = [algorithm.state({"p": p, "q": 9}) for p in range(3)]
+    >>> done = run_batch(algorithm, np.array(starts), engine="limit")
+    >>> [algorithm.read(state)["sum"] for state in done.states]
+    [9, 10, 11]
     """
     algorithm = as_algorithm(what)
     chosen = _engine(algorithm, engine, network, settings)
@@ -124,7 +132,14 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
 
 
 def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
-    """The network in a file, after checking that it is one, belongs to this program, and is as it was written."""
+    """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
+
+    >>> from bitwright import addition, save_network
+    >>> algorithm = addition(2)
+    >>> save_network(train(algorithm, width=512), algorithm.program, "adder.safetensors")
+    >>> run(algorithm, p=3, q=2, network=load_network("adder.safetensors", algorithm)).value
+    5
+    """
     from bitwright.networks.store import load_any_network as load
 
     if not isinstance(path, str | PathLike):

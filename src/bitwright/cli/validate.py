@@ -10,7 +10,7 @@ import click
 
 from bitwright.app.programs import NAMES, is_image, open_sbn
 from bitwright.app.trained import files_of
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, quiet_option, rounding_options
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
@@ -30,15 +30,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @order_option
 @machine_option
 @click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True)
-@click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
-@padding_option
-@click.option(
-    "--network",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Trained network file(s); they say the bit length.",
-)
+@rounding_options
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
@@ -141,9 +133,7 @@ def _own_oracle(
         places = tuple(range(length, 0, -1) if order is None else parse_order(order))
         return Arithmetic(target, places if target == "permutation" else ())
     if Path(target).suffix.lower() == ".sbn":
-        return InterpreterOracle(
-            open_sbn(target, None if machine is None else machine.letter).code, step_limit(algorithm, max_steps)
-        )
+        return InterpreterOracle(open_sbn(target, machine).code, step_limit(algorithm, max_steps))
     return None
 
 

@@ -24,7 +24,16 @@ from bitwright.theory.rounding import Rounding
 
 
 class Batch(ABC):
-    """States on their way through an engine."""
+    """States on their way through an engine.
+
+    >>> from bitwright import addition, make_engine
+    >>> algorithm = addition(2)
+    >>> batch = make_engine("templates", algorithm.program).begin(algorithm.state({"p": 3, "q": 1})[np.newaxis])
+    >>> for _ in range(4):
+    ...     batch.step()
+    >>> algorithm.read(batch.states()[0])
+    {'sum': 4}
+    """
 
     counted: int = 0  # in how many of the states that the last leap made one of its `counted` bits was on
     matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, where it is followed
@@ -82,7 +91,13 @@ class Batch(ABC):
 
 
 class Engine(Protocol):
-    """Makes steps of one program."""
+    """Makes steps of one program.
+
+    >>> from bitwright import addition, make_engine
+    >>> engine = make_engine("limit", addition(10).program)
+    >>> engine.name, engine.rounding, engine.examples, engine.fallible
+    ('limit', 'calibrated', 40, False)
+    """
 
     @property
     def name(self) -> str:

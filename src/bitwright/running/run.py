@@ -27,7 +27,13 @@ from bitwright.theory.rounding import Rounding
 
 @dataclass(frozen=True)
 class Run(Shown):
-    """What came of one run."""
+    """What came of one run.
+
+    >>> from bitwright import addition, run
+    >>> done = run(addition(10), p=719, q=483, engine="limit")
+    >>> done.outputs, done.steps, done.halted, done.margin
+    ({'sum': 1202}, 20, True, 0.5)
+    """
 
     algorithm: Algorithm
     engine: str
@@ -49,7 +55,12 @@ class Run(Shown):
 
     @property
     def value(self) -> int:
-        """The output of an algorithm that has just one."""
+        """The output of an algorithm that has just one.
+
+        >>> from bitwright import addition, run
+        >>> run(addition(10), p=719, q=483).value
+        1202
+        """
         if len(self.outputs) != 1:
             raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
         return next(iter(self.outputs.values()))
@@ -57,7 +68,14 @@ class Run(Shown):
 
 @dataclass(frozen=True)
 class BatchRun:
-    """What came of many runs, one row each."""
+    """What came of many runs, one row each.
+
+    >>> from bitwright import addition, run_batch
+    >>> algorithm = addition(2)
+    >>> done = run_batch(algorithm, algorithm.states(np.ones((1, 4), dtype=bool)))  # all input bits on: 3 + 3
+    >>> algorithm.read(done.states[0]), done.steps, done.halted
+    ({'sum': 6}, array([4]), array([ True]))
+    """
 
     states: BoolArray  # (batch, k)
     steps: IntArray  # (batch,)
