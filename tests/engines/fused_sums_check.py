@@ -57,12 +57,13 @@ def check(algorithm: Algorithm, network: IntegerNetwork, most: int = 300) -> dic
     }
 
 
-print(
-    json.dumps(
-        {
-            "addition": check(addition(3), trained()),
-            "odd": check(odd_program(), whole(odd_program().program, 96)),
-            "large": check(*large()),
-        }
+if __name__ == "__main__":
+    print(
+        json.dumps(
+            {
+                "addition": check(addition(3), trained()),
+                "odd": check(odd_program(), whole(odd_program().program, 96)),
+                "large": check(*large()),
+            }
+        )
     )
-)

@@ -117,6 +117,7 @@ class IntegerDeviceEngine:
     fallible = True
     costly = True
     decisions = None
+    closed_form = False
     chunk = 1 << 15
 
     def __init__(

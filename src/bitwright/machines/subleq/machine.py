@@ -112,7 +112,13 @@ class MachineV:
         return (after - 3) % (1 << self.shape.width) if stopped_inside else after
 
     def position(self, state: BoolArray) -> int | None:
-        """The address of the instruction that begins, that waits for its host or at which it has halted; else None."""
+        """The address of the instruction that begins, that waits for its host or at which it has halted; else None.
+
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> machine.position(machine.start([6, 7, 3], pc=3))
+        3
+        """
         if state[self.halt]:
             return self.halted_at(state)
         if state[self.boundary]:
