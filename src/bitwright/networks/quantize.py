@@ -25,8 +25,8 @@ from bitwright.networks.network import Network
 from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.rounding import round_outputs
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Thresholds, round_outputs
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -94,8 +94,8 @@ def _thresholds(
     """T = floor((c w0 + (w1 - w0)/2) N sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
     n = np.arange(1, most_matches(program) + 1)
     examples = program.templates + like.origin.padding
-    w = weights(n, examples, limit_kind(like.origin.parametrization))
-    middle = w.unmatched[:, None] * np.array(writers) + w.gap[:, None] / 2
+    kind = limit_kind(like.origin.parametrization)
+    middle = Thresholds.of("calibrated", n, np.array(writers), examples, kind).at
     sums = middle * sum_scale(n, examples, width, rounded)[:, None]
     return np.asarray(np.floor(sums).astype(np.int64))
 

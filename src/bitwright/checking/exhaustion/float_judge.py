@@ -22,7 +22,8 @@ from bitwright.networks import Network
 from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Thresholds
 
 _ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 _SMALLEST = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below it a product may lose its digits, or become 0
@@ -64,12 +65,10 @@ class FloatJudge:
     def _margins(self, matched: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:  # (batch, k) twice, (batch,)
         """How far each bit is on the right side of its threshold, by how much that may be off, and n."""
         n = np.count_nonzero(matched, axis=1)
-        some = n > 0
         outputs, error = self.outputs(matched, np.maximum(n, 1))
-        w = weights(n, self._examples, self._kind)
-        gap = np.where(some, w.gap, 1)[:, None]
-        over = (outputs - w.unmatched[:, None] * self._writers) / gap - 0.5
-        error = error / gap + _THRESHOLD_SLACK
+        found = Thresholds.of("calibrated", n, self._writers, self._examples, self._kind)
+        unit = found.unit[:, None]
+        over, error = (outputs - found.at) / unit, error / unit + _THRESHOLD_SLACK
         return np.where(self._truth(matched), over, -over), error, n
 
     def outputs(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
