@@ -77,18 +77,18 @@ class Rules:
         self.blocks = {tuple(block): {} for block in of["block"]}  # for each: which of its bits are on -> the template
         self.writes = []  # by each template
         for line in of["when"]:
-            at = line.index("write")
-            names, values = zip(*(test.split("=") for test in line[:at]), strict=True)
+            names, values = zip(*(test.split("=") for test in line[: line.index("write")]), strict=True)
             on, templates = self.set_of(compress(names, map(int, values))), self.blocks[names]
             need({*values} <= {"0", "1"} and on not in templates, "two templates match the same")
             templates[on] = len(self.writes)
-            self.writes.append(self.set_of(line[at + 1 :]))
+            self.writes.append(self.set_of(line[line.index("write") + 1 :]))
         self.tables = [(self.set_of(block), templates) for block, templates in self.blocks.items() if templates]
         self.writers = [sum(bits >> i & 1 for bits in self.writes) for i in range(len(self.names))]
         # How runs go. Inputs are written from the highest bit down; here the lowest is first, and changes fastest.
         self.inputs = [name for line in of["input"] for name in line[: line.index("=") : -1]]
         self.start = [name for line in of["start"] for name in line]
-        need(len({*self.inputs, *self.start}) == len(self.inputs + self.start), "a bit is set twice before a run")
+        known = {*self.inputs, *self.start} & self.bit.keys()
+        need(len(known) == len(self.inputs + self.start), "a bit that is set before a run is set twice, or is none")
         ((self.steps,),) = [map(int, line) for line in of["steps"]] or [[1_000_000]]
         (self.halt,) = [" ".join(line[1:]) for line in of["halt"]] or [None if of["steps"] else "fixed point"]
         need(self.halt in (None, "fixed point", *self.bit), "the rules do not say how runs end")

@@ -17,23 +17,29 @@ import pytest
 
 from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.checking.exhaustion.judges import Truth
+from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Network, Plan, Recipe, save_network, train
 from bitwright.networks.quantize import quantize
 
 CHECKER = Path(__file__).parents[2] / "sceptic" / "check_network.py"
 
-# Bits never written (`mode`), a block without templates (`spare`), a block with a template for every configuration.
+# A bit that is never written (`mode`), a block without templates (`spare`), one with a template for every configuration
+# (`full`), and one whose first configuration without a template is not 0 (`pair`).
 ODD = """
-bits mode x[2] spare[2] full
+bits mode x[2] spare[2] full pair[2]
 block mode x[2]
 block x[1]
 block spare[1] spare[2]
 block full
+block pair[1] pair[2]
 when mode=1 x[2]=0 write x[1]
 when mode=1 x[2]=1 write x[2] full
 when x[1]=1 write x[2]
 when full=0 write full
 when full=1 write x[1]
+when pair[1]=0 pair[2]=0 write pair[2]
 input x
 start mode spare[2]
 steps 3
@@ -49,6 +55,7 @@ start go[3]
 halt when done
 steps 9
 """.replace("input go\n", "input low = go[2] go[1]\n")
+# The longest run takes all of its steps; one more look shows that it has ended.
 SETTLING = """
 bits a[3] b
 block a[i] for i in 1..3
@@ -59,6 +66,7 @@ when b=1 write b
 input a
 output b
 halt at fixed point
+steps 3
 """
 CASES: dict[str, tuple[Callable[[], Algorithm], int]] = {
     "addition 2": (lambda: addition(2), 256),
@@ -261,6 +269,8 @@ def twice(path: Path) -> None:
         lambda held: held.rules.write_text(held.rules.read_text().replace("block c[1]\n", "block c[1] c[1]\n")),
         lambda held: held.rules.write_text(held.rules.read_text().replace("bits c[2]", "bits c[x]")),
         lambda held: held.rules.write_text(held.rules.read_text() + "steps 5\n"),
+        lambda held: held.rules.write_text(held.rules.read_text() + "start nothing\n"),
+        lambda held: held.rules.write_text(held.rules.read_text() + "start p[1]\n"),
         lambda held: held.rules.write_bytes(b"\xff"),
         lambda held: held.certificate.write_text("[]"),
         lambda held: held.certificate.write_text("[" * 100_000),
@@ -317,3 +327,23 @@ def test_no_thresholds_overflow(adder: IntegerNetwork, tmp_path: Path) -> None:
     held = Held(tmp_path, addition(2), high, "states")
     code, said = held.check()
     assert (code, "HOLDS: refuted, 64 states tried, 63 wrong" in said) == (1, True), said
+
+
+def test_a_sum_at_its_threshold_is_not_above_it(adder: IntegerNetwork, tmp_path: Path) -> None:
+    """The closest bit that must be on at n = 4 is moved onto its threshold, and by one more to the right side."""
+    algorithm = addition(2)
+    sums = ExactSums(adder, algorithm.program)
+    domain = StatesDomain(algorithm.program)
+    found: list[int] = []
+
+    def look(matched: Any, *_: Any) -> None:
+        on, all_four = Truth(algorithm.program)(matched), matched.sum(axis=1) == 4
+        found.extend(sums(matched)[all_four][on[all_four]].tolist())
+
+    domain.visit(0, domain.size, look)
+    for above, code in ((0, 1), (1, 0)):
+        thresholds = adder.thresholds.copy()
+        thresholds[3] = min(found) - above
+        held = Held(tmp_path, algorithm, replace(adder, thresholds=thresholds), "states")
+        assert held.claimed.distance == above
+        assert (held.check()[0], "HOLDS" in held.check()[1]) == (code, True)
