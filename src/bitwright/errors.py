@@ -18,6 +18,10 @@ class InputError(BitwrightError):
     """A value, a name or a file that cannot be used as it was given."""
 
 
+class DoesNotHoldError(BitwrightError):
+    """A certificate that claims what does not hold: the answer no, and not a bad input."""
+
+
 @dataclass(frozen=True, order=True)
 class Problem:
     """One mistake in a program, at a place in its text (or in the Python that built it)."""

@@ -11,7 +11,7 @@ from programs import crowded
 
 from bitwright import Algorithm, InputError, multiplication, parse
 from bitwright.checking.certificate import Certificate, certify
-from bitwright.checking.certificate_file import DoesNotHoldError
+from bitwright.errors import DoesNotHoldError
 from bitwright.theory import Rounding
 
 

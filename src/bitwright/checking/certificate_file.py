@@ -10,7 +10,7 @@ from pathlib import Path
 from bitwright.bits import shorten
 from bitwright.checking.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
 from bitwright.checking.ranges import matches_range
-from bitwright.errors import BitwrightError, InputError
+from bitwright.errors import DoesNotHoldError, InputError
 from bitwright.files.documents import (
     Check,
     check_fields,
@@ -31,10 +31,6 @@ from bitwright.theory.rounding import ROUNDINGS
 
 _INFORMATION = {"version", "arithmetic"}  # says who made it; everything else must come out the same again
 _MAX_BYTES = 1 << 25  # a witness names every bit of a state that is on
-
-
-class DoesNotHoldError(BitwrightError):
-    """A certificate that claims what does not hold: the answer no, and not a bad input."""
 
 
 def save_certificate(certificate: Certificate, path: Path) -> None:

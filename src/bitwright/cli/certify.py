@@ -21,7 +21,7 @@ from bitwright.cli.options import (
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError, listing
+from bitwright.errors import DoesNotHoldError, InputError, listing
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
@@ -102,7 +102,7 @@ def command(
     """
     from bitwright.app.engines import EngineChoice
     from bitwright.checking.certificate import certify
-    from bitwright.checking.certificate_file import DoesNotHoldError, save_certificate
+    from bitwright.checking.certificate_file import save_certificate
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_rounding
 

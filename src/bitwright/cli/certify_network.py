@@ -12,7 +12,7 @@ import click
 
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import note, print_json
-from bitwright.errors import InputError, counted, listing
+from bitwright.errors import DoesNotHoldError, InputError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
@@ -110,7 +110,6 @@ def _duration(seconds: float) -> str:
 def _check(
     algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, workers: Workers, as_json: bool, quiet: bool
 ) -> int:
-    from bitwright.checking.certificate_file import DoesNotHoldError
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
     from bitwright.cli.certify import refused
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.literals import literals_of
+from bitwright.engines.device_matching import DeviceMatching, aligned, padded
 from bitwright.engines.network import check_finite, check_networks, limit_of
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
@@ -20,7 +20,6 @@ from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.rounding import Rounding
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
-_ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
 
 
 class TorchNetworkEngine:
@@ -51,16 +50,16 @@ class TorchNetworkEngine:
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
         self.examples, self.kind, self.seed = examples, limit_of(networks), networks[0].origin.seed
-        self.columns = -(-program.bits // _ALIGNED) * _ALIGNED  # of a tensor of states
-        rows = -(-examples // _ALIGNED) * _ALIGNED
+        self._matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))
+        self.columns = self._matching.columns  # of a tensor of states
 
         def tensor(values: Any, kind: Any) -> Any:
             return torch.tensor(values, dtype=kind, device=self.device)
 
         self._layers = [
             (
-                tensor(_padded(network.first.T, rows, network.shape.width), self.dtype),  # (K, width)
-                tensor(_padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
+                tensor(padded(network.first.T, self._matching.rows, network.shape.width), self.dtype),  # (K, width)
+                tensor(padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
                 1 / np.sqrt(network.shape.inputs * network.shape.width),
             )
             for network in networks
@@ -72,9 +71,7 @@ class TorchNetworkEngine:
         # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.
         self.factor = tensor(1 / (safe_gap * root), torch.float32)
         self.shift = tensor(-w.unmatched / safe_gap, torch.float32)
-        self.writers = tensor(_padded(program.writers[None], 1, self.columns)[0], torch.float32)
-        literals, wanted = _literals(program, self.columns, rows)
-        self.literals, self.wanted = tensor(literals, self.dtype), tensor(wanted, self.dtype)
+        self.writers = tensor(padded(program.writers[None], 1, self.columns)[0], torch.float32)
 
     def describe(self) -> dict[str, object]:
         own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
@@ -91,15 +88,11 @@ class TorchNetworkEngine:
 
     def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States as a tensor on the device, padded with bits that are never on."""
-        return torch_module().from_numpy(_padded(states, len(states), self.columns)).to(self.device)
+        return self._matching.tensor_of(states)
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
-        """Which templates match, without the division by sqrt(n), and n.
-
-        A template matches if the bits that it wants on, less those on that it wants off, are as many as it wants on;
-        these are whole numbers up to 16, exact in every precision.
-        """
-        matched = states.to(self.dtype) @ self.literals == self.wanted
+        """Which templates match, without the division by sqrt(n), and n."""
+        matched = self._matching.matched(states)
         return matched.to(self.dtype), matched.sum(dim=1)
 
     def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) -> (batch, columns), (batch,)
@@ -168,16 +161,3 @@ class TorchBatch(Batch):
         found = np.asarray(tensor.cpu().numpy())
         check_finite(bool(self._finite))
         return found
-
-
-def _padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-    """The matrix with zeros below and to the right."""
-    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
-
-
-def _literals(program: Program, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:  # (columns, rows), (rows,)
-    """+1 where a template wants a bit on, -1 where it wants it off; and how many it wants on (padding: too many)."""
-    signs, wanted, own = np.zeros((columns, rows)), np.full(rows, 100.0), literals_of(program)
-    signs[own.bit, own.template] = np.where(own.on, 1, -1)
-    wanted[: program.templates] = np.bincount(own.template, weights=own.on, minlength=program.templates)
-    return signs, wanted

@@ -141,8 +141,8 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
     network, whole, program = task.network, isinstance(task.network, IntegerNetwork), task.algorithm.program
     described: dict[str, Any] = task.domain.describe()
     verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
-    at_stake = {n: near for n, near in found.by_n.items() if near.distance is not None}
-    nearest = min(((near.distance, near.place) for near in at_stake.values()), default=None)  # type: ignore[type-var]
+    at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
+    nearest = min(at_stake.values(), default=None)
     first = found.first_wrong or found.first_undecided
     return NetworkCertificate(
         certified=verdict == "certified",
@@ -157,7 +157,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         undecided=found.undecided,
         by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
         distance=None if nearest is None else nearest[0],
-        margin=_margin(network, {n: near.distance for n, near in at_stake.items()}),
+        margin=_margin(network, {n: distance for n, (distance, _) in at_stake.items()}),
         closest=None if nearest is None else _look_at(task, nearest[1]),
         counterexample=None if first is None else _look_at(task, first[1]),
         arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.bits import shorten
-from bitwright.checking.certificate_file import DoesNotHoldError
 from bitwright.checking.exhaustion.certificate import (
     FORMAT,
     BitInState,
@@ -18,7 +17,7 @@ from bitwright.checking.exhaustion.certificate import (
     certify_network,
 )
 from bitwright.checking.exhaustion.domains import DOMAINS
-from bitwright.errors import InputError
+from bitwright.errors import DoesNotHoldError, InputError
 from bitwright.files.documents import (
     Check,
     check_fields,

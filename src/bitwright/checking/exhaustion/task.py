@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
 from bitwright.checking.exhaustion.domains import RunsDomain, StatesDomain, make_domain
@@ -22,6 +22,9 @@ from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Algorithm
 from bitwright.workers import Workers, cores, in_threads
+
+if TYPE_CHECKING:
+    from bitwright.checking.exhaustion.device import DeviceProver
 
 FORMAT = "bitwright proof 1"
 _WORK = 1 << 33  # products in a part: some tenths of a second on a core
@@ -57,12 +60,19 @@ class ProofTask:
         return IntegerJudge(program, self.network)
 
     @cached_property
+    def prover(self) -> DeviceProver:
+        """What goes through parts on a device."""
+        from bitwright.checking.exhaustion.device import DeviceProver
+
+        return DeviceProver(self)
+
+    @cached_property
     def part(self) -> int:
         """How many states, or inputs, are one part of the work; it depends on the task alone."""
         program, width = self.algorithm.program, self.network.shape.width
         products = width * (program.templates + program.bits) * max(1, self._steps)
         if self.device != "cpu":
-            return max(1 << 12, min(1 << 24, (_WORK << 11) // products))
+            return max(1 << 12, min(1 << 24, (_WORK << 15) // products))
         return max(64, min(1 << 20, _WORK // products))
 
     @property
@@ -97,9 +107,7 @@ def prove_part(task: ProofTask, number: int) -> Findings:
 
 def _prove_range(task: ProofTask, first: int, last: int) -> Findings:
     if task.device != "cpu":
-        from bitwright.checking.exhaustion.device import prove_on_device
-
-        return prove_on_device(task, first, last)
+        return task.prover.prove(first, last)
     found, judge = Findings(), task.judge
 
     def look(matched: Any, numbers: Any, step: int, times: int) -> None:

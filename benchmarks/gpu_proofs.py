@@ -1,0 +1,126 @@
+"""On a CUDA device: proofs of networks of whole numbers by trying every state, beside the device's matrix rate.
+
+    python -m benchmarks.gpu_proofs [--out FILE] [--small]
+
+Prints one JSON line a measurement. Networks are trained first, from seed 0; a proof's time is that of the whole
+domain, kernels compiled before. The rate of float16 products is measured in the same run: what the proof's two
+products would take at that rate is the limit it is compared with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bitwright import Algorithm, addition, multiplication, train
+from bitwright.app.whole import whole_network
+from bitwright.checking.exhaustion import ProofTask, certify_network
+from bitwright.checking.exhaustion.device import DeviceProver
+from bitwright.engines.integer.device import DeviceSums
+from bitwright.engines.integer.sums import ExactSums
+
+LINES: list[dict[str, Any]] = []
+
+
+def say(**line: Any) -> None:
+    LINES.append(line)
+    print(json.dumps(line), flush=True)
+
+
+def matrix_rate() -> float:
+    """Float16 operations a second of a large square product."""
+    size = 8_192
+    a, b = (torch.randn((size, size), dtype=torch.float16, device="cuda") for _ in range(2))
+    best = float("inf")
+    for _ in range(5):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(5):
+            a @ b
+        torch.cuda.synchronize()
+        best = min(best, (time.perf_counter() - begin) / 5)
+    return 2 * size**3 / best
+
+
+def same_sums(algorithm: Algorithm, network: Any) -> None:
+    """The fused kernel beside NumPy and beside plain products in float64, on random matches."""
+    program, device = algorithm.program, torch.device("cuda")
+    matched = np.random.default_rng(0).random((10_000, program.templates)) < 0.25  # more than any state can have
+    fused, plain = DeviceSums(network, program, device), DeviceSums(network, program, device, fused=False)
+
+    def on_device(sums: DeviceSums) -> Any:
+        given = torch.zeros((len(matched), sums.inputs), dtype=torch.uint8, device=device)
+        given[:, : program.templates] = torch.from_numpy(matched).to(device)
+        return sums(given).cpu().numpy().astype(np.int64)
+
+    numpy = ExactSums(network, program).products(matched)
+    say(
+        what="same sums",
+        program=algorithm.name,
+        fused=fused.fused,
+        states=len(matched),
+        fused_differs=int((on_device(fused) != numpy).sum()),
+        float64_differs=int((on_device(plain) != numpy).sum()),
+    )
+
+
+def prove(algorithm: Algorithm, width: int, domain: str, rate: float) -> None:
+    begin = time.perf_counter()
+    trained = train(algorithm, width=width, threads=16)
+    network, cost = whole_network(algorithm, [trained])
+    spent = time.perf_counter() - begin
+    same_sums(algorithm, network)
+    task = ProofTask(algorithm, network, domain, "cuda")
+    DeviceProver(task).prove(0, min(task.domain.size, 4_096))  # compiles the kernels
+    torch.cuda.synchronize()
+    found = certify_network(algorithm, network, domain, device="cuda")
+    products = 2 * found.states * width * (algorithm.program.templates + algorithm.program.bits)
+    say(
+        what="proof",
+        program=algorithm.name,
+        bits=len(algorithm.inputs[0].bits),
+        domain=domain,
+        width=width,
+        seed=0,
+        training_s=round(spent, 2),
+        sample_margin_before=round(cost.margin_before, 4),
+        verdict=found.verdict,
+        states=found.states,
+        wrong=found.wrong,
+        distance=found.distance,
+        margin=None if found.margin is None else round(found.margin, 4),
+        seconds=found.seconds,
+        states_per_s=round(found.states / found.seconds),
+        share_of_matrix_rate=round(products / found.seconds / rate, 3),
+        network_sha256=found.network_sha256,
+        program_id=found.program_id,
+        tensors=found.tensors,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, help="also write the lines to this file")
+    parser.add_argument("--small", action="store_true", help="small domains only")
+    given = parser.parse_args()
+    rate = matrix_rate()
+    say(what="device", name=torch.cuda.get_device_name(), torch=torch.__version__, float16_rate=f"{rate:.4g}")
+    if given.small:
+        prove(addition(7), 4_096, "states", rate)
+        prove(multiplication(5), 8_192, "runs", rate)
+    else:
+        prove(addition(10), 4_096, "states", rate)
+        prove(addition(10), 8_192, "states", rate)
+        prove(multiplication(10), 16_384, "runs", rate)
+    if given.out:
+        given.out.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Matching and writing on a device, as matrix products of small whole numbers, exact in every precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.encoding.literals import literals_of
+from bitwright.networks.torch_trainer import torch_module
+from bitwright.program import Program
+
+_ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
+_NEVER = 100.0  # more than any template wants
+
+
+class DeviceMatching:
+    """A program's templates on a device, padded with bits that are never on and templates that never match."""
+
+    def __init__(self, program: Program, device: Any, dtype: Any, rows: int | None = None) -> None:
+        """`rows`: how many templates there are with padding; by default the next multiple of 16."""
+        torch = torch_module()
+        self.device, self.dtype, self.templates = device, dtype, program.templates
+        self.columns = aligned(program.bits)  # of a tensor of states
+        self.rows = aligned(program.templates) if rows is None else rows
+        own = literals_of(program)
+        signs, wanted = np.zeros((self.columns, self.rows)), np.full(self.rows, _NEVER)
+        signs[own.bit, own.template] = np.where(own.on, 1, -1)
+        wanted[: program.templates] = np.bincount(own.template, weights=own.on, minlength=program.templates)
+        self._signs, self._wanted = (torch.tensor(values, dtype=dtype, device=device) for values in (signs, wanted))
+        self._program, self._writes = program, None
+
+    def tensor_of(self, states: NDArray[np.bool_]) -> Any:  # (batch, k) -> (batch, columns)
+        """States as a tensor on the device, padded with bits that are never on."""
+        return torch_module().from_numpy(padded(states, len(states), self.columns)).to(self.device)
+
+    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, rows) bool
+        """Which templates match: the bits on that each wants on, less those on that it wants off, are all it wants on;
+        these are whole numbers up to 16.
+        """
+        return states.to(self.dtype) @ self._signs == self._wanted
+
+    def written(self, matched: Any) -> Any:  # (batch, rows) -> (batch, columns) bool
+        """What comes next: the bits that some matching template writes (Eq. 6). The dtype is one that counts them."""
+        if self._writes is None:
+            torch, program = torch_module(), self._program
+            writes = np.zeros((self.rows, self.columns))
+            writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
+            self._writes = torch.tensor(writes, dtype=self.dtype, device=self.device)
+        return matched.to(self.dtype) @ self._writes > 0
+
+
+def aligned(size: int) -> int:
+    """The next size that matrix units like."""
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def padded(matrix: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+    """The matrix with zeros below and to the right."""
+    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))

@@ -1,0 +1,166 @@
+"""Networks of whole numbers on a device: the sums that NumPy gives, to the last bit."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.device_matching import DeviceMatching
+from bitwright.engines.integer.engine import check_whole
+from bitwright.engines.integer.sums import checked_bounds
+from bitwright.engines.protocol import Batch
+from bitwright.networks.integer import IntegerNetwork, check_belongs, columns_of
+from bitwright.networks.torch_trainer import check_device, torch_module
+from bitwright.program import Program
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Rounding
+
+_EXACT = 1 << 53  # float64
+_HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
+
+
+class DeviceSums:
+    """G of many states on a device: by the fused kernel on CUDA where that is exact, else by products in float64."""
+
+    def __init__(self, network: IntegerNetwork, program: Program, device: Any, fused: bool = True) -> None:
+        torch = torch_module()
+        check_belongs(network, program)
+        bounds = checked_bounds(network, program)
+        self._fused = None
+        if fused and device.type == "cuda" and find_spec("triton") is not None:
+            from bitwright.engines.integer.fused import FusedSums
+
+            if FusedSums.fits(network, bounds):
+                self._fused = FusedSums(network, bounds, device)
+        self.inputs = network.shape.inputs if self._fused is None else self._fused.inputs  # columns of `matched`
+        self._width = network.shape.width
+        if self._fused is None:
+            assert bounds.sums < _EXACT
+            layers = (network.first.T, network.last.T)
+            self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
+
+    @property
+    def fused(self) -> bool:
+        return self._fused is not None
+
+    def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32 or int64
+        """The sums for states that match these examples."""
+        if self._fused is not None:
+            return self._fused(matched)
+        torch = torch_module()
+        first, last = self._layers
+        rows = max(1, _HIDDEN // self._width)
+        parts = [
+            (matched[at : at + rows].double() @ first).relu_() @ last for at in range(0, max(1, len(matched)), rows)
+        ]
+        return torch.cat(parts).long()
+
+
+class DeviceDecisions:
+    """Sums, thresholds and the rules' own answer on a device."""
+
+    def __init__(self, program: Program, network: IntegerNetwork, device: str, fused: bool = True) -> None:
+        torch = torch_module()
+        self.device = check_device(device)
+        self.sums = DeviceSums(network, program, self.device, fused)
+        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
+        self._matching = DeviceMatching(program, self.device, small, rows=self.sums.inputs)
+        table = np.pad(network.thresholds[:, columns_of(network, program)], ((1, 0), (0, 0)), mode="edge")
+        kind = torch.int32 if self.sums.fused and np.abs(table).max(initial=0) < 1 << 30 else torch.int64
+        self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, k): row n
+
+    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, inputs) uint8
+        """What states match, as the sums want it."""
+        return self._matching.matched(states).to(torch_module().uint8)
+
+    def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
+        """States on the device, padded with bits that are never on."""
+        return self._matching.tensor_of(states)
+
+    def following(self, matched: Any) -> Any:  # (batch, inputs) -> (batch, columns) bool
+        """What the rules give."""
+        return self._matching.written(matched)
+
+    def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
+        """G - T for every bit."""
+        return self.sums(matched) - self._thresholds[n]
+
+
+class IntegerDeviceEngine:
+    """The engine `network` for whole numbers, with states that stay on a device."""
+
+    name = "network"
+    fallible = True
+    costly = True
+    decisions = None
+    chunk = 1 << 15
+
+    def __init__(
+        self, program: Program, network: IntegerNetwork, rounding: Rounding = "calibrated", device: str = "cuda"
+    ) -> None:
+        check_whole(rounding)
+        self.program, self.network, self.rounding, self._where = program, network, rounding, device
+        self.examples, self.kind, self.seed = network.examples, network.kind, network.origin.seed
+        self.networks, self.digests = network.rounded.members, [network.digest]
+        self.decide = DeviceDecisions(program, network, device)
+        units = np.pad(network.units, (1, 0), mode="edge")
+        self.units = torch_module().tensor(units, device=self.decide.device)  # (largest n + 1,): row n
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes as what it was made from."""
+        return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
+
+    def describe(self) -> dict[str, object]:
+        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
+        return {**own, "whole numbers": self.digests}
+
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
+        return IntegerDeviceBatch(self, states)
+
+
+class IntegerDeviceBatch(Batch):
+    """States on a device."""
+
+    def __init__(self, engine: IntegerDeviceEngine, states: BoolArray) -> None:
+        torch = torch_module()
+        self._engine = engine
+        self._now: Any
+        self.load(states)
+        self._before: Any = self._now
+        self._margin = torch.full((len(states),), float("inf"), dtype=torch.float64, device=engine.decide.device)
+
+    def step(self) -> None:
+        torch = torch_module()
+        engine = self._engine
+        with torch.inference_mode():
+            matched = engine.decide.matched(self._now)
+            n = matched.sum(dim=1)
+            over = engine.decide.over(matched, n)
+            bits = (over > 0) & (n > 0)[:, None]
+            self._before, self._now = self._now, torch.zeros_like(self._now)
+            self._now[:, : bits.shape[1]] = bits
+            distance = torch.where(over > 0, over, 1 - over).amin(dim=1).double()
+            margin = (distance - 0.5) / engine.units[n]
+            self._margin = torch.where(n > 0, margin, torch.full_like(margin, float("inf")))
+
+    def load(self, states: BoolArray) -> None:
+        self._now = self._engine.decide.tensor_of(states)
+
+    def keep(self, rows: BoolArray) -> None:
+        kept = torch_module().from_numpy(rows).to(self._engine.decide.device)
+        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
+
+    def states(self) -> BoolArray:
+        return np.asarray(self._now[:, : self._engine.program.bits].cpu().numpy())
+
+    def bit(self, bit: int) -> BoolArray:
+        return np.asarray(self._now[:, bit].cpu().numpy())
+
+    def unchanged(self) -> BoolArray:
+        return np.asarray((self._now == self._before).all(dim=1).cpu().numpy())
+
+    def margin(self) -> FloatArray:
+        return np.asarray(self._margin.cpu().numpy())
