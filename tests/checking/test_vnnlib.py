@@ -13,12 +13,17 @@ import pytest
 
 from bitwright import Algorithm, InputError, addition, parse
 from bitwright.checking.exhaustion import certify_network
+from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.checking.exhaustion.judges import Truth
 from bitwright.checking.exhaustion.vnnlib import save_vnnlib
+from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.onnx_file import save_sums_onnx
 from bitwright.networks.quantize import quantize
 
 onnx = pytest.importorskip("onnx")
+# What simple readers of such files take, which look at one statement with regular expressions.
+ONE_DISJUNCTION = re.compile(r"\(assert \(or (\(and (\((<=|>=) [XY]_\d+ -?\d+\))+\))+\)\)$")
 ODD = """
 bits mode x[2] full
 block mode x[2]
@@ -91,7 +96,9 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path) -> tu
     """In how many states of the files the property holds, which is the wrong ones, of how many."""
     save_vnnlib(network, algorithm.program, folder / "p.vnnlib")
     save_sums_onnx(network, algorithm.program, folder / "p.onnx")
-    *declared, asserted = parsed((folder / "p.vnnlib").read_text())
+    text = (folder / "p.vnnlib").read_text()
+    assert ONE_DISJUNCTION.search(re.sub(r"\) ", ")", " ".join(re.sub(";[^\n]*", "", text).split())))
+    *declared, asserted = parsed(text)
     names = [name for word, name, kind in declared if (word, kind) == ("declare-const", "Real")]
     K, k = algorithm.program.templates, algorithm.program.bits
     assert names == [f"X_{j}" for j in range(K)] + [f"Y_{i}" for i in range(k)]
@@ -123,19 +130,24 @@ def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, tmp_p
     assert certify_network(algorithm, replace(network, last=-network.last)).wrong > 0
 
 
-def test_at_the_threshold(tmp_path: Path) -> None:
-    """A sum that equals its threshold is not above it; one less is enough."""
+@pytest.mark.parametrize("must", [True, False])
+@pytest.mark.parametrize("above", [0, 1])
+def test_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
+    """A sum that equals its threshold is not above it, one more is: for bits that must be on, and that must not."""
     algorithm = addition(2)
-    network = whole(algorithm)
-    closest = certify_network(algorithm, network).closest
-    assert closest is not None
-    assert closest.sum is not None
-    for above in (0, 1):
-        thresholds = network.thresholds.copy()
-        thresholds[closest.n - 1] = closest.sum - above
-        moved = replace(network, thresholds=thresholds)
-        found = certify_network(algorithm, moved)
-        assert solutions(algorithm, moved, tmp_path) == (found.wrong, found.states - 1)
+    network, domain, sums = whole(algorithm), StatesDomain(algorithm.program), []
+
+    def look(matched: Any, *_: Any) -> None:
+        full = matched[matched.sum(axis=1) == 4]
+        sums.extend(ExactSums(network, algorithm.program)(full)[Truth(algorithm.program)(full) == must].tolist())
+
+    domain.visit(0, domain.size, look)
+    thresholds = network.thresholds.copy()
+    thresholds[3] = (min(sums) if must else max(sums)) - above
+    moved = replace(network, thresholds=thresholds)
+    found = certify_network(algorithm, moved)
+    assert found.certified == (must == bool(above))
+    assert solutions(algorithm, moved, tmp_path) == (found.wrong, found.states - 1)
 
 
 def test_too_many_states(tmp_path: Path) -> None:

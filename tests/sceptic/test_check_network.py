@@ -19,6 +19,7 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
+from bitwright.cli.main import main
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Network, Plan, Recipe, save_network, train
 from bitwright.networks.quantize import quantize
@@ -347,3 +348,22 @@ def test_a_sum_at_its_threshold_is_not_above_it(adder: IntegerNetwork, tmp_path:
         held = Held(tmp_path, algorithm, replace(adder, thresholds=thresholds), "states")
         assert held.claimed.distance == above
         assert (held.check()[0], "HOLDS" in held.check()[1]) == (code, True)
+
+
+def test_the_readme_says_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (CHECKER.parent / "README.md").read_text()
+    lines = text.split("```")[1].strip().splitlines()
+    commands = [line.removeprefix("$ ").split() for line in lines if line.startswith("$ ")]
+    monkeypatch.chdir(tmp_path)
+    assert [command[0] for command in commands] == ["bitwright", "bitwright", "bitwright", "python"]
+    for command in commands[:3]:
+        capsys.readouterr()
+        arguments = command[1:-2] if ">" in command else command[1:]
+        assert main(arguments) == 0
+        if ">" in command:
+            Path(command[-1]).write_text(capsys.readouterr().out)
+    arguments = [sys.executable, "-I", str(CHECKER), *commands[3][2:]]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout.splitlines()) == (0, lines[4:])
