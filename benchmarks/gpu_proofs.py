@@ -1,6 +1,6 @@
 """On a CUDA device: proofs of networks of whole numbers by trying every state, beside the device's matrix rate.
 
-    python -m benchmarks.gpu_proofs [--out FILE] [--small]
+    python -m benchmarks.gpu_proofs [--out FILE] [--only small]
 
 Prints one JSON line a measurement. Networks are trained first, from seed 0; a proof's time is that of the whole
 domain, kernels compiled before. The rate of float16 products is measured in the same run: what the proof's two
@@ -107,16 +107,17 @@ def prove(algorithm: Algorithm, width: int, domain: str, rate: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="also write the lines to this file")
-    parser.add_argument("--small", action="store_true", help="small domains only")
+    parser.add_argument("--only", choices=["small", "addition", "multiplication"], help="some of them")
     given = parser.parse_args()
     rate = matrix_rate()
     say(what="device", name=torch.cuda.get_device_name(), torch=torch.__version__, float16_rate=f"{rate:.4g}")
-    if given.small:
+    if given.only == "small":
         prove(addition(7), 4_096, "states", rate)
         prove(multiplication(5), 8_192, "runs", rate)
-    else:
+    if given.only in (None, "addition"):
         prove(addition(10), 4_096, "states", rate)
         prove(addition(10), 8_192, "states", rate)
+    if given.only in (None, "multiplication"):
         prove(multiplication(10), 16_384, "runs", rate)
     if given.out:
         given.out.write_text("".join(json.dumps(line) + "\n" for line in LINES))

@@ -17,7 +17,7 @@ import pytest
 from waiting import PATIENCE, is_running, wait_until
 
 from bitwright.errors import BitwrightError, InputError
-from bitwright.workers import Workers
+from bitwright.workers import Workers, ray_module
 
 EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
@@ -142,7 +142,7 @@ def listener(answer: bytes | None) -> Iterator[int]:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (None, "no answer within 5 s"),
+        (None, "no answer within 0.5 s"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "something else listens there"),
         (b"", "something else listens there"),
         (b"\x00", "something else listens there"),
@@ -153,8 +153,8 @@ def test_an_address_where_something_else_listens(
     answer: bytes | None, reason: str, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ray itself would try for two minutes, and say nothing."""
-    if answer is not None:
-        monkeypatch.setattr("bitwright.workers._PATIENCE", PATIENCE)  # the answer comes, however busy the machine
+    patience = 0.5 if answer is None else PATIENCE  # an answer that comes is waited for, however busy the machine
+    monkeypatch.setattr("bitwright.workers._PATIENCE", patience)
     with listener(answer) as port:
         workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
         with pytest.raises(InputError, match=rf"answers at .*127\.0\.0\.1:{port} \({reason}\)"):
@@ -170,6 +170,13 @@ def test_an_address_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
     with pytest.raises(InputError, match=f"no Ray cluster answers at 127.0.0.1:{port}"):
         next(Workers.parse("ray:auto").map(power, (3, None), range(2)))
+
+
+def test_a_ray_that_is_started_for_the_work_ends_with_it() -> None:
+    ray = ray_module()
+    assert not ray.is_initialized()  # tests that share one come last
+    assert list(Workers("ray", 2).map(pow, 3, range(4))) == [1, 3, 9, 27]
+    assert not ray.is_initialized()
 
 
 @pytest.mark.usefixtures("one_ray")

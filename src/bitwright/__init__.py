@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from bitwright.theory import variance as variance
     from bitwright.theory import weights as weights
 
-    open = open_program
+    open, limit_variance, limit_weights = open_program, variance, weights
 
 # The public names, and the room each comes from.
 _names, __getattr__ = lazy_names(
@@ -93,7 +93,8 @@ _names, __getattr__ = lazy_names(
         "word word_of",
         "bitwright.program.trace": "Trace",
         "bitwright.running.run": "BatchRun Run",
-        "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples variance weights",
+        "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "
+        "variance variance=limit_variance weights weights=limit_weights",
     },
 )
 __all__ = ["__version__", *_names]

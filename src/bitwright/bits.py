@@ -115,6 +115,18 @@ def parse_number(text: str, name: str = "the number") -> int:
         raise InputError(f"{name} must be a whole number such as 719, got {shorten(text)!r}") from None
 
 
+def parse_signed(text: str, name: str = "the number") -> int:
+    """The same for a number that may be below 0.
+
+    >>> parse_signed("-0x10")
+    -16
+    """
+    stripped = text.strip()
+    negative = re.match(r"-\d", stripped) is not None
+    size = parse_number(stripped[1:] if negative else text, name)
+    return -size if negative else size
+
+
 def shorten(value: int | str, most: int = 40) -> str:
     """A value that fits into one line of an error message."""
     if isinstance(value, int):

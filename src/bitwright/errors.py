@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from os import PathLike
 
 
 class BitwrightError(Exception):
-    """Anything bitwright refuses to do; the message is one line meant for a person, whatever it quotes."""
+    """Anything bitwright refuses to do; the message is one line meant for a person, whatever it quotes.
+
+    >>> from bitwright import addition, run
+    >>> try:
+    ...     run(addition(4), p=99, q=1)
+    ... except BitwrightError as error:
+    ...     print(error)
+    input p must fit in 4 bits, got 99, which needs 7
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
 
 
 class InputError(BitwrightError):
-    """A value, a name or a file that cannot be used as it was given."""
+    """A value, a name or a file that cannot be used as it was given.
+
+    >>> from bitwright import addition
+    >>> addition(0)
+    Traceback (most recent call last):
+    ...
+    bitwright.errors.InputError: bits must be between 1 and 1,000,000, got 0
+    """
 
 
 class DoesNotHoldError(BitwrightError):
@@ -24,7 +41,11 @@ class DoesNotHoldError(BitwrightError):
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake in a program, at a place in its text (or in the Python that built it)."""
+    """One mistake in a program, at a place in its text (or in the Python that built it).
+
+    >>> print(Problem(3, 7, "there are no bits 'q'"))
+    3:7: there are no bits 'q'
+    """
 
     line: int
     column: int
@@ -37,7 +58,17 @@ class Problem:
 
 
 class ProgramError(BitwrightError):
-    """All problems of a program, found before any work starts."""
+    """All problems of a program, found before any work starts.
+
+    >>> from bitwright import parse
+    >>> try:
+    ...     parse("bits p[2]\\nblock p[1] q\\nwhen p[1]=1 write p[3]")
+    ... except ProgramError as error:
+    ...     for problem in error.problems:
+    ...         print(problem)
+    2:12: unknown bit 'q'; declare it with bits
+    3:19: index out of range: p[3], declared as p[2]
+    """
 
     def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
         # in the order of the text; what concerns the program as a whole stands behind what has a place
@@ -54,6 +85,15 @@ class ProgramError(BitwrightError):
         more = len(self.problems) - 1
         tail = f" (and {counted(more, 'more problem')})" if more else ""
         return f"{where}{first}{tail}"
+
+
+@contextmanager
+def problems_of(path: str | PathLike[str]) -> Iterator[None]:
+    """Says of the problems of a program that come up meanwhile which file they are in."""
+    try:
+        yield
+    except ProgramError as error:
+        raise ProgramError(error.problems, printable(str(path))) from None
 
 
 def printable(text: str) -> str:

@@ -70,6 +70,7 @@ def test_json_of_a_product(capsys: Capture) -> None:
         "halted": True,
         "engine": "templates",
         "rounding": None,
+        "examples": None,
         "margin": None,
     }
 

@@ -213,3 +213,27 @@ def test_runs_are_the_same_by_changes_and_in_packed_words(ending: str, limit: in
         smallest = None if margins.smallest is None else margins.smallest.tolist()
         found.append((done.states.tolist(), done.steps.tolist(), done.halted.tolist(), smallest, seen))
     assert found[0] == found[1] == found[2]
+
+
+def test_margins_by_changes_are_those_of_every_step() -> None:
+    """zhat is a whole number where anything matches, so 1/2 away; where nothing does, nothing is rounded."""
+    rules = [f"when p[{place}]=1 write p[{place + 1}]" for place in (1, 2, 3)]  # after three steps nothing matches
+    program = parse("\n".join(["bits p[4]", "block p[i] for i in 1..4", *rules])).program
+    start = np.array([True, False, False, False])
+    assert ChangedBitsBatch(program, start, False).margin() is None
+    stepped, packed = (
+        ChangedBitsBatch(program, start, True),
+        PackedBatch(LimitEngine(program, 3, "calibrated"), start[None]),
+    )
+    found = []
+    for _ in range(5):
+        stepped.step()
+        packed.step()
+        assert stepped.margin() == packed.margin()
+        found.append(float(stepped.margin()[0]))
+    assert found == [0.5, 0.5, 0.5, np.inf, np.inf]
+    leaping = ChangedBitsBatch(program, start, True)
+    assert leaping.leap(10) == 5  # the last step changes nothing
+    assert leaping.margin() == 0.5  # of all its steps
+    assert leaping.leap(10) == 1
+    assert leaping.margin() == np.inf

@@ -68,8 +68,8 @@ def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, la
 
 def spoil(engine: Any) -> None:
     """Lets two templates of addition, one of which carries, match each other's configuration."""
-    for name in ("literals", "wanted"):
-        values = getattr(engine, name)
+    for name in ("signs", "wanted"):
+        values = getattr(engine.matching, name)
         first, second = values[..., 0].clone(), values[..., 2].clone()
         values[..., 0], values[..., 2] = second, first
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz import commands, stored, texts
-from fuzz.campaign import Report, attack
+from fuzz.campaign import Report, begin
+from fuzz.reader import Reader
 
 READERS = (*texts.READERS, *stored.READERS, *commands.READERS)
 _BATCH = 100  # cases of a reader in one turn, where time decides how many turns there are
@@ -34,13 +38,24 @@ def main() -> int:
     for reader in chosen:
         reader.case(given.seed, 0)  # what all cases are made from is made here, once
     while True:
-        for reader in chosen:
-            reports[reader.name].add(attack(reader, given.seed, range(first, first + size)))
+        for report in side_by_side(chosen, given.seed, range(first, first + size)):
+            reports[report.reader].add(report)
         first += size
         if until is None or time.monotonic() > until:
             break
     show(list(reports.values()), given.json)
     return 1 if any(report.breached for report in reports.values()) else 0
+
+
+def side_by_side(readers: list[Reader], seed: int, numbers: range) -> Iterator[Report]:
+    """One process for each core; the reports do not depend on how many there are."""
+    running: deque[Callable[[], Report]] = deque()
+    for reader in readers:
+        if len(running) == len(os.sched_getaffinity(0)):
+            yield running.popleft()()
+        running.append(begin(reader, seed, numbers))
+    for finish in running:
+        yield finish()
 
 
 def show(reports: list[Report], as_json: bool) -> None:

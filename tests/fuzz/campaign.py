@@ -54,22 +54,31 @@ class Report:
 
 def attack(reader: Reader, seed: int, numbers: range) -> Report:
     """Tries these cases in a child process; one that does not come back is a breach of its last case."""
+    return begin(reader, seed, numbers)()
+
+
+def begin(reader: Reader, seed: int, numbers: range) -> Callable[[], Report]:
+    """The same, begun: what it returns waits for the end."""
     receive, send = os.pipe()
     child = os.fork()
     if not child:
         os.close(receive)
         _in_child(reader, seed, numbers, send)
     os.close(send)
-    with os.fdopen(receive) as lines:
-        said = [json.loads(line) for line in lines]
-    _, status = os.waitpid(child, 0)
-    report = Report(**said.pop()) if said and isinstance(said[-1], dict) else Report(reader.name)
-    if status or not report.cases:
-        number = said[-1] if said else numbers.start
-        report.breached += 1
-        given = repr(reader.case(seed, number))[:2000]
-        report.breaches.append({"number": number, "error": f"the process ended, status {status}", "input": given})
-    return report
+
+    def finish() -> Report:
+        with os.fdopen(receive) as lines:
+            said = [json.loads(line) for line in lines]
+        _, status = os.waitpid(child, 0)
+        report = Report(**said.pop()) if said and isinstance(said[-1], dict) else Report(reader.name)
+        if status or not report.cases:
+            number = said[-1] if said else numbers.start
+            report.breached += 1
+            given = repr(reader.case(seed, number))[:2000]
+            report.breaches.append({"number": number, "error": f"the process ended, status {status}", "input": given})
+        return report
+
+    return finish
 
 
 def _in_child(reader: Reader, seed: int, numbers: range, send: int) -> None:

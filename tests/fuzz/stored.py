@@ -31,7 +31,8 @@ from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts
 from bitwright.studies.table import Table, load_table
 
-PROGRAM = addition(2).program
+ALGORITHM = addition(2)
+PROGRAM = ALGORITHM.program
 RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))
 COLUMNS = ("bits", "seed", "error")
 BOMB = 640 << 20  # bytes that a small archive unpacks to
@@ -186,12 +187,12 @@ def write_certificate(path: Path) -> None:
 
 
 def check(path: Path) -> None:
-    Certificate.load(path).check(addition(2))
+    Certificate.load(path).check(ALGORITHM)
 
 
 @cache
 def _task() -> Any:
-    return make_task(addition(2), make_engine("limit", PROGRAM))
+    return make_task(ALGORITHM, make_engine("limit", PROGRAM))
 
 
 def write_progress(path: Path) -> None:
@@ -243,8 +244,11 @@ def edited_table(rng: Random) -> bytes:
     return edit_bytes(rng, Table.of(COLUMNS, [(4, 0, 0.5), (4, 1, 0.25)]).csv())
 
 
+_RULES = ALGORITHM.text().encode()
+
+
 def edited_rules(rng: Random) -> bytes:
-    return edit_bytes(rng, addition(2).text().encode())
+    return edit_bytes(rng, _RULES)
 
 
 READERS = (

@@ -44,9 +44,12 @@ def made(grammar: Grammar, pattern: str = "") -> Callable[[Random], str]:
     return make
 
 
+CANONICAL = tuple(algorithm.text() for algorithm in (addition(2), multiplication(2), permutation([3, 1, 2])))
+ADDITION = addition(4)
+
+
 def canonical(rng: Random) -> str:
-    algorithm = rng.choice((addition(2), multiplication(2), permutation([3, 1, 2])))
-    return edit_text(rng, algorithm.text(), words_of(grammars.RULES))
+    return edit_text(rng, rng.choice(CANONICAL), words_of(grammars.RULES))
 
 
 def same_again(text: str) -> None:
@@ -75,7 +78,7 @@ def permute(text: str) -> None:
 
 
 def values(text: str) -> None:
-    addition(4).state(parse_values(text.split(" ")))
+    ADDITION.state(parse_values(text.split(" ")))
 
 
 READERS = (

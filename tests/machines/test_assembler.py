@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
-from bitwright.machines.sbn import Code, Instruction, interpret, run_interpreter
+from bitwright.machines.sbn.code import Code, Instruction, interpret, run_interpreter
 from bitwright.program.text import files
 
 

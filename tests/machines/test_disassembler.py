@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bitwright.errors import InputError
 from bitwright.machines.assembly.disassembler import disassemble, from_json, to_json
 from bitwright.machines.assembly.sbn_assembler import assemble
-from bitwright.machines.sbn import Code, Instruction
+from bitwright.machines.sbn.code import Code, Instruction
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}|w[0-9]|l[0-9]|sbn|_{1,64}", fullmatch=True).filter(
     lambda n: n != "halt"

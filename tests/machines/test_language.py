@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.sbn_assembler import assemble
 from bitwright.machines.language.sbn_compiler import compile_function
-from bitwright.machines.sbn import Code, run_interpreter
+from bitwright.machines.sbn.code import Code, run_interpreter
 
 SOURCES = Path(__file__).parents[2] / "examples" / "sbn"
 

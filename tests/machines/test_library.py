@@ -16,7 +16,7 @@ from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble, to_json
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.language.sbn_compiler import compile_function
-from bitwright.machines.sbn import Code, run_interpreter
+from bitwright.machines.sbn.code import Code, run_interpreter
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
 CHOSEN = random.Random(1)

@@ -8,7 +8,7 @@ import pytest
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
 from bitwright.running.sampling import random_states
-from bitwright.studies.growing import accuracies, curve, first_reaching, sizes_to
+from bitwright.studies.growing import curve, first_reaching, sizes_to
 from bitwright.studies.members import LimitMembers, TestSet, TrainedMembers
 from bitwright.studies.permutations import LIMITS, bound, random_inputs
 from bitwright.studies.tasks import states_of_runs
@@ -110,8 +110,6 @@ def test_averages_against_plain_counting(batch: int, test: TestSet) -> None:
         first = first_reaching(test, Fixed(outputs), rounding, "ntk", wanted, 12, batch)
         assert first == (expected.index(wanted) + 1, pytest.approx(wanted))
         assert first_reaching(test, Fixed(outputs), rounding, "ntk", 1.01, 12, batch) == (None, pytest.approx(wanted))
-    start, _ = next(accuracies(test, Fixed(outputs), ROUNDINGS, "ntk", batch))
-    assert start == 0
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)

@@ -93,7 +93,7 @@ def test_a_check_whose_page_has_gone_is_given_up(server: Client) -> None:
     assert server.check({"kind": "addition", "bits": 4})["ok"]
 
 
-@pytest.mark.parametrize(("count", "names"), [(200, "apart"), (70, "together")])
+@pytest.mark.parametrize(("count", "names"), [(100, "apart"), (50, "together")])
 def test_slow_clients_get_their_results(count: int, names: str) -> None:
     """All ask, and none looks before the last run has ended. Who is told to come back later does so."""
     with serving(size=4) as server, ThreadPoolExecutor(50) as pool:

@@ -10,6 +10,10 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
     """Adds two numbers of `bits` bits; the sum is read after 2l steps.
 
     With `counter` the program tells by itself that it is done (App. B.2, "Termination").
+
+    >>> from bitwright import run
+    >>> run(addition(10), p=719, q=483).value
+    1202
     """
     l = check_bits(bits)
     b = Builder()

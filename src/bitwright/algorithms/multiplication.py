@@ -14,6 +14,10 @@ def multiplication(bits: int) -> Algorithm:
 
     The state has no fixed point at the end: an empty multiplier is checked and shifted for ever, which leaves the
     product alone. Where the paper's boxes differ, docs/errata.md says why.
+
+    >>> from bitwright import run
+    >>> run(multiplication(10), multiplicand=719, multiplier=483).value
+    347277
     """
     l = check_bits(bits, MAX_BITS)
     b = Builder()

@@ -13,7 +13,12 @@ from bitwright.program import Algorithm, Builder, span, word
 
 
 def permutation(order: Sequence[int]) -> Algorithm:
-    """Moves bit i to position `order[i-1]`, the paper's pi(i), for all bits at once."""
+    """Moves bit i to position `order[i-1]`, the paper's pi(i), for all bits at once.
+
+    >>> from bitwright import run
+    >>> run(permutation([2, 3, 1]), p=0b011).value == 0b110  # bit 1 to place 2, bit 2 to place 3
+    True
+    """
     l = check_bits(len(order))
     check_order(order)
     b = Builder()

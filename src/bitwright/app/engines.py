@@ -68,9 +68,24 @@ class EngineChoice:
         return self
 
     @property
+    def has_networks(self) -> bool:
+        """Whether networks of a seed make its steps, drawn or trained."""
+        return self.name in _OF["seed"]
+
+    @property
+    def runs_trained(self) -> bool:
+        """Whether it runs trained networks, which files may hold."""
+        return self.name in _OF["files"]
+
+    @property
     def trains(self) -> bool:
         """Whether networks must be trained for it."""
-        return self.name == "network" and not self.files
+        return self.runs_trained and not self.files
+
+    @property
+    def solves(self) -> bool:
+        """Whether it solves for all examples at once, in time that grows with the cube of their number."""
+        return self.name == "kernel"
 
     def examples(self, algorithm: Algorithm) -> int:
         """K, the same for every verb."""
@@ -86,16 +101,24 @@ def choose_engine(
     trained: Sequence[AnyNetwork] | None = None,
     train: Trainer | None = None,
 ) -> Engine:
-    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds."""
+    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds.
+
+    >>> from bitwright import addition, run
+    >>> engine = choose_engine(addition(10), EngineChoice("sampled", networks=50, seed=1))
+    >>> run(addition(10), p=719, q=483, engine=engine).value
+    1202
+    """
     choice = choice.checked()
+    if trained is not None and not choice.runs_trained:
+        raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")
     networks: Sequence[AnyNetwork] = trained or ()
-    if choice.name == "network" and trained is None:
+    if choice.runs_trained and trained is None:
         networks = find_networks(algorithm, choice, train)
     return make_engine(
         choice.name,
         algorithm.program,
         rounding=choice.rounding,
-        examples=None if choice.name in ("templates", "network") else choice.examples(algorithm),
+        examples=None if choice.name == "templates" or choice.runs_trained else choice.examples(algorithm),
         networks=choice.networks,
         seed=choice.seed,
         trained=networks,

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, problems_of, suggestion
 
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
@@ -68,11 +68,16 @@ def open_program(
 
     SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
     `word_width` and `dialect`.
+
+    >>> from bitwright import run
+    >>> _ = Path("double.bw").write_text("bits p[3]\\nblock p[1..3]\\nwhen p[1]=1 write p[2]\\ninput p\\nsteps 1")
+    >>> run(open_program("double.bw"), p=1).value
+    2
     """
     target, choice = fspath(path), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
     if suffix in (".sbn", ".py"):
-        return open_sbn(target, choice.letter).algorithm
+        return open_sbn(target, choice).algorithm
     if suffix in IMAGES:
         return open_subleq(target, choice).algorithm
     if choice != MachineChoice():
@@ -96,21 +101,19 @@ def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None
     raise InputError(f"there is no algorithm '{name}'; there are {', '.join(SIZED)}{suggestion(name, SIZED)}")
 
 
-def open_sbn(target: str, letter: str | None = None) -> SbnProgram:
+def open_sbn(target: str, choice: MachineChoice | None = None) -> SbnProgram:
     """An SBN program, assembled or compiled, on machine A or B."""
     from bitwright.machines import load_sbn
 
+    letter = None if choice is None else choice.letter
     if Path(target).suffix.lower() != ".py":
         return sbn_program(load_sbn(target), letter)
-    from bitwright.errors import ProgramError
     from bitwright.machines import assemble, compile_function
     from bitwright.program.text.files import read_text
 
     name = Path(target).stem
-    try:
+    with problems_of(target):
         return sbn_program(assemble(compile_function(read_text(Path(target), ".py"), name=name), name), letter)
-    except ProgramError as error:
-        raise ProgramError(error.problems, target) from None
 
 
 def sbn_program(code: Code, letter: str | None = None) -> SbnProgram:

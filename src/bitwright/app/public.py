@@ -70,6 +70,14 @@ def run_batch(
     """Runs many start states at once; the result does not depend on the number of workers.
 
     `margins` asks for the smallest margin of each run, which costs more than the steps of a fast engine.
+
+    >>> import numpy as np
+    >>> from bitwright import addition
+    >>> algorithm = addition(4)
+    >>> starts = [algorithm.state({"p": p, "q": 9}) for p in range(3)]
+    >>> done = run_batch(algorithm, np.array(starts), engine="limit")
+    >>> [algorithm.read(state)["sum"] for state in done.states]
+    [9, 10, 11]
     """
     algorithm = as_algorithm(what)
     chosen = _engine(algorithm, engine, network, settings)
@@ -124,7 +132,14 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
 
 
 def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
-    """The network in a file, after checking that it is one, belongs to this program, and is as it was written."""
+    """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
+
+    >>> from bitwright import addition, save_network
+    >>> algorithm = addition(2)
+    >>> save_network(train(algorithm, width=512), algorithm.program, "adder.safetensors")
+    >>> run(algorithm, p=3, q=2, network=load_network("adder.safetensors", algorithm)).value
+    5
+    """
     from bitwright.networks.store import load_any_network as load
 
     if not isinstance(path, str | PathLike):
@@ -206,7 +221,7 @@ def validate(
     what: Algorithm | Program,
     *,
     oracle: Oracle | None = None,
-    engine: str | Engine = "limit",
+    engine: str | Engine | None = None,
     network: Networks | None = None,
     random: int | None = None,
     sample_seed: int = 0,
@@ -217,6 +232,8 @@ def validate(
     **settings: Any,
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
+
+    Without an engine's name it is `network` where a network is given, else `limit`.
 
     Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
     what the rules give.
@@ -230,7 +247,7 @@ def validate(
     from bitwright.workers import Workers
 
     algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, "network" if network is not None and engine == "limit" else engine, network, settings)
+    chosen = _engine(algorithm, engine, network, settings, default="limit")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
     return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
 
@@ -248,7 +265,11 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 
 def _engine(
-    algorithm: Algorithm, engine: str | Engine | None, network: Networks | None, settings: Mapping[str, Any]
+    algorithm: Algorithm,
+    engine: str | Engine | None,
+    network: Networks | None,
+    settings: Mapping[str, Any],
+    default: str = "templates",
 ) -> Engine:
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
@@ -260,7 +281,7 @@ def _engine(
 
     one = isinstance(network, str | PathLike | Network | IntegerNetwork)
     given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
-    name = ("network" if given else "templates") if engine is None else engine
+    name = ("network" if given else default) if engine is None else engine
     held = [item for item in given if isinstance(item, Network | IntegerNetwork)]
     files = tuple(Path(item) for item in given if not isinstance(item, Network | IntegerNetwork))
     if held and files:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.networks.store import About
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
     """The network files that a run uses; beside another engine they are refused when it begins."""
+    from bitwright.app.engines import EngineChoice
+
     files: tuple[Path, ...] = options["files"]
-    return files if options["engine"] == "network" else ()
+    return files if EngineChoice(options["engine"]).runs_trained else ()
 
 
 def trained_algorithm(
@@ -67,13 +69,9 @@ def what_of(about: About) -> str:
     """The same for a person: the name and the bit length, or the id of a program without a name."""
     found = algorithm_of(about)
     if found is None:
-        sizes = f"{_counted(len(about.bits), 'bit')}, {_counted(len(about.examples), 'template')}"
+        sizes = f"{counted(len(about.bits), 'bit')}, {counted(len(about.examples), 'template')}"
         return f"program {about.origin.program_id[:13]}... ({sizes})"
-    return f"{found.name} of {_counted(length_of(found), 'bit')}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{found.name} of {counted(length_of(found), 'bit')}"
 
 
 def length_of(algorithm: Algorithm) -> int:

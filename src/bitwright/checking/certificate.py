@@ -41,6 +41,11 @@ class Certificate(Shown):
 
     refuted: `witness` is a state that comes out wrong. not proved: such states exist within a bound on n that is
     declared or was met in runs; whether a run meets one of them is not known.
+
+    >>> from bitwright import certify, multiplication
+    >>> certificate = certify(multiplication(10), "sign", padding=0)
+    >>> certificate.verdict, certificate.examples, certificate.examples_needed
+    ('refuted', 202, 272)
     """
 
     certified: bool
@@ -86,20 +91,34 @@ class Certificate(Shown):
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate with every number it rests on."""
+        """Writes the certificate with every number it rests on.
+
+        >>> from bitwright import certify, addition
+        >>> certify(addition(10)).save("addition.json")
+        """
         from bitwright.checking.certificate_file import save_certificate
 
         save_certificate(self, Path(path))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
-        """The certificate in a file, checked for form; what it claims is checked by `check`."""
+        """The certificate in a file, checked for form; what it claims is checked by `check`.
+
+        >>> from bitwright import certify, addition
+        >>> certify(addition(10)).save("addition.json")
+        >>> Certificate.load("addition.json").sentence
+        'certified'
+        """
         from bitwright.checking.certificate_file import load_certificate
 
         return load_certificate(Path(path))
 
     def check(self, algorithm: Algorithm, progress: Progress | None = None) -> None:
-        """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that does not hold."""
+        """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that does not hold.
+
+        >>> from bitwright import certify, addition
+        >>> certify(addition(10)).check(addition(10))  # every claim holds: nothing to say
+        """
         from bitwright.checking.certificate_file import check_certificate
 
         check_certificate(self, algorithm, progress)

@@ -8,7 +8,7 @@ import click
 
 from bitwright.cli.options import json_option
 from bitwright.cli.reporting import print_json
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def command(check: bool, clear: bool, as_json: bool) -> int:
         if as_json:
             print_json({"folder": str(folder), "removed": count, "bytes": size})
         else:
-            click.echo(f"removed {_counted(count)}, {_readable(size)}, from {folder}")
+            click.echo(f"removed {counted(count, 'network')}, {_readable(size)}, from {folder}")
         return 0
     found = list(entries())
     problems = {entry.path: _problem(entry, check) for entry in found}
@@ -94,7 +94,7 @@ def _document(entry: Entry, problem: str | None) -> dict[str, object]:
 def _print(folder: Path, found: list[Entry], problems: dict[Path, str | None]) -> None:
     from bitwright.app.trained import what_of
 
-    click.echo(f"{folder}: {_counted(len(found))}, {_readable(sum(entry.bytes for entry in found))}")
+    click.echo(f"{folder}: {counted(len(found), 'network')}, {_readable(sum(entry.bytes for entry in found))}")
     for entry in found:
         if entry.about is None:
             what = "unreadable"
@@ -104,10 +104,6 @@ def _print(folder: Path, found: list[Entry], problems: dict[Path, str | None]) -
             padding = f", padding {origin.padding:,}" if origin.padding else ""
             what = f"{what_of(entry.about)}, width {entry.about.width:,}, seed {origin.seed}{member}{padding}"
         click.echo(f"  {_readable(entry.bytes):>9}  {what}{'; not usable' * (problems[entry.path] is not None)}")
-
-
-def _counted(count: int) -> str:
-    return f"{count:,} network{'s' * (count != 1)}"
 
 
 def _readable(size: int) -> str:

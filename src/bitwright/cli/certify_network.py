@@ -90,7 +90,9 @@ def _announce(task: ProofTask, workers: Workers, yes: bool, quiet: bool) -> None
     from bitwright.checking.exhaustion.task import check_size, expected_seconds
 
     check_size(task)
-    size = f"{task.domain.size:,} {task.unit if task.domain.size != 1 else task.unit[:-1]}"
+    size = counted(task.domain.size, task.unit[:-1])
+    if (states := task.domain.count_states()) is not None and task.unit != "states":
+        size = f"{counted(states, 'state')} in the runs of {size}"
     seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not yes:
         raise InputError(

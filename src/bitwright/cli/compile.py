@@ -19,17 +19,15 @@ from bitwright.cli.output import output_option, write_or_print
 def command(file: Path, target: str, width: int | None, output: Path | None) -> None:
     """Compile a small part of Python to .sbn text (see docs/sbn.md), or with arrays and functions to .sq text for
     machine V (see docs/subleq.md)."""
-    from bitwright.errors import ProgramError
+    from bitwright.errors import problems_of
     from bitwright.machines import compile_function
     from bitwright.machines.subleq import compile_program
     from bitwright.program.text.files import read_text
 
     source = read_text(file, ".py")
-    try:
+    with problems_of(file):
         if target == "sbn":
             text = compile_function(source, 8 if width is None else width, file.stem)
         else:
             text = compile_program(source, 16 if width is None else width, file.stem)
-    except ProgramError as error:
-        raise ProgramError(error.problems, str(file)) from None
     write_or_print(text, output, ".sbn" if target == "sbn" else ".sq")

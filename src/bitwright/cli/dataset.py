@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.app.programs import MachineChoice
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.options import algorithm_argument, json_option, padding_option, quiet_option
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from bitwright.program import Algorithm
 
 
 @click.command("dataset")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
+@algorithm_argument
 @padding_option
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The .npz file to write.")
 @click.option(
@@ -28,10 +27,7 @@ from bitwright.errors import InputError, counted
 @json_option
 @quiet_option
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    algorithm: Algorithm,
     padding: int | None,
     output: Path,
     basis_seed: int | None,
@@ -43,7 +39,6 @@ def command(
 
     if output.suffix != ".npz":
         raise InputError(f"-o takes a .npz file, got {output}")
-    algorithm = find_algorithm(target, bits, order, machine=machine)
     program = algorithm.program
     check_dense(program, padding or 0)
     bases = {} if basis_seed is None else random_bases(program, basis_seed)

@@ -10,29 +10,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import (
-    bits_option,
+    algorithm_argument,
     json_option,
-    machine_option,
-    order_option,
     padding_option,
     quiet_option,
     recipe_options,
     workers_option,
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
     from bitwright.networks.ensemble import Study
+    from bitwright.program import Algorithm
 
 
 @click.command("ensemble")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
+@algorithm_argument
 @click.option("--networks", "-n", type=click.IntRange(1, 10**7), help="Train so many (or, with --accuracy, at most).")
 @click.option("--accuracy", type=float, help="Stop once this fraction of the states comes out right.")
 @click.option("--delta", type=float, help="Train the proven number for one input, wrong with at most this probability.")
@@ -46,10 +40,7 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    algorithm: Algorithm,
     networks: int | None,
     accuracy: float | None,
     delta: float | None,
@@ -77,7 +68,6 @@ def command(
     if networks is not None and delta is not None:
         raise InputError("--delta says how many networks to train; leave out --networks")
     chosen = check_rounding(rounding)
-    algorithm = find_algorithm(target, bits, order, machine=machine)
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
     recipe = make_recipe(algorithm.program, padding=added, **how)
     on_device = recipe.device.startswith("cuda")

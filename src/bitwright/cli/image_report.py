@@ -66,7 +66,7 @@ def report(asked: Asked, computer: Computer, engine: Engine, ending: MachineEndi
         done = counted(tally.instructions, "instruction")
         click.echo(f"bitwright: {_REASONS[ending.reason]} after {done}{where}", err=True)
     if tally.wrong:
-        advice = "use more --networks" if engine.name == "sampled" else "use a wider network"
+        advice = "use a wider network" if engine.digests else "use more --networks"
         wrong = f"{counted(tally.wrong, 'step')} of {tally.steps:,} differ" + "s" * (tally.wrong == 1)
         click.echo(f"bitwright: {wrong} from what the rules give; {advice}", err=True)
     if ending.reason == "stopped":
@@ -104,6 +104,7 @@ def _document(
         "output": bytes(terminal.collected).decode("latin-1"),
         "engine": engine.name,
         "rounding": engine.rounding,
+        "examples": engine.examples,
         "seed": asked.seed,
         "templates": machine.program.templates,
         "steps": tally.steps,

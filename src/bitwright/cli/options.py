@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from bitwright.app.programs import MachineChoice
+from bitwright.cli.targets import find_algorithm
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -57,6 +58,21 @@ def machine_option(function: Any) -> Any:
 
 
 order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+
+
+def algorithm_argument(function: Any) -> Any:
+    """FILE or NAME with --bits, --order and --machine: the argument `algorithm` is what they stand for."""
+
+    @wraps(function)
+    def gather(
+        *args: Any, target: str, bits: int | None, order: str | None, machine: MachineChoice | None, **more: Any
+    ) -> Any:
+        return function(*args, algorithm=find_algorithm(target, bits, order, machine=machine), **more)
+
+    chosen = _together(click.argument("target", metavar="FILE|NAME"), bits_option, order_option, machine_option)
+    return chosen(gather)
+
+
 padding_option = click.option(
     "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
 )
@@ -98,8 +114,7 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
     )
 
 
-_step_options = _together(
-    engine_option,
+rounding_options = _together(
     click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
     padding_option,
     click.option(
@@ -110,6 +125,7 @@ _step_options = _together(
         help="Trained network file(s); they say the bit length.",
     ),
 )
+_step_options = _together(engine_option, rounding_options)
 _network_options = _together(
     click.option(
         "--networks",

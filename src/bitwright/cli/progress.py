@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
@@ -51,9 +50,7 @@ class StepProgress:
             self._pulse.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         if self._pulse:
             self._pulse.join(60)

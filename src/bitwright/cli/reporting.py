@@ -90,6 +90,7 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
         "halted": run.halted,
         "engine": run.engine,
         "rounding": run.rounding,
+        "examples": run.examples,
         "margin": run.margin,
         **more,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +10,7 @@ from bitwright.app.programs import is_image, open_sbn
 from bitwright.app.trained import files_of
 from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
 from bitwright.cli.reporting import execute, report
-from bitwright.cli.targets import find_algorithm, parse_values, widest
+from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
@@ -63,10 +62,8 @@ def command(
     values = parse_values(inputs)
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")
-    if Path(target).suffix.lower() == ".sbn":
-        if bits is not None or order is not None:
-            raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
-        return _run_sbn(target, values, None if machine is None else machine.letter, trace, as_json, quiet, options)
+    if is_sbn(target, bits, order):
+        return _run_sbn(target, values, machine, trace, as_json, quiet, options)
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in values.values()), default=4)
@@ -78,7 +75,7 @@ def command(
 def _run_sbn(
     target: str,
     values: dict[str, int],
-    kind: str | None,
+    choice: MachineChoice | None,
     trace: bool,
     as_json: bool,
     quiet: bool,
@@ -86,7 +83,7 @@ def _run_sbn(
 ) -> int:
     from bitwright.running.observers import Watch
 
-    program = open_sbn(target, kind)
+    program = open_sbn(target, choice)
     machine, code, algorithm = program.machine, program.code, program.algorithm
     count, before = 0, (0, 0)
 

@@ -39,6 +39,7 @@ def run_image(
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
+    from bitwright.app.engines import EngineChoice
     from bitwright.cli.image_report import Asked, report
     from bitwright.cli.memory import find_address, find_words
     from bitwright.engines.rules import RuleEngine
@@ -55,7 +56,7 @@ def run_image(
     chosen = choice or MachineChoice()
     # --width is the word's, unless that has a name of its own.
     hidden = width if chosen.word_width is not None else None
-    if hidden is not None and options["engine"] != "network":
+    if hidden is not None and not EngineChoice(options["engine"]).runs_trained:
         raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
     if hidden is None and width is not None and width > MAX_WIDTH:
         raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")

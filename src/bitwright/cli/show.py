@@ -7,36 +7,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option
+from bitwright.cli.options import algorithm_argument, json_option
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm, Program
 
 
 @click.command("show")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
+@algorithm_argument
 @click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
 @json_option
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    algorithm: Algorithm,
     diagram: Path | None,
     text: bool,
     as_json: bool,
 ) -> None:
     """Show what a program consists of. Its id is the sha256 of its canonical text."""
-    algorithm = find_algorithm(target, bits, order, machine=machine)
     if diagram is not None:
         _draw(algorithm, diagram)
     elif text:

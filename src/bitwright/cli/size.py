@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, range_option
+from bitwright.cli.options import algorithm_argument, json_option, padding_option, range_option
 from bitwright.cli.reporting import StepProgress, print_json
-from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm
 
 
 @click.command("size")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
+@algorithm_argument
 @click.option("--delta", type=float, help="Allowed probability of any wrong bit; by default 0.01.")
 @click.option(
     "--scope", default="inputs", show_default=True, help="What shall come out right: one input, all inputs, all runs."
@@ -33,10 +28,7 @@ if TYPE_CHECKING:
 @padding_option
 @json_option
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    algorithm: Algorithm,
     delta: float | None,
     scope: str,
     one_network: bool,
@@ -54,7 +46,6 @@ def command(
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_scope, sizes
 
-    algorithm = find_algorithm(target, bits, order, machine=machine)
     if one_network:
         if delta is not None or unmasked or source is not None:
             raise InputError("--delta, --n and --unmasked are for ensembles; leave them out, or --network")

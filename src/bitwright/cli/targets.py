@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,15 @@ def parse_order(text: str) -> list[int]:
     return [parse_number(part, "each position of --order") for part in text.split(",")]
 
 
+def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
+    """Whether a target is an SBN program; then there is no bit length to choose."""
+    if Path(target).suffix.lower() != ".sbn":
+        return False
+    if bits is not None or order is not None:
+        raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
+    return True
+
+
 def find_algorithm(
     target: str,
     bits: int | None = None,
@@ -36,10 +44,8 @@ def find_algorithm(
     from bitwright.app.programs import named_algorithm, open_sbn, open_subleq
     from bitwright.program import load
 
-    if Path(target).suffix.lower() == ".sbn":
-        if bits is not None or order is not None:
-            raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
-        return open_sbn(target, None if machine is None else machine.letter).algorithm
+    if is_sbn(target, bits, order):
+        return open_sbn(target, machine).algorithm
     if is_image(target):
         if bits is not None or order is not None:
             raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
@@ -66,7 +72,7 @@ def find_algorithm(
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:
     """`a=7 b=13` as a dictionary."""
-    from bitwright.bits import parse_number, shorten
+    from bitwright.bits import parse_signed, shorten
 
     values: dict[str, int] = {}
     for pair in pairs:
@@ -75,9 +81,7 @@ def parse_values(pairs: Sequence[str]) -> dict[str, int]:
             raise InputError(f"give inputs as NAME=NUMBER, such as a=7, got '{shorten(pair)}'")
         if name in values:
             raise InputError(f"input {name} is given twice")
-        negative = re.match(r"\s*-\d", text) is not None
-        size = parse_number(text.strip()[1:] if negative else text, f"input {name}")
-        values[name] = -size if negative else size
+        values[name] = parse_signed(text, f"input {name}")
     return values
 
 

@@ -12,7 +12,7 @@ from bitwright.app.trained import files_of
 from bitwright.cli.options import engine_options, json_option, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import find_algorithm, parse_values, widest
+from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ def _request(
         algorithm = find_algorithm(verbs[target], bits, None, max(map(width_of, numbers)), files=files)
         return algorithm, dict(zip((word.name for word in algorithm.inputs), numbers, strict=True)), None
     values = parse_values(inputs)
-    if Path(target).suffix.lower() == ".sbn" and bits is None and order is None:
-        program = open_sbn(target, None if machine is None else machine.letter)
+    if is_sbn(target, bits, order):
+        program = open_sbn(target, machine)
         return program.algorithm, values, MachineView(program.machine, program.code)
     fitting = max((width_of(value) for value in values.values()), default=4)
     return find_algorithm(target, bits, order, fitting, machine, files), values, None

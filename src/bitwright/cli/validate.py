@@ -10,7 +10,7 @@ import click
 
 from bitwright.app.programs import NAMES, is_image, open_sbn
 from bitwright.app.trained import files_of
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, padding_option, quiet_option
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option, quiet_option, rounding_options
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
@@ -30,15 +30,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @order_option
 @machine_option
 @click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True)
-@click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits.")
-@padding_option
-@click.option(
-    "--network",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Trained network file(s); they say the bit length.",
-)
+@rounding_options
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
@@ -78,7 +70,7 @@ def command(
     programs, and for rule files the rules themselves unless a function is given.
     """
     from bitwright.algorithms.known import order_of
-    from bitwright.app.engines import choose_engine
+    from bitwright.app.engines import EngineChoice, choose_engine
     from bitwright.checking.validation import make_task, validate
     from bitwright.running.sliced.runs import to_be_compiled
     from bitwright.workers import Workers
@@ -88,7 +80,7 @@ def command(
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     who = Workers.parse(workers)
-    if chosen["seed"] is not None and chosen["engine"] not in ("sampled", "network"):
+    if chosen["seed"] is not None and not EngineChoice(chosen["engine"]).has_networks:
         raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
     choice = engine_choice(chosen, quiet)
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
@@ -141,9 +133,7 @@ def _own_oracle(
         places = tuple(range(length, 0, -1) if order is None else parse_order(order))
         return Arithmetic(target, places if target == "permutation" else ())
     if Path(target).suffix.lower() == ".sbn":
-        return InterpreterOracle(
-            open_sbn(target, None if machine is None else machine.letter).code, step_limit(algorithm, max_steps)
-        )
+        return InterpreterOracle(open_sbn(target, machine).code, step_limit(algorithm, max_steps))
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.app.programs import NAMES
 from bitwright.cli.reporting import program_id
+from bitwright.errors import counted
 
 if TYPE_CHECKING:
     from bitwright.checking.validation import Failure, Validation
@@ -163,7 +164,7 @@ def _undecided(done: Validation) -> list[str]:
     """Runs that were not compared with the oracle, or only with its word that they never end."""
     task, tally, lines = done.task, done.tally, []
     cut = tally.unfinished - tally.endless
-    limit = f"{task.limit:,} step{'s' * (task.limit != 1)}"
+    limit = counted(task.limit, "step")
     if cut:
         declared = task.limit == task.algorithm.steps
         advice = "its 'steps' allows no more" if declared else "raise --max-steps"
@@ -176,12 +177,12 @@ def _undecided(done: Validation) -> list[str]:
 
 
 def _runs(count: int) -> str:
-    return f"{count:,} run{'s' * (count != 1)}"
+    return counted(count, "run")
 
 
 def _situation(triple: Triple) -> str:
     n, writers, matching = triple
-    return f"n = {n:,} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
+    return f"n = {n:,} where {matching:,} of {counted(writers, 'writer')} match{'es' * (matching == 1)}"
 
 
 def values_text(values: Mapping[str, int]) -> str:

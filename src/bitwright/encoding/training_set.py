@@ -27,6 +27,11 @@ class TrainingSet:
 
     `bases` gives some blocks an orthonormal basis of their own, a square matrix whose row j encodes the block's j-th
     template; the other blocks use unit vectors. The limit sees inner products only, so no basis changes it.
+
+    >>> from bitwright import addition
+    >>> examples = TrainingSet(addition(2).program, padding=2)
+    >>> examples.examples, examples.inputs().shape, examples.labels().shape
+    (10, (10, 10), (10, 6))
     """
 
     program: Program
@@ -57,7 +62,13 @@ class TrainingSet:
         return self.program.templates + self.padding
 
     def inputs(self) -> sparse.csr_array:  # (K, K)
-        """X: row t encodes template t; zero outside the columns of its block (Section 5.1)."""
+        """X: row t encodes template t; zero outside the columns of its block (Section 5.1).
+
+        >>> from bitwright import permutation
+        >>> TrainingSet(permutation([2, 1]).program).inputs().toarray()
+        array([[1., 0.],
+               [0., 1.]])
+        """
         _, first, counts = np.unique(self.program.template_block, return_index=True, return_counts=True)
         blocks = self.program.template_block[first].tolist()
         if not self.bases:
@@ -66,13 +77,26 @@ class TrainingSet:
         return sparse.block_diag([*parts, sparse.eye_array(self.padding)], format="csr")
 
     def labels(self) -> sparse.csr_array:  # (K, k)
-        """Y: row t has ones at the bits that template t writes."""
+        """Y: row t has ones at the bits that template t writes.
+
+        >>> from bitwright import permutation
+        >>> TrainingSet(permutation([2, 1]).program).labels().toarray()
+        array([[0., 1.],
+               [1., 0.]])
+        """
         starts = np.concatenate((self.program.write_start, np.full(self.padding, len(self.program.write_bits))))
         values = np.ones(len(self.program.write_bits))
         return sparse.csr_array((values, self.program.write_bits, starts), shape=(self.examples, self.program.bits))
 
     def matches(self, states: BoolArray) -> tuple[sparse.csr_array, IntArray]:  # (batch, K), (batch,)
-        """Which examples each state matches, as a sparse indicator, and how many: the paper's n."""
+        """Which examples each state matches, as a sparse indicator, and how many: the paper's n.
+
+        >>> from bitwright import permutation
+        >>> which, n = TrainingSet(permutation([2, 1]).program).matches(np.array([[True, True], [False, True]]))
+        >>> which.toarray(), n
+        (array([[1., 1.],
+               [0., 1.]]), array([2, 1]))
+        """
         blocks = np.tile(np.arange(self.program.blocks), len(states))
         found = self.program.lookup(blocks, self.program.configurations(states).ravel())
         counts = np.count_nonzero(found.reshape(len(states), -1) >= 0, axis=1)
@@ -81,23 +105,45 @@ class TrainingSet:
         return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(states), self.examples)), counts
 
     def encode(self, states: BoolArray) -> FloatArray:  # (batch, K)
-        """Test inputs: the sum of the matched examples over sqrt(n); the zero vector where nothing matches."""
+        """Test inputs: the sum of the matched examples over sqrt(n); the zero vector where nothing matches.
+
+        >>> from bitwright import permutation
+        >>> TrainingSet(permutation([2, 1]).program).encode(np.array([[True, True], [False, True]])).round(3)
+        array([[0.707, 0.707],
+               [0.   , 1.   ]])
+        """
         indicator, counts = self.matches(states)
         scale = 1 / np.sqrt(np.maximum(counts, 1))
         return np.asarray((sparse.diags_array(scale) @ indicator @ self.inputs()).todense())
 
     def example_names(self) -> list[str]:
-        """The rule text of every example, in order."""
+        """The rule text of every example, in order.
+
+        >>> from bitwright import permutation
+        >>> TrainingSet(permutation([2, 1]).program, padding=1).example_names()
+        ['when p[1]=1 write p[2]', 'when p[2]=1 write p[1]', 'padding 1']
+        """
         return [self.program.template_text(t) for t in range(self.program.templates)] + [
             f"padding {i}" for i in range(1, self.padding + 1)
         ]
 
     def save(self, path: Path) -> None:
-        """Writes X, Y, the names of rows and columns and the program's id to an .npz file."""
+        """Writes X, Y, the names of rows and columns and the program's id to an .npz file.
+
+        >>> from bitwright import addition
+        >>> TrainingSet(addition(2).program).save(Path("addition.npz"))
+        >>> np.load("addition.npz")["Y"].shape
+        (8, 6)
+        """
         write_atomically(path, self.npz())
 
     def npz(self) -> bytes:
-        """What `save` writes."""
+        """What `save` writes.
+
+        >>> from bitwright import addition
+        >>> np.load(io.BytesIO(TrainingSet(addition(2).program).npz()))["Y"].shape
+        (8, 6)
+        """
         check_dense(self.program, self.padding)
         buffer = io.BytesIO()
         np.savez_compressed(

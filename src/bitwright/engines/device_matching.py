@@ -18,17 +18,19 @@ _NEVER = 100.0  # more than any template wants
 class DeviceMatching:
     """A program's templates on a device, padded with bits that are never on and templates that never match."""
 
-    def __init__(self, program: Program, device: Any, dtype: Any, rows: int | None = None) -> None:
-        """`rows`: how many templates there are with padding; by default the next multiple of 16."""
+    def __init__(
+        self, program: Program, device: Any, dtype: Any, rows: int | None = None, columns: int | None = None
+    ) -> None:
+        """`rows` and `columns`: how many templates and bits there are with padding; by default multiples of 16."""
         torch = torch_module()
         self.device, self.dtype, self.templates = device, dtype, program.templates
-        self.columns = aligned(program.bits)  # of a tensor of states
+        self.columns = aligned(program.bits) if columns is None else columns  # of a tensor of states
         self.rows = aligned(program.templates) if rows is None else rows
         own = literals_of(program)
         signs, wanted = np.zeros((self.columns, self.rows)), np.full(self.rows, _NEVER)
         signs[own.bit, own.template] = np.where(own.on, 1, -1)
         wanted[: program.templates] = np.bincount(own.template, weights=own.on, minlength=program.templates)
-        self._signs, self._wanted = (torch.tensor(values, dtype=dtype, device=device) for values in (signs, wanted))
+        self.signs, self.wanted = (torch.tensor(values, dtype=dtype, device=device) for values in (signs, wanted))
         self._program, self._writes = program, None
 
     def tensor_of(self, states: NDArray[np.bool_]) -> Any:  # (batch, k) -> (batch, columns)
@@ -39,7 +41,7 @@ class DeviceMatching:
         """Which templates match: the bits on that each wants on, less those on that it wants off, are all it wants on;
         these are whole numbers up to 16.
         """
-        return states.to(self.dtype) @ self._signs == self._wanted
+        return states.to(self.dtype) @ self.signs == self.wanted
 
     def written(self, matched: Any) -> Any:  # (batch, rows) -> (batch, columns) bool
         """What comes next: the bits that some matching template writes (Eq. 6). The dtype is one that counts them."""

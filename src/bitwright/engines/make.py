@@ -37,6 +37,11 @@ def make_engine(
     `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
     `device` and `precision` for `network`, which runs trained networks and trains none. With `compiled=False` no
     compiled loops are used.
+
+    >>> from bitwright import addition, run
+    >>> engine = make_engine("limit", addition(10).program, rounding="sign")
+    >>> run(addition(10), p=719, q=483, engine=engine).value
+    1202
     """
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)

@@ -24,7 +24,16 @@ from bitwright.theory.rounding import Rounding
 
 
 class Batch(ABC):
-    """States on their way through an engine."""
+    """States on their way through an engine.
+
+    >>> from bitwright import addition, make_engine
+    >>> algorithm = addition(2)
+    >>> batch = make_engine("templates", algorithm.program).begin(algorithm.state({"p": 3, "q": 1})[np.newaxis])
+    >>> for _ in range(4):
+    ...     batch.step()
+    >>> algorithm.read(batch.states()[0])
+    {'sum': 4}
+    """
 
     counted: int = 0  # in how many of the states that the last leap made one of its `counted` bits was on
     matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, where it is followed
@@ -50,18 +59,18 @@ class Batch(ABC):
         """One bit of every state."""
         return self.states()[:, bit]
 
-    def read(self, bits: IntArray) -> BoolArray:  # any shape
-        """Some bits of the first state."""
-        return np.asarray(self.states()[0][bits])
+    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # the shape of rows, then that of bits
+        """Some bits of one state, or of each of several."""
+        return np.asarray(self.states()[rows][..., bits])
 
     @abstractmethod
     def load(self, states: BoolArray) -> None:
         """Goes on from other states, of as many runs: what a host does between two steps."""
 
-    def turn_on(self, bits: Sequence[int]) -> None:
-        """Sets bits of every state from outside."""
+    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:
+        """Sets bits of one state from outside; with several rows, each bit in the row of its own."""
         states = self.states()
-        states[:, list(bits)] = True
+        states[rows, list(bits)] = True
         self.load(states)
 
     @abstractmethod
@@ -82,7 +91,13 @@ class Batch(ABC):
 
 
 class Engine(Protocol):
-    """Makes steps of one program."""
+    """Makes steps of one program.
+
+    >>> from bitwright import addition, make_engine
+    >>> engine = make_engine("limit", addition(10).program)
+    >>> engine.name, engine.rounding, engine.examples, engine.fallible
+    ('limit', 'calibrated', 40, False)
+    """
 
     @property
     def name(self) -> str:
@@ -103,6 +118,10 @@ class Engine(Protocol):
     @property
     def kind(self) -> Kind:
         """The limit whose weights calibrated rounding uses."""
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether its real outputs follow from n, the writers and the matches of a bit alone."""
 
     @property
     def fallible(self) -> bool:

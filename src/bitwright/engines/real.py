@@ -26,6 +26,7 @@ class RealEngine(ABC):
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()
+    closed_form = False
     fallible = True
     costly = True
     decisions = None
@@ -85,6 +86,7 @@ class RealBatch(Batch):
 
     def keep(self, rows: BoolArray) -> None:
         self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+        self._rounded = None if self._rounded is None else self._rounded[rows]
 
     def states(self) -> BoolArray:
         return self._now.copy()

@@ -42,6 +42,7 @@ class RuleEngine:
     seed: int | None = None
     networks: int | None = None
     digests: tuple[str, ...] = ()
+    closed_form = True
     fallible = False
     costly = False
 

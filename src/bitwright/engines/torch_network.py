@@ -26,6 +26,7 @@ class TorchNetworkEngine:
     """Steps batches of states by one trained network, or the average of several, with calibrated rounding."""
 
     name = "network"
+    closed_form = False
     fallible = True
     costly = True
     decisions = None
@@ -50,15 +51,15 @@ class TorchNetworkEngine:
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
         self.examples, self.kind, self.seed = examples, limit_of(networks), networks[0].origin.seed
-        self._matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))
-        self.columns = self._matching.columns  # of a tensor of states
+        self.matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))
+        self.columns = self.matching.columns  # of a tensor of states
 
         def tensor(values: Any, kind: Any) -> Any:
             return torch.tensor(values, dtype=kind, device=self.device)
 
         self._layers = [
             (
-                tensor(padded(network.first.T, self._matching.rows, network.shape.width), self.dtype),  # (K, width)
+                tensor(padded(network.first.T, self.matching.rows, network.shape.width), self.dtype),  # (K, width)
                 tensor(padded(network.last.T, network.shape.width, self.columns), self.dtype),  # (width, k)
                 1 / np.sqrt(network.shape.inputs * network.shape.width),
             )
@@ -88,11 +89,11 @@ class TorchNetworkEngine:
 
     def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States as a tensor on the device, padded with bits that are never on."""
-        return self._matching.tensor_of(states)
+        return self.matching.tensor_of(states)
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
         """Which templates match, without the division by sqrt(n), and n."""
-        matched = self._matching.matched(states)
+        matched = self.matching.matched(states)
         return matched.to(self.dtype), matched.sum(dim=1)
 
     def estimate(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) -> (batch, columns), (batch,)

@@ -7,10 +7,8 @@ last bit, on the number of workers or on interruptions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +18,7 @@ from bitwright.bits import BoolArray, shorten
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
+from bitwright.networks.growth import grow_members
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -87,6 +86,9 @@ class EnsemblePart:
     mean: FloatArray  # (states, k)
     spread: FloatArray  # (states, k)
     outputs: Outputs | None = None
+
+    def __len__(self) -> int:
+        return self.count
 
     @classmethod
     def of(cls, outputs: Outputs, keep: bool) -> EnsemblePart:
@@ -172,35 +174,39 @@ def grow(
     if most < 1:
         raise InputError(f"an ensemble has at least 1 network, got {most}")
 
-    def done(part: EnsemblePart) -> bool:
+    def add(part: EnsemblePart) -> bool:
         statistics.add(part)
         if see:
             see(part)
         if progress:
             progress(statistics.count, most)
-        return statistics.count >= most or (enough is not None and enough(statistics))
+        return enough is not None and enough(statistics)
+
+    def parts(first: int) -> Generator[EnsemblePart]:
+        yield from (workers or Workers()).map(train_block, study, range(first, -(-most // study.block)))
 
     if file is None:
-        with closing(_parts(study, 0, most, workers)) as parts:
-            any(done(part) for part in parts)
+        grow_members(parts, most, add)
         return statistics
     with Journal(file, study.header()) as journal:
-        known = (EnsemblePart.from_bytes(record, study, file) for record in journal.records())
-        finished = False
-        for part in known:  # to its end, so that a torn last record is cut off
-            finished = finished or done(part)
-        if not finished:
-            with closing(_parts(study, statistics.count // study.block, most, workers)) as parts:
-                for part in parts:
-                    journal.append(part.to_bytes())
-                    if done(part):
-                        break
+        grow_members(parts, most, add, _StoredParts(journal, study, file))
     return statistics
 
 
-def _parts(study: Study, first: int, most: int, workers: Workers | None) -> Generator[EnsemblePart]:
-    blocks = range(first, -(-most // study.block)) if most else count(first)
-    yield from (workers or Workers()).map(train_block, study, blocks)
+@dataclass(frozen=True, eq=False)
+class _StoredParts:
+    """The parts in a file of results."""
+
+    journal: Journal
+    study: Study
+    file: Path
+
+    def known(self) -> Iterator[EnsemblePart]:
+        for record in self.journal.records():
+            yield EnsemblePart.from_bytes(record, self.study, self.file)
+
+    def append(self, part: EnsemblePart, /) -> None:
+        self.journal.append(part.to_bytes())
 
 
 def train_block(study: Study, block: int) -> EnsemblePart:

@@ -48,6 +48,12 @@ class IntegerNetwork:
     """Whole-number weights and thresholds, which nothing changes any more, and where they come from.
 
     Examples that are only padding are never matched, so they have no column.
+
+    >>> from bitwright import addition, quantize, train
+    >>> small = addition(2)
+    >>> network = quantize(small, train(small, width=512))
+    >>> network.first.dtype.name, network.bytes
+    ('int8', 7264)
     """
 
     first: Int8 = field(repr=False)  # A (width, K without padding)
@@ -73,6 +79,7 @@ class IntegerNetwork:
 
     @property
     def shape(self) -> NetworkShape:
+        """How many inputs (K without padding), hidden units and outputs (k) it has."""
         return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @property

@@ -39,6 +39,15 @@ class Network:
     """Trained weights, which nothing changes any more, and where they come from.
 
     The weights are copies of those given, and read-only: what is derived from them once stays true.
+
+    >>> from bitwright import TrainingSet, addition, train
+    >>> algorithm = addition(2)
+    >>> network = train(algorithm, width=512)
+    >>> network.origin.error <= network.origin.tolerance
+    True
+    >>> state = algorithm.state({"p": 3, "q": 1})
+    >>> network(TrainingSet(algorithm.program).encode(state[np.newaxis])).shape  # real outputs, to be rounded
+    (1, 6)
     """
 
     first: Float = field(repr=False)  # w1 (width, K)
@@ -60,6 +69,7 @@ class Network:
 
     @property
     def shape(self) -> NetworkShape:
+        """How many inputs (K), hidden units and outputs (k) it has."""
         return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @cached_property
@@ -81,7 +91,12 @@ class Network:
         return np.ascontiguousarray(self.first.T)
 
     def to_torch(self) -> Any:
-        """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias."""
+        """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias.
+
+        >>> from bitwright import addition, train
+        >>> [name for name, _ in train(addition(2), width=64).to_torch().named_parameters()]
+        ['0.weight', '2.weight']
+        """
         from bitwright.networks.torch_trainer import torch_module
 
         torch = torch_module()

@@ -54,7 +54,11 @@ class About:
 
 
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
-    """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits."""
+    """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits.
+
+    >>> from bitwright import addition, train
+    >>> save_network(train(addition(2), width=512), addition(2).program, "adder.safetensors")
+    """
     from safetensors.numpy import save
 
     place = _checked(path, program)

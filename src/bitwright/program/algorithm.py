@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,16 +91,13 @@ class Algorithm(Shown):
             raise InputError(problem)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
-        """The state in which a run with these input values starts."""
-        names = [word.name for word in self.inputs]
-        for name in values:
-            if name not in names:
-                takes = f"takes {listing(names)}" if names else "takes no input"
-                raise InputError(f"{self.name} has no input '{name}'; it {takes}{suggestion(name, names)}")
-        missing = [name for name in names if name not in values]
-        if missing:
-            form = " ".join(f"{name}=NUMBER" for name in missing[:5])
-            raise InputError(f"{self.name} needs a value for {listing(missing)}; give {form}")
+        """The state in which a run with these input values starts.
+
+        >>> from bitwright import addition
+        >>> addition(2).state({"p": 3, "q": 1}).astype(int)  # p[1] p[2] q[1] q[2] c[1] c[2]
+        array([1, 1, 1, 0, 0, 0])
+        """
+        check_inputs(self.name, [word.name for word in self.inputs], values)
         state = np.zeros(self.program.bits, dtype=bool)
         state[list(self.start)] = True
         for word in self.inputs:
@@ -118,18 +115,34 @@ class Algorithm(Shown):
         return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
 
     def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
-        """The states in which runs start, for many values of the input bits at once."""
+        """The states in which runs start, for many values of the input bits at once.
+
+        >>> from bitwright import permutation
+        >>> permutation([2, 1]).states(np.array([[True, False], [True, True]])).astype(int)
+        array([[1, 0],
+               [1, 1]])
+        """
         states = np.zeros((len(values), self.program.bits), dtype=bool)
         states[:, list(self.start)] = True
         states[:, self.input_bits] = values
         return states
 
     def read(self, state: BoolArray) -> dict[str, int]:
-        """The output values, by name, that a state of k bits holds."""
+        """The output values, by name, that a state of k bits holds.
+
+        >>> from bitwright import addition
+        >>> addition(2).read(np.array([0, 1, 0, 0, 0, 1], dtype=bool))
+        {'sum': 6}
+        """
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text; parsing it gives an equal algorithm."""
+        """Its canonical rule text; parsing it gives an equal algorithm.
+
+        >>> from bitwright import addition
+        >>> next(addition(4).text_lines())
+        'bits p[4]'
+        """
         yield from self.program.text_lines()
         name_of = self.program.layout.name_of
         for kind, words in (("input", self.inputs), ("output", self.outputs)):
@@ -149,11 +162,28 @@ class Algorithm(Shown):
             yield f"examples {self.examples}"
 
     def text(self) -> str:
-        """The canonical rule text as one string."""
+        """The canonical rule text as one string.
+
+        >>> from bitwright import permutation
+        >>> print(permutation([2, 1]).text(), end="")
+        bits p[2]
+        block p[1]
+        block p[2]
+        when p[1]=1 write p[2]
+        when p[2]=1 write p[1]
+        input p = p[2] p[1]
+        output p = p[2] p[1]
+        steps 1
+        """
         return "\n".join(self.text_lines()) + "\n"
 
     def same_as(self, other: Algorithm) -> bool:
-        """Whether both do the same thing in the same way; names and descriptions do not count."""
+        """Whether both do the same thing in the same way; names and descriptions do not count.
+
+        >>> from bitwright import addition, parse
+        >>> parse(addition(4).text()).same_as(addition(4))
+        True
+        """
         mine, theirs = (
             (a.program, a.inputs, a.outputs, set(a.start), a.steps, a.halt, a.matches, a.examples)
             for a in (self, other)
@@ -162,6 +192,17 @@ class Algorithm(Shown):
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
+    """Raises InputError unless there is a value for each of these inputs, and for nothing else."""
+    for name in values:
+        if name not in names:
+            takes = f"takes {listing(names)}" if names else "takes no input"
+            raise InputError(f"{program} has no input '{name}'; it {takes}{suggestion(name, names)}")
+    if missing := [name for name in names if name not in values]:
+        form = " ".join(f"{name}=NUMBER" for name in missing[:5])
+        raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")
 
 
 def impossible_matches(program: Program, declared: int | None) -> str | None:

@@ -89,16 +89,33 @@ class Builder:
 
         Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
         as their `family`: diagrams draw them as one.
+
+        >>> p = Builder().bits("p", 3)
+        >>> p[1], p[:]
+        (<p[1]>, <p[1], p[2], p[3]>)
         """
         return Bits(self._declare(name, shape, family))
 
     def bit(self, name: str, family: str = "") -> Ref:
-        """Declares a single bit."""
+        """Declares a single bit.
+
+        >>> Builder().bit("carry")
+        <carry>
+        """
         field = self._declare(name, (), family)
         return Ref(field, field.bits().reshape(1, 1), ())
 
     def block(self, *members: Ref) -> None:
-        """Declares blocks, one for each row of its members' index."""
+        """Declares blocks, one for each row of its members' index.
+
+        >>> from bitwright import index_range
+        >>> b = Builder()
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), index_range(1, 4)
+        >>> b.block(p[i], q[i])
+        >>> b.when(p[i] == 1).write(q[i])
+        >>> b.build()
+        <Program: 8 bits, 4 blocks, 4 templates>
+        """
         members = checked_refs(members, "a block")
         origin = _caller(" ".join(("block", *dict.fromkeys(member.field.name for member in members))))
         before = len(self._problems)
@@ -109,13 +126,32 @@ class Builder:
             self._already_reported.update(member.field.name for member in members)
 
     def when(self, *conditions: Condition) -> Rule:
-        """Starts a rule: the bits named here have these values, the other bits of their block are 0."""
+        """Starts a rule: the bits named here have these values, the other bits of their block are 0.
+
+        >>> b = Builder()
+        >>> p = b.bits("p", 2)
+        >>> b.block(p[:])
+        >>> b.when(p[1] == 1).write(p[2])
+        >>> b.build().template_text(0)
+        'when p[1]=1 p[2]=0 write p[2]'
+        """
         rule = Rule(self, checked_conditions(conditions), _caller("when"))
         self._pending.append(rule)
         return rule
 
     def build(self) -> Program:
-        """The program, or a ProgramError that lists every problem."""
+        """The program, or a ProgramError that lists every problem.
+
+        >>> b = Builder()
+        >>> p = b.bits("p", 2)
+        >>> b.block(p[1])
+        >>> try:
+        ...     b.build()
+        ... except ProgramError as error:
+        ...     print(*(problem.message for problem in error.problems), sep="\\n")
+        p[2] is in no block; add a 'block' for it
+        a program needs at least one template
+        """
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
         layout, incomplete = Layout.of(self._shapes), bool(problems)
         try:

@@ -17,6 +17,7 @@ from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
+_ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits")
 _DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
 
 
@@ -55,15 +56,8 @@ class Program(Shown):
     array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
 
     def __post_init__(self) -> None:
-        for array in (
-            self.block_start,
-            self.block_bits,
-            self.template_block,
-            self.template_config,
-            self.write_start,
-            self.write_bits,
-        ):
-            array.flags.writeable = False
+        for name in _ARRAYS:
+            _frozen(getattr(self, name))
 
     @classmethod
     def from_tables(
@@ -163,7 +157,12 @@ class Program(Shown):
         return (self.template_block << MAX_BLOCK) | self.template_config
 
     def lookup(self, blocks: IntArray, configs: IntArray) -> IntArray:
-        """The template that matches each configuration of each block, or -1: f_i of Eq. (5)."""
+        """The template that matches each configuration of each block, or -1: f_i of Eq. (5).
+
+        >>> from bitwright import addition
+        >>> addition(2).program.lookup(np.array([0, 0]), np.array([0b01, 0b00]))  # block 0 is p[1] q[1]
+        array([ 0, -1])
+        """
         table, start = self._table
         at = start[blocks]
         found = np.full(len(blocks), -1, dtype=np.int64)
@@ -179,12 +178,23 @@ class Program(Shown):
         return found
 
     def configurations(self, states: NDArray[np.bool_]) -> IntArray:  # (k,) -> (b,), or (batch, k) -> (batch, b)
-        """The configuration of every block in a state of k bits, or in many."""
+        """The configuration of every block in a state of k bits, or in many.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.configurations(addition(2).state({"p": 3, "q": 1}))
+        array([3, 1, 0, 0])
+        """
         values = states[..., self.block_bits].astype(np.int64) << self.position[self.block_bits]
         return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
 
     def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
-        """The templates that a state matches, in order; their number is the paper's n."""
+        """The templates that a state matches, in order; their number is the paper's n.
+
+        >>> from bitwright import addition
+        >>> program = addition(2).program
+        >>> [program.template_text(t) for t in program.match(addition(2).state({"p": 3, "q": 1}))]
+        ['when p[1]=1 q[1]=1 write c[1]', 'when p[2]=1 q[2]=0 write p[2]']
+        """
         found = self.lookup(np.arange(self.blocks), self.configurations(state))
         return found[found >= 0]
 
@@ -200,7 +210,16 @@ class Program(Shown):
         return digest.hexdigest()
 
     def text_lines(self) -> Iterator[str]:
-        """The canonical text: every bit, block and template written out, one a line."""
+        """The canonical text: every bit, block and template written out, one a line.
+
+        >>> from bitwright import permutation
+        >>> print(*permutation([2, 1]).program.text_lines(), sep="\\n")
+        bits p[2]
+        block p[1]
+        block p[2]
+        when p[1]=1 write p[2]
+        when p[2]=1 write p[1]
+        """
         names = self.layout.names
         for declared in self.layout.fields:
             yield f"bits {declared}"
@@ -217,19 +236,39 @@ class Program(Shown):
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]])}"
 
     def block_names(self, block: int) -> list[str]:
-        """The names of a block's bits."""
+        """The names of a block's bits.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_names(0)
+        ['p[1]', 'q[1]']
+        """
         return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
 
     def block_members(self, block: int) -> IntArray:
-        """The bits of a block."""
+        """The bits of a block.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_members(0)
+        array([0, 2])
+        """
         return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
 
     def writes(self, template: int) -> IntArray:
-        """The bits that one template sets."""
+        """The bits that one template sets.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.writes(2)
+        array([4])
+        """
         return self.write_bits[self.write_start[template] : self.write_start[template + 1]]
 
     def template_text(self, template: int) -> str:
-        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`."""
+        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.template_text(2)
+        'when p[1]=1 q[1]=1 write c[1]'
+        """
         config = int(self.template_config[template])
         names = self.block_names(int(self.template_block[template]))
         when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
@@ -241,15 +280,7 @@ class Program(Shown):
         if not isinstance(other, Program):
             return NotImplemented
         return self.layout == other.layout and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in (
-                "block_start",
-                "block_bits",
-                "template_block",
-                "template_config",
-                "write_start",
-                "write_bits",
-            )
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
         )
 
     def __hash__(self) -> int:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits
+from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.machines.subleq import MachineV
-from bitwright.program.layout import IntArray
+from bitwright.running.endings import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When
+from bitwright.running.host import Host
+from bitwright.running.instructions import InstructionLimit, Instructions
+from bitwright.running.loop import drive
+from bitwright.running.observers import Margins, Observer, StepComparison, View
 
-_LEAP = 400_000  # steps between two looks at the clock: a tenth of a second
-_CLOSE = 32  # instructions before a limit from which every boundary is looked at
 Reader = Callable[[], int | None]
 Writer = Callable[[int], None]
 
@@ -40,23 +42,6 @@ class MachineTally:
     wrong: int = 0  # steps that were not those of the rules; looked at where an engine can be wrong
     seconds: float = 0.0
 
-    def with_leap(self, steps: int, instructions: int, batch: Batch) -> MachineTally:
-        least, most, margin = self.least, self.most, self.margin
-        if batch.matches is not None and steps:
-            low, high = batch.matches
-            least, most = low if least is None else min(least, low), high if most is None else max(most, high)
-        now = batch.margin()
-        if now is not None and np.isfinite(now[0]):
-            margin = float(now[0]) if margin is None else min(margin, float(now[0]))
-        return replace(
-            self,
-            steps=self.steps + steps,
-            instructions=self.instructions + instructions,
-            least=least,
-            most=most,
-            margin=margin,
-        )
-
 
 @dataclass(frozen=True)
 class RunLimits:
@@ -76,8 +61,55 @@ class MachineEnding:
     memory: list[int] = field(default_factory=list)  # of a halted machine
 
 
-def _go_on(tally: MachineTally) -> bool:  # noqa: ARG001
-    return True
+def at_rest(machine: MachineV, engine: Engine, halted: BoolArray | Batch) -> BoolArray:  # (runs, k)
+    """Halted machines once nothing moves any more: their last result may still be on its way."""
+    return drive(engine, halted, FixedPoint(), machine.timing.steps + machine.shape.width - 1).states
+
+
+def with_result_landed(machine: MachineV, engine: Engine, states: BoolArray) -> BoolArray:  # (runs, k)
+    """Machines at a boundary, so much later that the last result is in memory."""
+    steps = machine.timing.depth + 1
+    return drive(engine, states, StepCount(steps), steps).states
+
+
+def halted_how(machine: MachineV, state: BoolArray) -> str:
+    """`halt`, or `fault` where an operand was one that a strict dialect does not allow."""
+    return "fault" if machine.fault is not None and state[machine.fault] else "halt"
+
+
+class _Steps(Observer):
+    """Counts the steps of a single run, and keeps the range of n where the engine follows it."""
+
+    def __init__(self, before: MachineTally) -> None:
+        self.made, self.least, self.most = before.steps, before.least, before.most
+
+    def start(self, view: View) -> None:
+        self._at = view.step
+
+    def after(self, view: View) -> None:
+        self.made += view.step - self._at
+        self._at = view.step
+        if view.batch.matches is not None:
+            low, high = view.batch.matches
+            self.least = low if self.least is None else min(self.least, low)
+            self.most = high if self.most is None else max(self.most, high)
+
+    def repeated(self, view: View, times: int) -> None:  # noqa: ARG002
+        self.made += times
+
+
+class _Clock(Observer):
+    """The seconds of a run, without those in which its host waits for others."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.spent = 0.0
+
+    def start(self, view: View) -> None:  # noqa: ARG002
+        self._begin = time.monotonic() - self.spent - self._host.waited
+
+    def after(self, view: View) -> None:  # noqa: ARG002
+        self.spent = time.monotonic() - self._begin - self._host.waited
 
 
 class Computer:
@@ -94,11 +126,33 @@ class Computer:
         truth: Engine | None = None,
     ) -> None:
         """With `truth`, another engine makes every step too, from the same state, and differences are counted."""
-        self.machine, self.tally = machine, tally or MachineTally()
-        self._engine, self._truth, self._read, self._write = engine, truth, read, write
+        self.machine, self._engine = machine, engine
+        self._before = tally or MachineTally()
         self._batch = engine.begin(state[np.newaxis], long=True)
-        ports = machine.ports
-        self._stops = (machine.halt, *((ports.request, ports.offer) if ports else ()))
+        self._host = Host(machine, lambda _: read(), lambda _, byte: write(byte))
+        self._steps, self._margins, self._clock = _Steps(self._before), Margins(), _Clock(self._host)
+        self._instructions = Instructions(machine, 1)
+        self._comparison = StepComparison(lambda states, _: successors(truth, states)) if truth else None
+        counting = (self._instructions, self._steps, self._margins, self._comparison)
+        self._counting = [observer for observer in counting if observer is not None]
+
+    @property
+    def tally(self) -> MachineTally:
+        """What has been done so far, with what was done before this computer took the run up."""
+        before, margins = self._before, [self._before.margin]
+        if self._margins.smallest is not None and np.isfinite(self._margins.smallest[0]):
+            margins.append(float(self._margins.smallest[0]))
+        return MachineTally(
+            steps=self._steps.made,
+            instructions=before.instructions + int(self._instructions.done[0]),
+            inputs=before.inputs + self._host.inputs,
+            outputs=before.outputs + self._host.outputs,
+            least=self._steps.least,
+            most=self._steps.most,
+            margin=min((margin for margin in margins if margin is not None), default=None),
+            wrong=before.wrong + (self._comparison.wrong_steps if self._comparison else 0),
+            seconds=before.seconds + self._clock.spent,
+        )
 
     def state(self) -> BoolArray:  # (k,)
         return np.asarray(self._batch.states()[0])
@@ -106,113 +160,56 @@ class Computer:
     def run(
         self,
         limits: RunLimits | None = None,
-        look: Callable[[MachineTally], bool] = _go_on,
+        look: Callable[[MachineTally], bool] | None = None,
     ) -> MachineEnding:
         """Runs on; `look` is called a few times a second, and stops the run by giving False."""
-        limits = limits or RunLimits()
-        done = self.tally.instructions
-        last = None if limits.instructions is None else done + limits.instructions
-        waited, begin, before = 0.0, time.monotonic(), self.tally.seconds
-        if self._on(self.machine.halt):  # taken up after its end: no step is left to make
-            return self._halted()
-        while True:
-            if last is not None and self.tally.instructions >= last:
-                return self._end("limit")
-            self._leap(None if last is None else last - self.tally.instructions)
-            asked = time.monotonic()
-            spent = asked - begin - waited
-            self.tally = replace(self.tally, seconds=before + spent)
-            if self._on(self.machine.halt):
-                return self._halted()
-            served = self._serve()
-            waited += time.monotonic() - asked
-            if not served and self._batch.unchanged()[0]:
-                return self._end("stuck")
-            late = limits.seconds is not None and spent >= limits.seconds
-            if late or not look(self.tally):
-                return self._between("time" if late else "stopped")
+        ending = FirstOf(self._endings(limits or RunLimits(), look))
+        drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._clock, self._host])
+        reason = ending.reason[0]
+        if reason in ("time", "stopped"):
+            reason = self._to_a_boundary(reason)
+        if reason != "halt":
+            return self._end(reason)
+        at_rest(self.machine, self._engine, self._batch)
+        state, machine = self.state(), self.machine
+        return MachineEnding(halted_how(machine, state), self.tally, machine.position(state), machine.memory(state))
 
-    def _between(self, reason: str) -> MachineEnding:
-        """Ends where the state can be read: when the instruction that runs is done, or waits for its host."""
-        for _ in range(2 * self.machine.timing.steps):
-            if self._on(self.machine.boundary):
-                break
-            self._leap(1)
-            if self._on(self.machine.halt):
-                return self._halted()
-            if any(self._on(bit) for bit in self._stops):
-                break
-        return self._end(reason)
+    def _endings(self, limits: RunLimits, look: Callable[[MachineTally], bool] | None) -> dict[str, Ending]:
+        """In the order in which they are looked for."""
+        found: dict[str, Ending] = {"halt": HaltBit(self.machine.halt), "stuck": Stuck()}
+        if (seconds := limits.seconds) is not None:
+            last = self._clock.spent + seconds
+            found["time"] = When(lambda: self._clock.spent >= last)
+        if look is not None:
+            found["stopped"] = When(lambda: not look(self.tally))
+        if limits.instructions is not None:
+            most = int(self._instructions.done[0]) + limits.instructions
+            found["limit"] = InstructionLimit(self.machine, self._instructions, most)
+        return found
+
+    def _to_a_boundary(self, reason: str) -> str:
+        """Goes on to where the state can be read: the instruction that runs is done, waits for its host or halts."""
+        ending = FirstOf(
+            {
+                "halt": HaltBit(self.machine.halt),
+                "boundary": HaltBit(self.machine.boundary),
+                **{f"port {bit}": HaltBit(bit, at_start=False) for bit in self._host.stops},
+            }
+        )
+        drive(self._engine, self._batch, ending, 2 * self.machine.timing.steps, self._counting)
+        return "halt" if ending.reason.get(0) == "halt" else reason
 
     @property
     def pc(self) -> int | None:
         """The address of the instruction that begins, or that waits for its host; None in the midst of one."""
-        machine = self.machine
-        if self._on(machine.halt):
-            return machine.halted_at(self.state())
-        if self._on(machine.boundary):
-            return from_bits(self._bits(machine.address_bits))
-        if any(self._on(bit) for bit in self._stops):  # 3 has been added already
-            return (from_bits(self._bits(machine.next_bits)) - 3) % (1 << machine.shape.width)
-        return None
+        return self.machine.position(self.state())
 
     def memory(self) -> list[int]:
         """The words, unsigned, as the last whole instruction has left them."""
         state, machine = self.state(), self.machine
         if state[machine.boundary]:  # the last result is on its way down the address tree; see it land, on a copy
-            ahead = self._engine.begin(state[np.newaxis])
-            for _ in range(machine.timing.depth + 1):
-                ahead.step()
-            state = np.asarray(ahead.states()[0])
+            state = with_result_landed(machine, self._engine, state[np.newaxis])[0]
         return machine.memory(state)
-
-    def _leap(self, left: int | None) -> None:
-        """Goes on to the next request, halt or look; with few instructions left, to the next boundary at most."""
-        machine, batch = self.machine, self._batch
-        if self._truth is not None:  # an engine that can be wrong is followed step by step
-            rules = self._truth.begin(batch.states())
-            rules.step()
-            batch.step()
-            wrong = bool((rules.states() != batch.states()).any())
-            self.tally = replace(self.tally, wrong=self.tally.wrong + wrong)
-            self.tally = self.tally.with_leap(1, int(batch.bit(machine.boundary)[0]), batch)
-            return
-        shortest = min(machine.timing.steps, machine.timing.steps_of_input, machine.timing.steps_of_output)
-        close = left is not None and left <= _CLOSE
-        most = _LEAP if left is None else min(_LEAP, left * shortest)
-        stops = (*self._stops, machine.boundary) if close else self._stops
-        steps = batch.leap(_LEAP if close else most, stops, (machine.boundary,))
-        self.tally = self.tally.with_leap(steps, batch.counted, batch)
-
-    def _serve(self) -> bool:
-        """Answers a request; False if there was none."""
-        ports = self.machine.ports
-        if ports is None:
-            return False
-        if self._on(ports.request):
-            byte = self._read()
-            self.tally = replace(self.tally, inputs=self.tally.inputs + (byte is not None))
-            word = (1 << self.machine.shape.width) - 1 if byte is None else byte  # the end of input reads as -1
-            self._turn_on([int(bit) for j, bit in enumerate(ports.given) if word >> j & 1] + [ports.give])
-            return True
-        if self._on(ports.offer):
-            self._write(from_bits(self._bits(ports.shown)) & 0xFF)
-            self.tally = replace(self.tally, outputs=self.tally.outputs + 1)
-            self._turn_on([ports.taken])
-            return True
-        return False
-
-    def _halted(self) -> MachineEnding:
-        """The last result may still be on its way; the machine is done when nothing moves."""
-        batch = self._batch
-        for _ in range(self.machine.timing.steps + self.machine.shape.width):
-            batch.step()
-            if batch.unchanged()[0]:
-                break
-        state = self.state()
-        fault = self.machine.fault is not None and bool(state[self.machine.fault])
-        ending = self._end("fault" if fault else "halt")
-        return replace(ending, pc=self.machine.halted_at(state), memory=self.machine.memory(state))
 
     def interrupted(self) -> MachineEnding:
         """How a run ends whose reader has raised an exception: it stands at the request, and can be taken up there."""
@@ -221,13 +218,9 @@ class Computer:
     def _end(self, reason: str) -> MachineEnding:
         return MachineEnding(reason, self.tally, self.pc)
 
-    # The batch, by whatever engine.
 
-    def _on(self, bit: int) -> bool:
-        return bool(self._batch.bit(bit)[0])
-
-    def _bits(self, bits: IntArray) -> BoolArray:
-        return self._batch.read(bits)
-
-    def _turn_on(self, bits: list[int]) -> None:
-        self._batch.turn_on(bits)
+def successors(engine: Engine, states: BoolArray) -> BoolArray:  # (batch, k)
+    """One step of states by an engine."""
+    batch = engine.begin(states)
+    batch.step()
+    return batch.states()

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.protocol import Engine
+from bitwright.engines.protocol import Batch, Engine
 from bitwright.program.layout import IntArray
 from bitwright.running.endings import Ending
 from bitwright.running.observers import Observer, View
 
 LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
-_LEAP = 50_000  # steps between two looks at a run that can be left alone
+_LEAP = 400_000  # steps between two looks at a run that can be left alone: a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,13 @@ class Ends:
 class _Runs:
     """The runs of one batch, and those among them that have ended."""
 
-    def __init__(self, engine: Engine, start: BoolArray, limit: int) -> None:
-        runs = len(start)
-        self.states, self.steps, self.halted = start.copy(), np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=bool)
+    def __init__(self, engine: Engine, start: BoolArray | Batch, limit: int) -> None:
+        batch = start if isinstance(start, Batch) else engine.begin(start)
+        runs = len(batch.bit(0)) if isinstance(start, Batch) else len(start)
+        self.states = np.zeros((runs, engine.program.bits), dtype=bool)
+        self.steps, self.halted = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=bool)
         self._engine = engine
-        self.view = View(engine.begin(start), limit, np.arange(runs), np.ones(runs, dtype=bool))
+        self.view = View(batch, limit, np.arange(runs), np.ones(runs, dtype=bool))
         self.going, self._can_drop = runs, False
 
     def finish(self, ended: BoolArray | None, step: int, halted: bool) -> None:
@@ -67,21 +69,22 @@ class _Runs:
 
 def drive(
     engine: Engine,
-    start: BoolArray,  # (runs, k)
+    start: BoolArray | Batch,  # (runs, k)
     ending: Ending,
     limit: int,
     observers: Sequence[Observer] = (),
     long: int = LONG,
 ) -> Ends:
-    """Runs every row of `start` to its end, but for at most `limit` steps."""
+    """Runs every row of `start` to its end, but for at most `limit` steps; a batch goes on from where it is."""
     runs = _Runs(engine, start, limit)
     view = runs.view
     stops = tuple({*ending.stops, *(bit for observer in observers for bit in observer.stops)})
+    counted = tuple(bit for observer in observers for bit in observer.counted)
     every_step = any(observer.every_step for observer in observers)
-    can_be_long = len(start) == 1 and not every_step and not engine.costly
+    can_be_long = runs.going == 1 and not (every_step or engine.costly or isinstance(start, Batch))
     for observer in observers:
         observer.start(view)
-    runs.finish(ending.at_start(view.batch), 0, True)
+    runs.finish(ending.at_start(view), 0, True)
     while view.step < limit + ending.extra_steps and runs.going:
         if view.step == limit:  # what comes is a look only; what was asked for is here
             runs.states[view.rows[view.running]] = view.batch.states()[view.running]
@@ -92,12 +95,14 @@ def drive(
         for observer in observers:
             observer.before(view)
         most = limit + ending.extra_steps * (view.step == limit) - view.step
-        view.step += view.batch.leap(1 if every_step else min(most, _LEAP), stops)
+        leap = 1 if every_step else min(most, _LEAP, ending.most_steps(view))
+        view.step += view.batch.leap(leap, stops, counted)
         for observer in observers:
             observer.after(view)
-        runs.finish(ending.reached(view.batch), view.step - ending.extra_steps, True)
+        runs.finish(ending.reached(view), view.step - ending.extra_steps, True)
         left = limit - view.step
-        if left > 0 and (engine.costly or _worth_a_look(view.step)) and view.batch.unchanged()[view.running].all():
+        looks = (engine.costly or _worth_a_look(view.step)) and not ending.ends_at_rest and view.answered is None
+        if looks and left > 0 and view.batch.unchanged()[view.running].all():
             for observer in observers if runs.going else ():
                 observer.repeated(view, left)
             view.step = limit

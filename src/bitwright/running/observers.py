@@ -24,6 +24,7 @@ class View:
     rows: IntArray  # for each state of the batch, which of the runs it is
     running: BoolArray  # for each state of the batch, whether its run goes on
     step: int = 0
+    answered: BoolArray | None = None  # for each state, whether a host has changed it since the last step; None: none
 
     @property
     def beyond(self) -> bool:
@@ -36,6 +37,7 @@ class Observer:
 
     every_step = False  # whether it must see every single step, so that no leap is longer
     stops: tuple[int, ...] = ()  # bits at which a leap must stop
+    counted: tuple[int, ...] = ()  # bits to count in every state of a single run; for one observer of it
 
     def start(self, view: View) -> None:
         """Before the first step."""
@@ -68,6 +70,29 @@ class Margins(Observer):
             self.smallest = np.full(self._runs, np.inf)
         rows = view.rows[view.running]
         self.smallest[rows] = np.minimum(self.smallest[rows], margin[view.running])
+
+
+class StepComparison(Observer):
+    """Counts the steps that are not those of the rules; `successors` says what these make of the states of runs."""
+
+    every_step = True
+
+    def __init__(self, successors: Callable[[BoolArray, IntArray], BoolArray]) -> None:
+        self._successors = successors
+        self.evaluations = self.wrong_steps = 0
+
+    def before(self, view: View) -> None:
+        self._truth = self._successors(view.batch.states()[view.running], view.rows[view.running])
+
+    def after(self, view: View) -> None:
+        found = view.batch.states()[view.running]
+        self._wrong = int(np.count_nonzero((found != self._truth).any(axis=1)))
+        self.evaluations += len(found)
+        self.wrong_steps += self._wrong
+
+    def repeated(self, view: View, times: int) -> None:
+        self.evaluations += times * int(np.count_nonzero(view.running))
+        self.wrong_steps += times * self._wrong
 
 
 class ProgressObserver(Observer):

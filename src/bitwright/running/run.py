@@ -27,7 +27,13 @@ from bitwright.theory.rounding import Rounding
 
 @dataclass(frozen=True)
 class Run(Shown):
-    """What came of one run."""
+    """What came of one run.
+
+    >>> from bitwright import addition, run
+    >>> done = run(addition(10), p=719, q=483, engine="limit")
+    >>> done.outputs, done.steps, done.halted, done.margin
+    ({'sum': 1202}, 20, True, 0.5)
+    """
 
     algorithm: Algorithm
     engine: str
@@ -44,10 +50,17 @@ class Run(Shown):
     kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
     seed: int | None = None  # of the networks that were drawn or trained for it, if any were
     fallible: bool = False  # whether its steps may differ from those of the rules by chance
+    networks: int | None = None  # how many were averaged, if any were
+    closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
 
     @property
     def value(self) -> int:
-        """The output of an algorithm that has just one."""
+        """The output of an algorithm that has just one.
+
+        >>> from bitwright import addition, run
+        >>> run(addition(10), p=719, q=483).value
+        1202
+        """
         if len(self.outputs) != 1:
             raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
         return next(iter(self.outputs.values()))
@@ -55,7 +68,14 @@ class Run(Shown):
 
 @dataclass(frozen=True)
 class BatchRun:
-    """What came of many runs, one row each."""
+    """What came of many runs, one row each.
+
+    >>> from bitwright import addition, run_batch
+    >>> algorithm = addition(2)
+    >>> done = run_batch(algorithm, algorithm.states(np.ones((1, 4), dtype=bool)))  # all input bits on: 3 + 3
+    >>> algorithm.read(done.states[0]), done.steps, done.halted
+    ({'sum': 6}, array([4]), array([ True]))
+    """
 
     states: BoolArray  # (batch, k)
     steps: IntArray  # (batch,)
@@ -97,6 +117,8 @@ def run_with(
         kind=chosen.kind,
         seed=chosen.seed,
         fallible=chosen.fallible,
+        networks=chosen.networks,
+        closed_form=chosen.closed_form,
     )
 
 

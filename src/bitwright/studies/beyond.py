@@ -109,7 +109,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
 
 def _needed(axes: Any, table: Table) -> None:
     """Networks to 90% for every task, start and rounding."""
-    names = list(dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in table.rows))
+    names = _tasks(table)
     for (rounding, start), (_, colour, marker) in _LOOKS.items():
         shift = 0.16 * (list(_LOOKS).index((rounding, start)) - 1.5)
         for place, (task, bits) in enumerate(names):
@@ -162,7 +162,7 @@ def _curves(axes: Any, table: Table, task: str) -> None:
 
 
 def _margins(axes: Any, table: Table) -> None:
-    for number, (task, bits) in enumerate(dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in table.rows)):
+    for number, (task, bits) in enumerate(_tasks(table)):
         part = table.where(task=task, bits=bits)
         axes.plot(part.numbers("width"), 0.5 - part.numbers("margin"), ".", color=COLOURS[number], alpha=0.5)
         widths, lost, factor, exponent = margin_fit(part)
@@ -218,13 +218,13 @@ def caption(given: Tables) -> str:
     table, margins, every = given["beyond"], given["beyond-margin"], given["beyond-every"]
     measured = table.where(quantity="to 90%")
     parts = []
-    for task, bits in dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in table.rows):
+    for task, bits in _tasks(table):
         part = table.where(task=task, bits=bits, rounding="sign", quantity="expected to 90%")
         ours = table.where(task=task, bits=bits, rounding="calibrated", quantity="expected to 90%")
         parts.append(f"{task} {bits}: {_number(part)} and {_number(ours)}")
     fits = "; ".join(
         f"{task} of {bits} bits {margin_fit(margins.where(task=task, bits=bits))[3]:.2f}"
-        for task, bits in dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in margins.rows)
+        for task, bits in _tasks(margins)
     )
     runs = [dict(zip(EVERYTHING, row, strict=True)) for row in every.rows]
     closed = " ".join(
@@ -245,6 +245,11 @@ def caption(given: Tables) -> str:
         f"width, fitted exponents: {fits}. {closed} Seed {measured.column('seed')[0]}; trained on: "
         f"{', '.join(map(str, measured.values('device')))}."
     )
+
+
+def _tasks(table: Table) -> list[tuple[str, int]]:
+    """Tasks and their bits, in the order of the table."""
+    return list(dict.fromkeys((str(row[0]), int(row[1] or 0)) for row in table.rows))
 
 
 def _number(part: Table) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.growing import first_reaching
 from bitwright.studies.permutations import (
     ACCURACY,
+    COLUMNS,
     INPUTS,
     LIMITS,
     TITLES,
@@ -29,7 +31,6 @@ from bitwright.studies.table import Row, Table
 from bitwright.theory.accuracy import networks_for
 from bitwright.theory.closed_form import FloatArray
 
-COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 BOUNDS = ("parametrization", "k", "delta", "bound", "bound_tight", "expected")
 
 
@@ -69,9 +70,7 @@ def _measure(device: str, job: Trial) -> list[Row]:
     networks, accuracy = first_reaching(
         test, members, "sign", LIMITS[job.parametrization], ACCURACY, 20 * likely, batch_for(likely)
     )
-    return [
-        (job.source, job.parametrization, job.k, job.trial, job.width, job.seed, INPUTS, networks, accuracy, origin)
-    ]
+    return [(*astuple(job), INPUTS, networks, accuracy, origin)]
 
 
 def batch_for(likely: int) -> int:

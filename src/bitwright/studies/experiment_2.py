@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from bitwright.studies.collect import collect
 from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.growing import curve, sizes_to
 from bitwright.studies.permutations import (
+    COLUMNS,
     INPUTS,
     LIMITS,
     TITLES,
@@ -26,7 +28,6 @@ from bitwright.studies.table import Row, Table
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.closed_form import FloatArray
 
-COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 ENOUGH = 0.999  # curves end where the limit expects this accuracy
 _BATCH = 96
 
@@ -51,8 +52,7 @@ def _measure(device: str, job: Trial) -> list[Row]:
     members, origin = members_of(job, test, device)
     points = sizes(job.k, job.parametrization)
     found = curve(test, members, ["sign"], LIMITS[job.parametrization], points, min(_BATCH, points[-1]))[0]
-    names = (job.source, job.parametrization, job.k, job.trial, job.width, job.seed, INPUTS)
-    return [(*names, N, float(accuracy), origin) for N, accuracy in zip(points, found, strict=True)]
+    return [(*astuple(job), INPUTS, N, float(accuracy), origin) for N, accuracy in zip(points, found, strict=True)]
 
 
 @lru_cache(maxsize=256)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from itertools import count
 from typing import Protocol
 
 import numpy as np
 
+from bitwright.networks.growth import grow_members
 from bitwright.studies.members import Outputs, TestSet
 from bitwright.theory.closed_form import FloatArray, Kind
 from bitwright.theory.rounding import Rounding
@@ -18,53 +20,67 @@ class Members(Protocol):
     def outputs(self, first: int, count: int) -> Outputs: ...
 
 
-def accuracies(
-    test: TestSet, members: Members, roundings: Sequence[Rounding], kind: Kind, batch: int
-) -> Iterator[tuple[int, FloatArray]]:
-    """After each batch: how many members were there before it, and the accuracies of the averages of the first 1, 2,
-    ... members after that, of shape (roundings, batch). Endless; the batch does not change any number.
-    """
-    truth, inputs = test.matched > 0, int(test.times.sum())
-    thresholds = [test.thresholds(rounding, kind) for rounding in roundings]
-    total, first = np.zeros(test.matched.shape), 0
-    while True:
-        found = np.empty((len(thresholds), batch))
-        for number, outputs in enumerate(members.outputs(first, batch)):
-            total += outputs
-            for line, threshold in zip(found, thresholds, strict=True):  # of a sum, the threshold is N times as high
-                right = ((total > threshold * (first + number + 1)) == truth).all(axis=1)
-                line[number] = int(right @ test.times) / inputs
-        yield first, found
-        first += batch
+class Averages:
+    """The accuracy of the average of the first 1, 2, ... members, as they come."""
+
+    def __init__(self, test: TestSet, roundings: Sequence[Rounding], kind: Kind) -> None:
+        self._truth, self._times, self._inputs = test.matched > 0, test.times, int(test.times.sum())
+        self._thresholds = [test.thresholds(rounding, kind) for rounding in roundings]
+        self._total, self._members = np.zeros(test.matched.shape), 0
+        self._lines: list[FloatArray] = []
+
+    def add(self, block: Outputs) -> FloatArray:  # (roundings, block)
+        """The accuracies with each of these members; the size of the block does not change any number."""
+        found = np.empty((len(self._thresholds), len(block)))
+        for number, outputs in enumerate(block):
+            self._total += outputs
+            self._members += 1
+            for line, threshold in zip(found, self._thresholds, strict=True):  # of a sum: N times as high
+                right = ((self._total > threshold * self._members) == self._truth).all(axis=1)
+                line[number] = int(right @ self._times) / self._inputs
+        self._lines.append(found)
+        return found
+
+    @property
+    def lines(self) -> FloatArray:  # (roundings, members)
+        """All accuracies so far."""
+        return np.concatenate(self._lines, axis=1)
 
 
 def first_reaching(
     test: TestSet, members: Members, rounding: Rounding, kind: Kind, accuracy: float, most: int, batch: int
 ) -> tuple[int | None, float]:
-    """The smallest N whose average is that accurate, and its accuracy; None (and the best seen) if `most` is "
-    "not enough."""
-    best = 0.0
-    for first, found in accuracies(test, members, [rounding], kind, batch):
-        enough = np.flatnonzero(found[0] >= accuracy)
-        if len(enough):
-            at = int(enough[0])
-            return first + at + 1, float(found[0, at])
-        best = max(best, float(found.max()))
-        if first + batch >= most:
-            return None, best
-    raise AssertionError  # the loop is endless
+    """The smallest N whose average is that accurate, and its accuracy; None, and the best seen, where `most` do not
+    suffice."""
+    averages = Averages(test, [rounding], kind)
+    grow_members(_blocks(members, batch), most, lambda block: bool((averages.add(block) >= accuracy).any()))
+    line = averages.lines[0]
+    reached = np.flatnonzero(line >= accuracy)
+    return (int(reached[0]) + 1, float(line[reached[0]])) if len(reached) else (None, float(line.max()))
 
 
 def curve(
     test: TestSet, members: Members, roundings: Sequence[Rounding], kind: Kind, points: Sequence[int], batch: int
 ) -> FloatArray:  # (roundings, points)
     """The accuracy at each of these ensemble sizes, in increasing order."""
-    parts: list[FloatArray] = []
-    for first, found in accuracies(test, members, roundings, kind, batch):
-        parts.append(found)
-        if first + batch >= points[-1]:
-            break
-    return np.concatenate(parts, axis=1)[:, np.asarray(points) - 1]
+    averages = Averages(test, roundings, kind)
+
+    def add(block: Outputs) -> bool:
+        averages.add(block)
+        return False
+
+    grow_members(_blocks(members, batch), points[-1], add)
+    return averages.lines[:, np.asarray(points) - 1]
+
+
+def _blocks(members: Members, size: int) -> Callable[[int], Generator[Outputs]]:
+    """All members, so many at a time, from a block on."""
+
+    def blocks(first: int) -> Generator[Outputs]:
+        for number in count(first):
+            yield members.outputs(number * size, size)
+
+    return blocks
 
 
 def sizes_to(most: int, count: int = 40) -> list[int]:

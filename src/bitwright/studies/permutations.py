@@ -15,6 +15,7 @@ from bitwright.studies.growing import Members
 from bitwright.studies.members import LimitMembers, TestSet, TrainedMembers
 from bitwright.theory.closed_form import Kind, variance, weights
 
+COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 INPUTS = 1_000
 ACCURACY = 0.9
 TOLERANCE = 1e-5  # of the training: far below the smallest mean that a sign is read from

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.studies.cells import CELL, block_colours, frame
 from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.table import Row, Table
@@ -196,7 +196,7 @@ def caption(given: Tables) -> str:
     mean, truth = matrix(table, "mean")[:, 0], matrix(table, "truth")[:, 0]
     matched = table.where(part="f").numbers("matched") > 0
     n, K = int(matched.sum()), len(matched)
-    examples = f"{n} matched example{'s' * (n != 1)}"
+    examples = counted(n, "matched example")
     if n < K:
         at, elsewhere = f[matched].max(), f[~matched].max()
         values = f"two values, {at:.4f} at the {examples} (coloured) and {elsewhere:.4f} elsewhere (grey)"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.errors import counted
 from bitwright.studies.cells import CELL, bare, bit_colours, block_colours, draw_cells, frame, shown_order
 from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.style import COLOURS
@@ -197,10 +198,6 @@ def caption(given: Tables) -> str:
         f"{ending[str(table.where(part='ending').column('row_name')[0])]}. All from the program itself; no number is "
         "drawn by hand."
     )
-
-
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 FIGURE = Figure("Figures 1-3: blocks, templates and training set", tables, {"templates": draw}, caption, True)

@@ -45,16 +45,15 @@ class Scanner:
     ["'one'", "'two'", 'the end of the line']
     """
 
-    def __init__(self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]]) -> None:
+    def __init__(
+        self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]] | None = None
+    ) -> None:
         forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
         self._pieces = re.compile(rf"[{SPACE}]*(?:{forms})")
-        self._refusals = refusals
+        self._refusals = refusals or {}
 
-    def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
-        """The tokens of a line, without its comment, closed by one of kind `end`."""
-        if len(text) > MAX_LINE:
-            place = Token(END, "", line, 1)
-            raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
+    def pieces(self, text: str, line: int) -> list[Token]:
+        """The tokens of a line, without its comment, closed by one of kind `end`; none is refused."""
         found: list[Token] = []
         end = len(text)
         for match in self._pieces.finditer(text):
@@ -62,11 +61,20 @@ class Scanner:
             if kind == "comment":
                 end = match.start(kind)
                 break
-            if kind in self._refusals:
-                further, message = self._refusals[kind](match[kind])
-                raise problems.stop(Token(kind, "", line, match.start(kind) + 1 + further), message)
             found.append(tuple.__new__(Token, (kind, match[kind], line, match.start(kind) + 1, 0)))  # the fastest way
         found.append(Token(END, "", line, end + 1))
+        return found
+
+    def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
+        """The same for a line of bounded length, which is given up where a token is refused."""
+        if len(text) > MAX_LINE:
+            place = Token(END, "", line, 1)
+            raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
+        found = self.pieces(text, line)
+        for token in found:
+            if token.kind in self._refusals:
+                further, message = self._refusals[token.kind](token.text)
+                raise problems.stop(token._replace(column=token.column + further), message)
         return found
 
 

@@ -74,18 +74,18 @@ def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
     """w1 and w0 at the end of training (App. C), for 0 <= n <= K. At n = 0 the input, and so the output, is 0.
 
     w1 - w0 = beta / a,   w0 = (a - n beta) / (a (a + K)),   w1 = (a (1 + beta) + beta (K - n)) / (a (a + K)).
+
+    >>> found = weights(2, examples=8)  # two of eight examples match
+    >>> print(f"{found.matched:.3f} {found.unmatched:.3f}")
+    0.564 -0.011
     """
     n = check_matches(n, examples)
     a, safe = diagonal(kind), np.maximum(n, 1)
     b = beta(safe, kind)
     w0 = (a - safe * b) / (a * (a + examples))
     w1 = (a * (1 + b) + b * (examples - safe)) / (a * (a + examples))
-    gap = b / a
-    return Weights(
-        matched=np.select([n == 0, n == 1], [0.0, 1.0], w1),
-        unmatched=np.select([n <= 1], [0.0], w0),
-        gap=np.select([n == 0, n == 1], [0.0, 1.0], gap),
-    )
+    few = n <= 1  # then w1 = n exactly, and w0 = 0
+    return Weights(matched=np.where(few, n, w1), unmatched=np.where(few, 0.0, w0), gap=np.where(few, n, b / a))
 
 
 def weights_at(
@@ -127,6 +127,9 @@ def variance(n: ArrayLike, examples: int, kind: Kind = "ntk", trained: Weights |
     """The variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
 
     2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
+
+    >>> variance([1, 2, 3], examples=8).round(4)  # a training example leaves nothing to chance
+    array([0.    , 0.0082, 0.0116])
     """
     n = check_matches(n, examples)
     w = weights(n, examples, kind) if trained is None else trained

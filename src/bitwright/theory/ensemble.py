@@ -64,6 +64,10 @@ def sign_size(
     """N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
 
     The tight form asks for an error below |mu| instead of |mu|/2, one-sided, over the k bits: 2 max(...) ln(k/delta).
+
+    >>> from bitwright import addition
+    >>> sign_size(addition(10).program, 0.01).networks, sign_size(addition(10).program, 0.01, printed=False).networks
+    (34512, 8344)
     """
     K = program.templates if examples is None else examples
     feasible = check_range(program, within or blocks_range(program))
@@ -102,7 +106,12 @@ def calibrated_size(
     examples: int | None = None,
     within: Range | None = None,
 ) -> EnsembleSize:
-    """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta)."""
+    """N for calibrated rounding, whose gap is (w1 - w0)/2 for every bit: 8 max(sigma^2/(w1 - w0)^2) ln(k .../delta).
+
+    >>> from bitwright import addition
+    >>> calibrated_size(addition(10).program, 0.01).networks
+    50
+    """
     K = program.templates if examples is None else examples
     n, spread = _spread(check_range(program, within or blocks_range(program)), K)
     ratio = spread / weights(n, K).gap ** 2

@@ -10,7 +10,13 @@ from bitwright.theory.ranges import Range, blocks_range
 
 
 def smallest_examples(program: Program, within: Range | None = None) -> int:
-    """The smallest K for which the sign rule is certified: floor(c rho(n)/m - (2 pi - 1)) + 1 at its largest."""
+    """The smallest K for which the sign rule is certified: floor(c rho(n)/m - (2 pi - 1)) + 1 at its largest.
+
+    >>> from bitwright import multiplication
+    >>> program = multiplication(10).program
+    >>> program.templates, smallest_examples(program)
+    (202, 272)
+    """
     return smallest_examples_within(check_range(program, within or blocks_range(program)))
 
 

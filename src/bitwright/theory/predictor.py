@@ -29,6 +29,13 @@ class Predictor:
 
     `time` None: trained to the end. Else gradient flow for that time, or that many `discrete` steps of size `rate`, on
     the loss 1/2 sum (F - Y)^2.
+
+    >>> from bitwright import TrainingSet, addition
+    >>> algorithm = addition(2)
+    >>> examples = TrainingSet(algorithm.program)
+    >>> limit = Predictor(examples.inputs().toarray(), examples.labels().toarray())
+    >>> limit.mean(examples.encode(algorithm.state({"p": 3, "q": 1})[np.newaxis])).round(3)
+    array([[-0.023,  0.553,  0.   , -0.011,  0.564, -0.023]])
     """
 
     inputs: FloatArray
@@ -67,11 +74,19 @@ class Predictor:
         return np.asarray(self._response @ self.labels)
 
     def mean(self, tests: FloatArray) -> FloatArray:  # (p, d) -> (p, k)
-        """Eq. (3): Theta(x, X) Theta^-1 Y."""
+        """Eq. (3): Theta(x, X) Theta^-1 Y.
+
+        >>> Predictor(np.eye(2), np.eye(2)).mean(np.array([[0.6, 0.8]])).round(3)
+        array([[0.445, 0.661]])
+        """
         return np.asarray(kernel(self.kind, tests, self.inputs) @ self._applied)
 
     def covariance(self, tests: FloatArray, others: FloatArray | None = None) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-        """Eq. (4) between test inputs; coordinates of the output are independent and share it."""
+        """Eq. (4) between test inputs; coordinates of the output are independent and share it.
+
+        >>> Predictor(np.eye(2), np.eye(2)).covariance(np.array([[0.6, 0.8]])).round(4)
+        array([[0.0314]])
+        """
         others = tests if others is None else others
         one = kernel(self.kind, tests, self.inputs) @ self._response
         two = kernel(self.kind, others, self.inputs) @ self._response

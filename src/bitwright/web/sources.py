@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright.app.programs import named_algorithm, with_padding
-from bitwright.bits import parse_number, shorten
+from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.program import Algorithm, parse
@@ -46,12 +46,7 @@ def _read(source: Mapping[str, Any]) -> tuple[Algorithm, MachineView | None]:
 
 def read_numbers(texts: Mapping[str, str]) -> dict[str, int]:
     """Input values by name; numbers come as text, because JavaScript's own end at 2^53."""
-    values = {}
-    for name, text in texts.items():
-        stripped = text.strip()
-        size = parse_number(stripped.removeprefix("-"), f"input {shorten(name)}")
-        values[name] = -size if stripped.startswith("-") else size
-    return values
+    return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
 
 
 def describe(algorithm: Algorithm, computer: MachineView | None) -> dict[str, object]:

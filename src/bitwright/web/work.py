@@ -102,9 +102,10 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
 
 def _engine_problem(name: str, examples: int, limits: Limits) -> str | None:
     """Why this server does not run a program of that size with that engine, if so."""
-    if name == "kernel" and examples > limits.kernel:
+    choice = EngineChoice(name)
+    if choice.solves and examples > limits.kernel:
         return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
-    if name == "network" and examples > limits.network:
+    if choice.trains and examples > limits.network:
         return (
             f"this server trains networks on at most {limits.network:,} examples, this program has {examples:,}; "
             "use another engine here, or on the command line: --engine network"
@@ -123,16 +124,16 @@ def _engine(
     name, members = request["engine"], request["networks"]
     if (problem := _engine_problem(name, examples, limits)) is not None:
         raise InputError(problem)
-    if name == "network" and members > limits.members:
-        raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
-    width = request["width"] or min(suggested_width(examples), limits.width)
-    if name == "network" and width > limits.width:
-        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
     # Compiled loops keep files, which this process may not, and runs are too short here to gain by them.
     choice = EngineChoice(name, rounding, compiled=False)
-    if name in ("sampled", "network"):
+    if choice.trains and members > limits.members:
+        raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
+    width = request["width"] or min(suggested_width(examples), limits.width)
+    if choice.trains and width > limits.width:
+        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+    if choice.has_networks:
         choice = replace(choice, networks=members, seed=request["seed"])
-    if name == "network":
+    if choice.trains:
         choice = replace(choice, width=width)
 
     def train_one(program: Program, recipe: Recipe) -> Network:

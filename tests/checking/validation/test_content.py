@@ -18,6 +18,7 @@ from bitwright.networks import Network, Plan, Recipe, load_network, save_network
 from bitwright.workers import Workers
 
 ALGORITHM = addition(2)
+pytestmark = pytest.mark.usefixtures("one_ray")  # whose processes go on from one validation to the next
 EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
 

@@ -48,7 +48,14 @@ class BitInState:
 
 @dataclass(frozen=True)
 class NetworkCertificate(Shown):
-    """The verdict for one network and one domain, with all that was counted."""
+    """The verdict for one network and one domain, with all that was counted.
+
+    >>> from bitwright import addition, certify_network, quantize, train
+    >>> small = addition(2)
+    >>> found = certify_network(small, quantize(small, train(small, width=512)))
+    >>> found.verdict, found.states, found.wrong
+    ('certified', 64, 0)
+    """
 
     certified: bool
     verdict: Verdict
@@ -158,8 +165,8 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
         distance=None if nearest is None else nearest[0],
         margin=_margin(network, {n: distance for n, (distance, _) in at_stake.items()}),
-        closest=None if nearest is None else _look_at(task, nearest[1]),
-        counterexample=None if first is None else _look_at(task, first[1]),
+        closest=None if nearest is None else look_at(task, nearest[1]),
+        counterexample=None if first is None else look_at(task, first[1]),
         arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
         examples=program.templates + network.origin.padding,
         padding=network.origin.padding,
@@ -182,7 +189,7 @@ def _margin(network: AnyNetwork, distances: dict[int, int | float]) -> float | N
     return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
 
 
-def _look_at(task: ProofTask, place: Place) -> BitInState:
+def look_at(task: ProofTask, place: Place) -> BitInState:
     return worst_bit(task.algorithm.program, task.network, task.domain.state(place), place)
 
 

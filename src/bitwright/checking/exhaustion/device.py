@@ -25,13 +25,13 @@ _LEAST = 1 << 10
 class DeviceProver:
     """Goes through parts of a task's domain on a device; keeps to the memory that is free."""
 
-    def __init__(self, task: ProofTask) -> None:
+    def __init__(self, task: ProofTask, most: int = _TILE) -> None:
         if not isinstance(task.network, IntegerNetwork):
             raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
         self._domain, self._program = task.domain, task.algorithm.program
         self._decide = DeviceDecisions(self._program, task.network, task.device)
         self._judge = _DeviceJudge(self._decide)
-        self._most = _TILE
+        self._most = most
         self._tables: _LowTables | None = None
 
     def prove(self, first: int, last: int) -> Findings:
@@ -86,7 +86,7 @@ class DeviceProver:
                 return found
             matched = self._decide.matched(states)
             following = self._decide.following(matched)
-            found = found + self._judge.find(matched, following[:, : self._program.bits], numbers, step)
+            found = found + self._judge.find(matched, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]
@@ -106,28 +106,25 @@ class _DeviceJudge:
         """`numbers`: those of the states, or the first of them if they follow each other."""
         torch = torch_module()
         n = matched.sum(dim=1)
-        over = self._decide.over(matched, n)
-        distance = torch.where(truth, over, 1 - over).amin(dim=1)  # G - T, or T + 1 - G
-        count = torch.bincount(n)
-        smallest = torch.full_like(count, torch.iinfo(torch.int64).max).scatter_reduce(0, n, distance.long(), "amin")
-        counts, least = count.tolist(), smallest.tolist()
+        distance = self._decide.distances(matched, n, truth).long()
+        row = torch.arange(len(n), device=n.device)
+        key = distance * _TILE + row  # the smallest distance, and of equals the first
+        counts = torch.bincount(n)
+        keys = torch.full_like(counts, torch.iinfo(torch.int64).max).scatter_reduce(0, n, key, "amin")
 
-        def place(rows: Any) -> tuple[int, int]:
-            at = int(rows.nonzero()[0, 0])
+        def place(at: int) -> tuple[int, int]:
             return (numbers + at if isinstance(numbers, int) else int(numbers[at]), step)
 
         by_n = {}
-        for matches, number in enumerate(counts):
-            if number:
-                # The first place is looked up on the device only for the smallest; see Findings for what is kept.
-                rows = n == matches if matches == 0 else (n == matches) & (distance == least[matches])
-                by_n[matches] = Nearest(number, None if matches == 0 else least[matches], place(rows))
+        for matches, (count, found) in enumerate(zip(counts.tolist(), keys.tolist(), strict=True)):
+            if count:
+                at = found % _TILE if matches else int((n == 0).nonzero()[0, 0])
+                by_n[matches] = Nearest(count, found // _TILE if matches else None, place(at))
         wrong = (distance < 1) & (n > 0)
-        number = int(wrong.sum())
-        first = None
+        number, first = int(wrong.sum()), None
         if number:
             fewest = int(n[wrong].min())
-            first = (fewest, place(wrong & (n == fewest)))
+            first = (fewest, place(int((wrong & (n == fewest)).nonzero()[0, 0])))
         return Findings(by_n, number, 0, first, None)
 
 
@@ -141,7 +138,7 @@ class _LowTables:
         low = max((m for m in range(len(radix) + 1) if prod(radix[:m].tolist()) <= most), default=0)
         self.size = prod(radix[:low].tolist())
         self._value, self._radix, self._block, self._chosen, self._low = value, radix, block, chosen, low
-        self._inputs, self._bits, self._device = decide.sums.inputs, program.bits, device
+        self._inputs, self._bits, self._device = decide.sums.inputs, decide.columns, device
         self._writes, self._writer = (
             program.write_bits,
             np.repeat(np.arange(program.templates), np.diff(program.write_start)),

@@ -22,6 +22,7 @@ from bitwright.running.observers import Observer, View
 
 DOMAINS = ("states", "runs")
 MAX_INPUT_BITS = 40
+_COUNTED = 1 << 16  # inputs whose steps are counted beforehand
 _TILE = 4_096  # states that are looked at together
 Place = tuple[int, int]  # where a state is: its number and 0, or the number of an input and a step
 Look = Callable[[BoolArray, IntArray, int, int], None]  # matched examples, numbers, step, how often
@@ -110,6 +111,10 @@ class StatesDomain:
         )
         return state
 
+    def count_states(self) -> int:
+        """How many states will be tried."""
+        return self.size
+
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}
 
@@ -147,6 +152,21 @@ class RunsDomain:
         watching = _Visitor(PackedRules(self.program), look, first)
         ends = drive(RuleEngine(self.program), self.starts(first, last), ending_of(algorithm), self.limit, [watching])
         self.check_ended(bool(ends.halted.all()))
+
+    def count_states(self) -> int | None:
+        """How many states will be tried; None where counting them would take long. The rules' own loops count."""
+        if self.algorithm.halt is None:
+            return self.size * self.limit
+        if self.size > _COUNTED:
+            return None
+        from bitwright.running.sliced.lanes import counting
+        from bitwright.running.sliced.runs import SlicedRuns
+        from bitwright.theory.decisions import decide
+
+        runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))
+        done = runs.run(counting(0, -(-self.size // 64), len(self.algorithm.input_bits)), self.size)
+        self.check_ended(not done.unfinished.any())
+        return done.evaluations
 
     def check_ended(self, ended: bool) -> None:
         if not ended:

@@ -65,14 +65,14 @@ class FloatJudge:
         """How far each bit is on the right side of its threshold, by how much that may be off, and n."""
         n = np.count_nonzero(matched, axis=1)
         some = n > 0
-        outputs, error = self._outputs(matched, np.maximum(n, 1))
+        outputs, error = self.outputs(matched, np.maximum(n, 1))
         w = weights(n, self._examples, self._kind)
         gap = np.where(some, w.gap, 1)[:, None]
         over = (outputs - w.unmatched[:, None] * self._writers) / gap - 0.5
         error = error / gap + _THRESHOLD_SLACK
         return np.where(self._truth(matched), over, -over), error, n
 
-    def _outputs(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
+    def outputs(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
         """F, and how far any evaluation in the network's arithmetic, and this one, may be from it together."""
         encoded = matched / np.sqrt(n)[:, None]
         hidden = np.maximum(encoded @ self._first, 0)

@@ -102,10 +102,11 @@ class ProofTask:
 def prove_part(task: ProofTask, number: int) -> Findings:
     """Goes through one part of the domain."""
     first = number * task.part
-    return _prove_range(task, first, min(first + task.part, task.domain.size))
+    return prove_range(task, first, min(first + task.part, task.domain.size))
 
 
-def _prove_range(task: ProofTask, first: int, last: int) -> Findings:
+def prove_range(task: ProofTask, first: int, last: int) -> Findings:
+    """Goes through these states, or the runs of these inputs."""
     if task.device != "cpu":
         return task.prover.prove(first, last)
     found, judge = Findings(), task.judge
@@ -177,9 +178,9 @@ def expected_seconds(task: ProofTask, workers: Workers) -> float:
     """How long the whole domain will take, from a sample of it; a cluster's machines are not known beforehand."""
     sample = min(task.domain.size, task.part, _SAMPLE[task.domain_name] << (0 if task.device == "cpu" else 8))
     with linear_algebra_threads(1):
-        _prove_range(task, 0, min(sample, 8))  # what is made once does not count
+        prove_range(task, 0, min(sample, 8))  # what is made once does not count
         begin = time.perf_counter()
-        _prove_range(task, 0, sample)
+        prove_range(task, 0, sample)
         spent = time.perf_counter() - begin
     together = 1 if task.device != "cpu" else cores() if workers.kind == "serial" else workers.count or cores()
     return spent * task.domain.size / sample / min(together, task.parts)

@@ -30,7 +30,13 @@ _SAVE_EVERY = 2.0  # seconds
 
 @dataclass(frozen=True)
 class Validation:
-    """What came of it."""
+    """What came of it.
+
+    >>> from bitwright import addition, validate
+    >>> found = validate(addition(3), engine="limit", compiled=False)
+    >>> found.verdict, found.tally.inputs, found.margin
+    ('exact', 64, 0.5)
+    """
 
     task: Task
     tally: Tally
@@ -53,6 +59,7 @@ class Validation:
 
     @property
     def exact(self) -> bool:
+        """Whether the verdict is `exact`."""
         return self.verdict == "exact"
 
     @property

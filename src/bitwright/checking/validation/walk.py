@@ -15,7 +15,7 @@ from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import Ends, drive
-from bitwright.running.observers import Margins, Observer, View
+from bitwright.running.observers import Margins, Observer, StepComparison, View
 from bitwright.running.sliced.lanes import Rows, pack_lanes, unpack_lanes
 from bitwright.running.sliced.plan import SlicedPlan, plan
 from bitwright.running.sliced.runs import Look, Outcome, is_cut_off, triples
@@ -61,31 +61,16 @@ class Walker:
         )
 
 
-class Comparison(Observer):
+class Comparison(StepComparison):
     """Compares every step with the rules, and notes every n and (n, writers, matches) that occurs."""
 
-    every_step = True
-
     def __init__(self, algorithm: Algorithm, rules: Definition, plan: SlicedPlan, runs: int) -> None:
+        super().__init__(self._note)
         self._algorithm, self._rules, self._plan = algorithm, rules, plan
         self.first = 0  # the number of the first run of the batch
-        self.evaluations = self.wrong_steps = 0
         self.met: NDArray[np.bool_] = np.zeros(plan.n_max + 1, dtype=bool)
         self.occurred: NDArray[np.bool_] = np.zeros((plan.n_max + 1, len(plan.pairs)), dtype=bool)
         self.beyond: BoolArray = np.zeros(runs, dtype=bool)  # runs that met more matches than are declared
-
-    def before(self, view: View) -> None:
-        self._truth = self._note(view.batch.states()[view.running], self.first + view.rows[view.running])
-
-    def after(self, view: View) -> None:
-        found = view.batch.states()[view.running]
-        self._wrong = int(np.count_nonzero((found != self._truth).any(axis=1)))
-        self.evaluations += len(found)
-        self.wrong_steps += self._wrong
-
-    def repeated(self, view: View, times: int) -> None:
-        self.evaluations += times * int(np.count_nonzero(view.running))
-        self.wrong_steps += times * self._wrong
 
     def _note(self, states: BoolArray, runs: IntArray) -> BoolArray:
         """Enters n and (n, c, m) of the states that these runs are in; gives what the rules make of them."""
@@ -96,7 +81,7 @@ class Comparison(Observer):
         m = np.add.reduceat(matched[:, tables.writer], tables.writer_start[written], axis=1, dtype=np.int64)
         self.met[n] = True
         if self._algorithm.matches is not None:
-            self.beyond[runs[n > self._algorithm.matches]] = True
+            self.beyond[self.first + runs[n > self._algorithm.matches]] = True
         self.occurred[n[:, np.newaxis], tables.pair_start[tables.class_of[written]] + m] = True
         truth = np.zeros_like(states)
         truth[:, written] = m > 0

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.device_matching import DeviceMatching
+from bitwright.engines.device_matching import DeviceMatching, aligned
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
 from bitwright.engines.protocol import Batch
+from bitwright.errors import InputError
 from bitwright.networks.integer import IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
-_EXACT = 1 << 53  # float64
+_ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
 
 
@@ -36,9 +37,12 @@ class DeviceSums:
             if FusedSums.fits(network, bounds):
                 self._fused = FusedSums(network, bounds, device)
         self.inputs = network.shape.inputs if self._fused is None else self._fused.inputs  # columns of `matched`
+        self.columns = aligned(program.bits) if self._fused is None else self._fused.columns  # of next states
+        self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
         self._width = network.shape.width
         if self._fused is None:
-            assert bounds.sums < _EXACT
+            if self.beyond >= _ROOM:
+                raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use --device cpu")
             layers = (network.first.T, network.last.T)
             self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
 
@@ -58,6 +62,11 @@ class DeviceSums:
         ]
         return torch.cat(parts).long()
 
+    def distances(self, matched: Any, n: Any, truth: Any, thresholds: Any) -> Any:
+        """See FusedSums.distances."""
+        assert self._fused is not None
+        return self._fused.distances(matched, n, truth, thresholds)
+
 
 class DeviceDecisions:
     """Sums, thresholds and the rules' own answer on a device."""
@@ -67,26 +76,38 @@ class DeviceDecisions:
         self.device = check_device(device)
         self.sums = DeviceSums(network, program, self.device, fused)
         small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
-        self._matching = DeviceMatching(program, self.device, small, rows=self.sums.inputs)
-        table = np.pad(network.thresholds[:, columns_of(network, program)], ((1, 0), (0, 0)), mode="edge")
-        kind = torch.int32 if self.sums.fused and np.abs(table).max(initial=0) < 1 << 30 else torch.int64
-        self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, k): row n
-
-    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, inputs) uint8
-        """What states match, as the sums want it."""
-        return self._matching.matched(states).to(torch_module().uint8)
+        self.columns = self.sums.columns  # of next states
+        self._matching = DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
+        table = np.full((len(network.thresholds) + 1, self.columns), self.sums.beyond, dtype=np.int64)
+        table[1:, : program.bits] = network.thresholds[:, columns_of(network, program)]
+        table[0] = self.sums.beyond  # where nothing matches no bit is on, and no distance is at stake
+        kind = torch.int32 if self.sums.fused else torch.int64
+        self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, columns): row n
+        self._bits = program.bits
 
     def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States on the device, padded with bits that are never on."""
         return self._matching.tensor_of(states)
+
+    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, inputs) uint8
+        """What states match, as the sums want it."""
+        return self._matching.matched(states).to(torch_module().uint8)
 
     def following(self, matched: Any) -> Any:  # (batch, inputs) -> (batch, columns) bool
         """What the rules give."""
         return self._matching.written(matched)
 
     def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
-        """G - T for every bit."""
-        return self.sums(matched) - self._thresholds[n]
+        """G - T for every bit; far below 0 where nothing matches."""
+        return self.sums(matched) - self._thresholds[n, : self._bits]
+
+    def distances(self, matched: Any, n: Any, truth: Any) -> Any:  # ..., (batch, columns) bool -> (batch,)
+        """The smallest distance of each state's bits from being wrong."""
+        torch = torch_module()
+        if self.sums.fused:
+            return self.sums.distances(matched, n, truth.view(torch.uint8), self._thresholds)
+        over = self.over(matched, n)
+        return torch.where(truth[:, : self._bits], over, 1 - over).amin(dim=1)
 
 
 class IntegerDeviceEngine:

@@ -1,8 +1,10 @@
-"""From matched examples to sums in one kernel (Triton): the hidden layer never goes to memory.
+"""From matched examples to sums, or to how far each state is from an error, in one kernel (Triton).
 
-Both products are of float16 with sums in float32, on tensor cores, and exact: whole numbers up to 2^11 are exact in
-float16, and a sum of whole numbers is exact in float32 while no part of it reaches 2^24. Hidden values that may be
-larger are taken apart into two digits. A chunk of hidden units has its share in float32; shares are added in int32.
+The hidden layer never goes to memory. Both products are of float16 with sums in float32, on tensor cores, and exact:
+whole numbers up to 2^11 are exact in float16, and a sum of whole numbers is exact in float32 while no part of it
+reaches 2^24. A chunk of hidden units has its share in float32; shares are added in int32. Bounds from the weights say
+that no share is too large; that no hidden value is, the kernel itself sees, and if one was, all is done again with
+hidden values in two digits.
 """
 
 from __future__ import annotations
@@ -18,85 +20,131 @@ from bitwright.networks.integer import Bounds, IntegerNetwork
 
 _EXACT_HALF, _EXACT_SINGLE = 1 << 11, 1 << 24
 _DIGIT = 10  # bits of the lower digit of a hidden value
-_STATES, _EXAMPLES = 128, 64  # in a tile
-_MOST_OUTPUTS = 256
+_STATES, _EXAMPLES, _OUTPUTS = 128, 64, 128  # in a tile
 
 
 class FusedSums:
     """The sums of one network, on a CUDA device."""
 
     def __init__(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> None:
-        plan = _plan(network, bounds)
-        assert plan is not None
-        self._units, self._digits = plan
+        plans = _plans(network, bounds)
+        assert plans
+        self._plans, self._largest = plans, torch.zeros(1, dtype=torch.float32, device=device)
         width, self._outputs = network.shape.width, network.shape.outputs
         self.inputs = _EXAMPLES * -(-network.shape.inputs // _EXAMPLES)
-        self._columns = max(16, triton.next_power_of_2(self._outputs))
-        self._width = self._units * -(-width // self._units)
+        self._tile = min(_OUTPUTS, max(16, triton.next_power_of_2(self._outputs)))
+        self.columns = self._tile * -(-self._outputs // self._tile)
+        self._width = _UNITS[0] * -(-width // _UNITS[0])
         first = np.zeros((self.inputs, self._width), dtype=np.float16)
         first[: network.shape.inputs, :width] = network.first.T
-        last = np.zeros((self._width, self._columns), dtype=np.float16)
+        last = np.zeros((self._width, self.columns), dtype=np.float16)
         last[:width, : self._outputs] = network.last.T
         self._first, self._last = (torch.from_numpy(layer).to(device) for layer in (first, last))
+        self._none = torch.zeros(1, dtype=torch.int32, device=device)
+
+    @property
+    def plan(self) -> tuple[int, int]:
+        """Hidden units in a chunk, and digits of a hidden value, as they are now."""
+        return self._plans[0]
 
     @staticmethod
     def fits(network: IntegerNetwork, bounds: Bounds) -> bool:
         """Whether this kernel gives this network's sums exactly."""
-        return _plan(network, bounds) is not None
+        return bool(_plans(network, bounds))
 
     def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32
-        sums = torch.empty((len(matched), self._columns), dtype=torch.int32, device=matched.device)
-        grid = (triton.cdiv(len(matched), _STATES),)
-        _sum_up[grid](
-            matched, self._first, self._last, sums, len(matched), self._width,
-            self.inputs, self._columns, self._units, _STATES, _EXAMPLES, self._digits, _DIGIT,
-            num_warps=8, num_stages=3,
-        )  # fmt: skip
+        """The sums."""
+        sums = torch.empty((len(matched), self.columns), dtype=torch.int32, device=matched.device)
+        self._launch(matched, self._none, self._none, self._none, sums, judge=False)
         return sums[:, : self._outputs]
 
+    def distances(self, matched: Any, n: Any, truth: Any, thresholds: Any) -> Any:
+        """The smallest distance of a state's bits: G - T where a bit must be on, T + 1 - G where not.
 
-def _plan(network: IntegerNetwork, bounds: Bounds) -> tuple[int, int] | None:
-    """Hidden units in a chunk, and digits of a hidden value, with which every sum is exact; None if there are none."""
-    largest = int(bounds.hidden.max(initial=0))
-    too_many = network.shape.outputs > _MOST_OUTPUTS
-    if too_many or bounds.sums >= 1 << 31 or max(largest, -bounds.lowest) >= _EXACT_HALF << _DIGIT:
-        return None
-    digits = 1 if largest <= _EXACT_HALF else 2
-    sizes = bounds.hidden if digits == 1 else np.minimum(bounds.hidden, 1 << _DIGIT)
-    high = bounds.hidden >> _DIGIT
-    weights = np.abs(network.last.astype(np.int64))
-    for units in (128, 64, 32):
-        starts = np.arange(0, len(sizes), units)
-        share = max(int(np.add.reduceat(weights * part, starts, axis=1).max(initial=0)) for part in (sizes, high))
-        if share < _EXACT_SINGLE:
-            return units, digits
-    return None
+        (batch, inputs) uint8, (batch,) int64, (batch, columns) uint8, (largest n + 1, columns) int32 -> (batch,) int32.
+        Columns of no bit have a threshold so high that they are never the smallest.
+        """
+        smallest = torch.empty(len(matched), dtype=torch.int32, device=matched.device)
+        self._launch(matched, n, truth, thresholds, smallest, judge=True)
+        return smallest
+
+    def _launch(self, matched: Any, n: Any, truth: Any, thresholds: Any, found: Any, judge: bool) -> None:
+        while True:
+            units, digits = self.plan
+            if judge:
+                found.fill_(torch.iinfo(torch.int32).max)
+            self._largest.zero_()
+            grid = (triton.cdiv(len(matched), _STATES), self.columns // self._tile)
+            _sum_up[grid](
+                matched, self._first, self._last, n, truth, thresholds, found, self._largest,
+                len(matched), self.columns, self._width,
+                self.inputs, self._tile, units, _STATES, _EXAMPLES, digits, _DIGIT, judge,
+                num_warps=8, num_stages=3,
+            )  # fmt: skip
+            if digits == 2 or float(self._largest) <= _EXACT_HALF:
+                return
+            del self._plans[0]  # some state has too large a hidden value: from now on in two digits
+
+
+_UNITS = (128, 64, 32)  # hidden units in a chunk
+
+
+def _plans(network: IntegerNetwork, bounds: Bounds) -> list[tuple[int, int]]:
+    """Hidden units in a chunk, and digits of a hidden value, with which every sum is exact; the last is always so.
+
+    With one digit every hidden value must turn out to be at most 2^11.
+    """
+    largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest)
+    room = bounds.sums + bounds.thresholds + 1 < 1 << 31
+    if not room or largest >= _EXACT_HALF << _DIGIT:
+        return []
+    hidden, weights, plans = bounds.hidden, np.abs(network.last.astype(np.int64)), []
+    low = np.minimum(hidden, (1 << _DIGIT) - 1)
+    for digits, parts in ((1, [np.minimum(hidden, _EXACT_HALF)]), (2, [low, hidden >> _DIGIT])):
+        for units in _UNITS:
+            starts = np.arange(0, len(hidden), units)
+            if all(int(np.add.reduceat(weights * part, starts, axis=1).max()) < _EXACT_SINGLE for part in parts):
+                plans.append((units, digits))
+                break
+    return plans if plans and plans[-1][1] == 2 else []
 
 
 @triton.jit
 def _sum_up(
-    matched, first, last, sums, count, width,
+    matched, first, last, n, truth, thresholds, found, largest, count, columns, width: tl.constexpr,
     inputs: tl.constexpr, outputs: tl.constexpr, units: tl.constexpr, states: tl.constexpr, examples: tl.constexpr,
-    digits: tl.constexpr, digit: tl.constexpr,
+    digits: tl.constexpr, digit: tl.constexpr, judge: tl.constexpr,
 ):  # fmt: skip
-    """sums = relu(matched first) last, for a tile of states."""
+    """G = relu(matched first) last, for a tile of states and a tile of outputs; or the smallest distance."""
     state = tl.program_id(0).to(tl.int64) * states + tl.arange(0, states)
-    there = (state < count)[:, None]
-    unit, output, example = tl.arange(0, units), tl.arange(0, outputs), tl.arange(0, examples)
+    there = state < count
+    unit, example = tl.arange(0, units), tl.arange(0, examples)
+    output = tl.program_id(1) * outputs + tl.arange(0, outputs)
     total = tl.zeros((states, outputs), dtype=tl.int32)
+    highest = tl.zeros((states,), dtype=tl.float32)
     for begin in range(0, width, units):
         before = tl.zeros((states, units), dtype=tl.float32)
         for at in range(0, inputs, examples):
-            some = tl.load(matched + state[:, None] * inputs + at + example[None, :], there, 0).to(tl.float16)
+            some = tl.load(matched + state[:, None] * inputs + at + example[None, :], there[:, None], 0)
             weights = tl.load(first + (at + example)[:, None] * width + begin + unit[None, :])
-            before = tl.dot(some, weights, before)
+            before = tl.dot(some.to(tl.float16), weights, before)
         hidden = tl.maximum(before, 0.0)
-        after = tl.load(last + (begin + unit)[:, None] * outputs + output[None, :])
+        after = tl.load(last + (begin + unit)[:, None] * columns + output[None, :])
         if digits == 1:
+            highest = tl.maximum(highest, tl.max(hidden, axis=1))
             total += tl.dot(hidden.to(tl.float16), after).to(tl.int32)
         else:
             whole = hidden.to(tl.int32)
             low, high = whole & ((1 << digit) - 1), whole >> digit
             total += tl.dot(low.to(tl.float16), after).to(tl.int32)
             total += tl.dot(high.to(tl.float16), after).to(tl.int32) << digit
-    tl.store(sums + state[:, None] * outputs + output[None, :], total, there)
+    if digits == 1:
+        tl.atomic_max(largest, tl.max(highest, axis=0))
+    if judge:
+        row = tl.load(n + state, there, 0)
+        threshold = tl.load(thresholds + row[:, None] * columns + output[None, :])
+        wanted = tl.load(truth + state[:, None] * columns + output[None, :], there[:, None], 0)
+        distance = tl.where(wanted != 0, total - threshold, threshold + 1 - total)
+        tl.atomic_min(found + state, tl.min(distance, axis=1), there)
+    else:
+        tl.store(found + state[:, None] * columns + output[None, :], total, there[:, None])

@@ -81,9 +81,10 @@ class ActiveBlocksBatch(Batch):
         self._counters[loop.COUNTED] = sum(bool(after[0, bit]) for bit in counted)
         return 1
 
-    def turn_on(self, bits: Sequence[int]) -> None:
+    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:  # noqa: ARG002
         counters, config, program = self._counters, self._memory.config, self._tables.program
-        for block, mask in self._tables.places(bits).tolist():
+        for bit in bits:
+            block, mask = int(self._tables.block_of[bit]), 1 << int(self._tables.position[bit])
             now = int(config[block])
             resting = now & loop.RESTING
             if resting or (now == 0 and block not in self._tables.writes.empties):
@@ -103,12 +104,14 @@ class ActiveBlocksBatch(Batch):
         tables = self._tables
         return np.asarray(((self._memory.config[tables.block_of] >> tables.position) & 1).astype(bool)[np.newaxis])
 
-    def read(self, bits: IntArray) -> BoolArray:  # any shape; without making the whole state
+    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # without making the whole state
         tables = self._tables
-        return np.asarray(((self._memory.config[tables.block_of[bits]] >> tables.position[bits]) & 1).astype(bool))
+        found = ((self._memory.config[tables.block_of[bits]] >> tables.position[bits]) & 1).astype(bool)
+        return np.asarray(found if isinstance(rows, int) else found[np.newaxis])
 
     def bit(self, bit: int) -> BoolArray:
-        return self.read(np.array([bit]))
+        tables = self._tables
+        return np.array([bool(self._memory.config[tables.block_of[bit]] >> tables.position[bit] & 1)])
 
     def unchanged(self) -> BoolArray:
         return np.array([self._counters[loop.UNCHANGED] != 0])

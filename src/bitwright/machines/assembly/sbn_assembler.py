@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bitwright.bits import shorten
-from bitwright.errors import ProgramError, printable
+from bitwright.errors import problems_of
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
@@ -23,10 +23,8 @@ _STEPS = (SBN.instruction, USE)
 def load_sbn(path: str | Path) -> Code:
     """The code in a .sbn file; raises InputError for the file, ProgramError for what it says."""
     path = Path(path)
-    try:
+    with problems_of(path):
         return assemble(read_text(path, ".sbn"), path.stem)
-    except ProgramError as error:
-        raise ProgramError(error.problems, printable(str(path))) from None
 
 
 def assemble(text: str, name: str = "program") -> Code:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, ProgramError, printable
+from bitwright.errors import InputError, problems_of
 from bitwright.machines.assembly.names import Names
 from bitwright.machines.assembly.reading import InstructionSet, read
 from bitwright.machines.assembly.values import text_of
@@ -104,10 +104,8 @@ class Assembly:
 def load_sq(path: str | Path) -> Assembly:
     """The program in a .sq file; raises InputError for the file, ProgramError for what it says."""
     path = Path(path)
-    try:
+    with problems_of(path):
         return assemble_sq(read_text(path, ".sq"))
-    except ProgramError as error:
-        raise ProgramError(error.problems, printable(str(path))) from None
 
 
 def assemble_sq(text: str) -> Assembly:

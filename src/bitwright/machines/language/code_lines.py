@@ -33,6 +33,17 @@ class NoteLine:
 CodeLine = OperationLine | LabelLine | NoteLine
 
 
+def text_of(line: CodeLine, between: str, above: str = "") -> str:
+    """A line of assembly text, with this between operands and above notes."""
+    match line:
+        case LabelLine(label):
+            return f"{label}:"
+        case NoteLine(text):
+            return f"{above}; {text}"
+        case OperationLine(name, operands, target):
+            return f"    {name} {between.join((*operands, *([target] if target else [])))}".rstrip()
+
+
 def commented(description: str) -> list[str]:
     """A description as the comment that opens a text."""
     return [f"; {line}" for line in wrap_lines(printable(" ".join(description.split())), 110)]

@@ -10,7 +10,7 @@ import ast
 from itertools import takewhile
 
 from bitwright.bits import shorten
-from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine, OperationLine, commented, tidy
+from bitwright.machines.language.code_lines import LabelLine, NoteLine, OperationLine, commented, text_of, tidy
 from bitwright.machines.language.routines import read_source
 from bitwright.machines.language.sbn_code import SbnCoder
 from bitwright.machines.language.source import SourceProblems, Target
@@ -84,7 +84,7 @@ def compile_function(source: str, width: int = 8, name: str = "program") -> str:
     text += [f".word {word} {value}" for word, value in words.items() if value or word not in used]
     for before, line in zip([None, *lines], lines, strict=False):
         text += [""] if isinstance(line, NoteLine) and not isinstance(before, LabelLine) else []
-        text.append(_text_of(line))
+        text.append(text_of(line, " "))
     return "\n".join(text) + "\n"
 
 
@@ -106,13 +106,3 @@ def _start_values(body: list[Statement], inputs: tuple[str, ...]) -> dict[str, i
             break
         start[statement.target] = statement.value.constant
     return start
-
-
-def _text_of(line: CodeLine) -> str:
-    match line:
-        case LabelLine(label):
-            return f"{label}:"
-        case NoteLine(text):
-            return f"; {text}"
-        case OperationLine(name, operands, target):
-            return " ".join(("   ", name, *operands, *([target] if target else [])))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembly.subleq_assembler import MAX_WORDS, assemble_sq
-from bitwright.machines.language.code_lines import CodeLine, LabelLine, NoteLine, OperationLine, commented
+from bitwright.machines.language.code_lines import CodeLine, NoteLine, OperationLine, commented, text_of
 from bitwright.machines.language.expressions import PRINT, READ
 from bitwright.machines.language.routines import read_source
 from bitwright.machines.language.runtime import runtime
@@ -124,7 +124,7 @@ class _SubleqText:
             alone = name == self.main.name and not any(name in called for called in callers.values())
             code = self.coder.routine(routine, notes[prefix], once=alone)
             pieces.append([NoteLine(quoted[prefix][routine.line - 1]), *code])
-        text = "\n".join(_text_of(line) for piece in pieces for line in piece).lstrip("\n")
+        text = "\n".join(text_of(line, ", ", "\n") for piece in pieces for line in piece).lstrip("\n")
         used = {line.name for piece in pieces for line in piece if isinstance(line, OperationLine)}
         macros = [f"{body}\n" for macro, body in _MACROS.items() if macro in used]
         return "\n".join([*macros, text, "", *self._data(pieces)]).rstrip("\n") + "\n"
@@ -170,13 +170,3 @@ def _called(body: Iterable[Statement]) -> Iterator[str]:
                 ahead.append(condition)
             case Both(first, second):
                 ahead += [second, first]
-
-
-def _text_of(line: CodeLine) -> str:
-    match line:
-        case LabelLine(label):
-            return f"{label}:"
-        case NoteLine(text):
-            return f"\n; {text}"
-        case OperationLine(name, operands, target):
-            return f"    {name} {', '.join((*operands, *([target] if target else [])))}".rstrip()

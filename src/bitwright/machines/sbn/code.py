@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.errors import InputError, counted, suggestion
+from bitwright.program.algorithm import check_inputs
 
 MAX_WIDTH = 64
 MAX_SIZE = 65_536  # of instructions, and of words
@@ -89,14 +90,7 @@ class Code:
 
     def memory(self, values: Mapping[str, int]) -> list[int]:
         """The words with which a run on these input values starts."""
-        for name in values:
-            if name not in self.inputs:
-                known = f"it takes {listing(self.inputs)}" if self.inputs else "it takes no input"
-                raise InputError(f"{self.name} has no input '{name}'; {known}{suggestion(name, self.inputs)}")
-        missing = [name for name in self.inputs if name not in values]
-        if missing:
-            form = " ".join(f"{name}=NUMBER" for name in missing[:5])
-            raise InputError(f"{self.name} needs a value for {listing(missing)}; give {form}")
+        check_inputs(self.name, self.inputs, values)
         memory = list(self.words)
         for name, value in values.items():
             memory[self.names[name]] = check_word(value, self.width, f"input {name}")

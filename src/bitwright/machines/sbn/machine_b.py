@@ -22,7 +22,15 @@ def steps_per_instruction(sizes: Sizes) -> int:
 
 @lru_cache(maxsize=8)
 def machine_b(sizes: Sizes, halt: bool = True) -> Machine:
-    """Builds the machine; with `halt`, a flag rises at the address right behind the last instruction."""
+    """Builds the machine; with `halt`, a flag rises at the address right behind the last instruction.
+
+    >>> from bitwright import run
+    >>> from bitwright.machines import assemble
+    >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
+    >>> machine = machine_b(code.sizes)
+    >>> run(machine.algorithm(code), a=3, b=5).value
+    2
+    """
     return _MachineB(sizes, halt).build()
 
 

@@ -15,7 +15,14 @@ from bitwright.program.layout import IntArray
 
 @dataclass(frozen=True)
 class Machine:
-    """A computer made of templates. Every code of its sizes runs on it: instructions are part of the start state."""
+    """A computer made of templates. Every code of its sizes runs on it: instructions are part of the start state.
+
+    >>> from bitwright.machines import assemble, machine_b
+    >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
+    >>> machine = machine_b(code.sizes)
+    >>> machine.kind, machine.program
+    ('B', <Program: 171 bits, 104 blocks, 128 templates>)
+    """
 
     kind: str  # A or B
     sizes: Sizes
@@ -29,7 +36,15 @@ class Machine:
     phases: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # a phase begins when one of its bits is on
 
     def algorithm(self, code: Code) -> Algorithm:
-        """The code as an algorithm: its inputs and outputs are words of memory, by name and signed."""
+        """The code as an algorithm: its inputs and outputs are words of memory, by name and signed.
+
+        >>> from bitwright import run
+        >>> from bitwright.machines import assemble, machine_b
+        >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
+        >>> machine = machine_b(code.sizes)
+        >>> run(machine.algorithm(code), a=5, b=3).value
+        -2
+        """
         fed = {code.names[name] for name in code.inputs}
         start = list(self.always_on)
         for at, instruction in enumerate(code.instructions):
@@ -49,11 +64,25 @@ class Machine:
         )
 
     def memory(self, state: BoolArray) -> list[int]:
-        """The words of memory in a state at a boundary."""
+        """The words of memory in a state at a boundary.
+
+        >>> from bitwright.machines import assemble, machine_b
+        >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
+        >>> machine = machine_b(code.sizes)
+        >>> machine.memory(machine.algorithm(code).state({"a": 5, "b": 3}))
+        [5, 3]
+        """
         return [wrap(from_bits(state[bits]), self.sizes.width) for bits in self.memory_bits]
 
     def address(self, state: BoolArray) -> int:
-        """The address of the instruction that begins, in a state at a boundary."""
+        """The address of the instruction that begins, in a state at a boundary.
+
+        >>> from bitwright.machines import assemble, machine_b
+        >>> code = assemble(".width 4\\n.in a b\\n.out b\\nsub a b")
+        >>> machine = machine_b(code.sizes)
+        >>> machine.address(machine.algorithm(code).state({"a": 5, "b": 3}))
+        0
+        """
         return from_bits(state[list(self.address_bits)])
 
     def _word(self, name: str, code: Code) -> Word:

@@ -42,7 +42,13 @@ class Ports:
 
 @dataclass(frozen=True, eq=False)
 class MachineV:
-    """The program, and where memory, counter and flags are."""
+    """The program, and where memory, counter and flags are.
+
+    >>> from bitwright.machines.subleq import find_dialect
+    >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+    >>> machine.program
+    <Program: 701 bits, 328 blocks, 520 templates>
+    """
 
     shape: Shape
     timing: Timing
@@ -56,7 +62,13 @@ class MachineV:
     ports: Ports | None
 
     def start(self, image: Sequence[int], pc: int = 0) -> BoolArray:  # (k,)
-        """The state in which an image begins to run."""
+        """The state in which an image begins to run.
+
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> machine.memory(machine.start([6, 7, 3]))
+        [6, 7, 3, 0, 0, 0, 0, 0]
+        """
         memory = np.array(start_memory(self.shape, image), dtype=np.uint64)  # (words,)
         state = np.zeros(self.program.bits, dtype=bool)
         places = np.arange(self.shape.width, dtype=np.uint64)
@@ -66,22 +78,58 @@ class MachineV:
         return state
 
     def memory(self, state: BoolArray) -> list[int]:
-        """The words, unsigned. A result lands `timing.depth + 1` steps after the boundary that follows it."""
+        """The words, unsigned. A result lands `timing.depth + 1` steps after the boundary that follows it.
+
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> machine.memory(machine.start([6, 7, -1]))
+        [6, 7, 255, 0, 0, 0, 0, 0]
+        """
         weights = np.uint64(1) << np.arange(self.shape.width, dtype=np.uint64)
         return [int(word) for word in (state[self.memory_bits] * weights).sum(axis=1, dtype=np.uint64)]
 
     def address(self, state: BoolArray) -> int:
-        """The address of the instruction that begins, at a boundary."""
+        """The address of the instruction that begins, at a boundary.
+
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> machine.address(machine.start([6, 7, 3], pc=3))
+        3
+        """
         return from_bits(state[self.address_bits])
 
     def halted_at(self, state: BoolArray) -> int:
-        """The address at which a halted machine stands, once its state is a fixed point."""
+        """The address at which a halted machine stands, once its state is a fixed point.
+
+        >>> from bitwright import run
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> machine.halted_at(run(machine.algorithm([0, 0, 8])).state)
+        8
+        """
         after = from_bits(state[self.next_bits])
         stopped_inside = self.fault is not None and bool(state[self.fault])  # then 3 has been added already
         return (after - 3) % (1 << self.shape.width) if stopped_inside else after
 
+    def position(self, state: BoolArray) -> int | None:
+        """The address of the instruction that begins, that waits for its host or at which it has halted; else None."""
+        if state[self.halt]:
+            return self.halted_at(state)
+        if state[self.boundary]:
+            return self.address(state)
+        if self.ports and (state[self.ports.request] or state[self.ports.offer]):  # 3 has been added already
+            return (from_bits(state[self.next_bits]) - 3) % (1 << self.shape.width)
+        return None
+
     def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
-        """The machine with an image as an algorithm that halts; what it shows is its counter and its flags."""
+        """The machine with an image as an algorithm that halts; what it shows is its counter and its flags.
+
+        >>> from bitwright import run
+        >>> from bitwright.machines.subleq import find_dialect
+        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+        >>> run(machine.algorithm([0, 0, 8])).outputs
+        {'next': 8}
+        """
         start = np.flatnonzero(self.start(image))
         outputs = [Word("next", tuple(self.next_bits.tolist()))]
         return Algorithm(
@@ -96,7 +144,15 @@ class MachineV:
 
 @lru_cache(maxsize=4)
 def machine_v(shape: Shape) -> MachineV:
-    """Builds the machine; refuses, before it begins, a size for which there is not enough memory."""
+    """Builds the machine; refuses, before it begins, a size for which there is not enough memory.
+
+    >>> from bitwright import run
+    >>> from bitwright.machines.subleq import find_dialect
+    >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
+    >>> image = [6, 7, 3, 0, 0, 8, 2, 5]  # M[7] - M[6], then 0 - 0, which goes to 8, outside
+    >>> machine.memory(run(machine.algorithm(image)).state)[7]
+    3
+    """
     check_memory(shape)
     timing, b = Timing(shape), Builder()
     memory, port, subtractor = Memory(b, timing), Port(b, timing), Subtractor(b, timing)

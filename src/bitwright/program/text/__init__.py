@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from bitwright.errors import ProgramError, printable
+from bitwright.errors import printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import expand
 from bitwright.program.text.parser import parse_statements
+from bitwright.text.scanner import opening_comment
 
 __all__ = ["parse"]
 
@@ -23,14 +22,5 @@ def parse(text: str, name: str = "program") -> Algorithm:
     >>> parse(text)
     Algorithm 'program': 2 bits, 2 blocks, 1 template
     """
-    try:
-        return expand(parse_statements(text), name, _opening_comment(text))
-    except ProgramError as error:
-        raise ProgramError(error.problems, name) from None
-
-
-def _opening_comment(text: str) -> str:
-    """The comment lines at the top of a file, as one paragraph."""
-    block = re.match(r"(?:[ \t]*#[^\n]*\n?)*", text)
-    lines = block.group().splitlines() if block else []
-    return printable(" ".join(line.strip().lstrip("#").strip() for line in lines).strip())
+    with problems_of(name):
+        return expand(parse_statements(text), name, printable(opening_comment(text, "#")))

@@ -11,8 +11,8 @@ from bitwright.errors import Problem, listing
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.reach import possible
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import Token
 from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.text.scanner import Token
 
 
 def doubts(text: str, algorithm: Algorithm) -> list[Problem]:

@@ -16,10 +16,10 @@ from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import Token
 from bitwright.program.text.parser import SyntaxTree, parse_plain
 from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
+from bitwright.text.scanner import Token
 
 MAX_BITS = 10_000_000
 MAX_WORK = 30_000_000  # a program of a million templates needs about five million

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.errors import InputError, ProgramError, printable
+from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
 from bitwright.text.scanner import unix_lines
@@ -23,11 +23,8 @@ def load(path: str | Path) -> Algorithm:
     Algorithm 'double': 2 bits, 1 block, 1 template
     """
     path = Path(path)
-    try:
-        algorithm = parse(read_text(path), printable(path.stem))
-    except ProgramError as error:
-        raise ProgramError(error.problems, printable(str(path))) from None
-    return algorithm
+    with problems_of(path):
+        return parse(read_text(path), printable(path.stem))
 
 
 def read_text(path: Path, suffix: str = ".bw") -> str:

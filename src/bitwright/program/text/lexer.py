@@ -1,67 +1,59 @@
-"""Rule text to tokens, each with its line and column."""
+"""Rule text to statements, each a list of tokens; a statement may take several lines."""
 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem
-from bitwright.text.scanner import Token as Token
+from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
+STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt", "matches", "examples")
 
-
-class TokenKind(StrEnum):
-    NAME = "name"
-    NUMBER = "number"
-    SIGN = "sign"
-    END = "end"
-
-
-_TOKEN = re.compile(
-    r"(?P<space>[ \t\r\f]+|\\\r?\n)|(?P<comment>\#[^\n]*)|(?P<newline>\n)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>[0-9]+)"
-    r"|(?P<sign>\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>])"
+_SCANNER = Scanner(
+    {
+        "comment": r"\#.*",
+        "name": NAME,
+        "number": "[0-9]+",
+        "sign": r"\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>]",
+        "joint": r"\\\r?$",
+        "other": r"[^ \t\r\f]",
+    }
 )
-_KINDS = {str(kind): kind for kind in TokenKind}
+_STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
+_STATEMENT = re.compile(rf"[ \t]*(?:{'|'.join(STATEMENTS)})\b")
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
-    """The statements of a text: one list of tokens a line, each closed by an END token.
+    """The statements of a text, each closed by a token of kind `end`.
 
-    A line goes on after a backslash or inside brackets. What no token starts with is a problem, and skipped.
+    A line goes on after a backslash or inside brackets; but a bracket left open does not swallow the statements below
+    it. A statement with a character that no token has is a problem, and given to `broken`.
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
-    line, line_start, depth, at, spoilt = 1, 0, 0, 0, False
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        column = at - line_start + 1
-        if found is None:  # one problem a line is enough, and the line says nothing more
-            if not spoilt:
-                problems.append(Problem(line, column, f"unexpected character {shorten(text[at])!r}"))
-            spoilt, at = True, at + 1
-            continue
-        at = found.end()
-        kind, piece = found.lastgroup, found.group()
-        if kind == "newline":
-            if depth == 0 or _STATEMENT.match(text, at):
-                _close(broken if spoilt else statements, current, line, column)
-                current, depth, spoilt = [], 0, False
-        elif kind in _KINDS:
-            depth = max(0, depth + (piece in "([") - (piece in ")]"))
-            current.append(Token(_KINDS[kind], piece, line, column))
-        if "\n" in piece:
-            line, line_start = line + 1, at
-    _close(broken if spoilt else statements, current, line, len(text) - line_start + 1)
+    depth, joined = 0, False
+    for line, source in enumerate(lines_of(text), start=1):
+        if current and not joined and (depth == 0 or _STATEMENT.match(source)):
+            _close(current, statements, problems, broken)
+            current, depth = [], 0
+        found = _SCANNER.pieces(source, line)
+        for token in found:
+            if token.kind == "sign":
+                depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
+        current[-2 if joined else -1 :] = found  # in place of the end of the line above
+        joined = len(found) > 1 and found[-2].kind == "joint"
+    _close(current, statements, problems, broken)
     return statements
 
 
-# A bracket left open must not swallow the statements below it.
-_STATEMENT = re.compile(r"[ \t]*(?:let|bits|block|when|input|output|start|steps|halt|matches|examples)\b")
-
-
-def _close(statements: list[list[Token]], current: list[Token], line: int, column: int) -> None:
-    if current:
-        statements.append([*current, Token(TokenKind.END, "", line, column)])
+def _close(
+    tokens: list[Token], statements: list[list[Token]], problems: list[Problem], broken: list[list[Token]]
+) -> None:
+    strange = next((token for token in tokens if token.kind in _STRANGE), None)
+    if strange is not None:  # one problem is enough, and the statement says nothing more
+        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}"))
+        tokens = [token for token in tokens if token.kind not in _STRANGE]
+    if len(tokens) > 1:
+        (statements if strange is None else broken).append(tokens)

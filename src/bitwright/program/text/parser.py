@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import MAX_NUMBER, Token, TokenKind, tokenize
+from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, tokenize
 from bitwright.program.text.plain import split_plain
+from bitwright.text.scanner import END, Token
 
 MAX_PROBLEMS = 1_000
 MAX_DEPTH = 50  # nested parentheses
-STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt", "matches", "examples")
 
 
 @dataclass
@@ -70,18 +70,18 @@ class _Line:
 
     def take(self) -> Token:
         token = self.next
-        if token.kind is not TokenKind.END:
+        if token.kind != END:
             self.at += 1
         return token
 
     def accept(self, text: str) -> Token | None:
-        return self.take() if self.next.text == text and self.next.kind is not TokenKind.END else None
+        return self.take() if self.next.text == text and self.next.kind != END else None
 
     def expect(self, text: str, form: str) -> Token:
         return self.accept(text) or self.refuse(f"expected '{text}'", form)
 
     def name(self, what: str, form: str) -> Token:
-        if self.next.kind is not TokenKind.NAME:
+        if self.next.kind != "name":
             self.refuse(f"expected {what}", form)
         if self.next.text in KEYWORDS:
             raise _Refused(self.next, f"'{self.next.text}' is a word of the language; choose another name ({form})")
@@ -91,7 +91,7 @@ class _Line:
 
     def refuse(self, expected: str, form: str) -> Token:
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
-        typo = self.next.kind is TokenKind.NAME and self.next.text not in KEYWORDS
+        typo = self.next.kind == "name" and self.next.text not in KEYWORDS
         hint = suggestion(self.next.text, known) if typo else ""
         raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
 
@@ -124,7 +124,7 @@ class _Line:
             hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
             raise _Refused(token, f"unknown statement {token}{hint}")
         statement = readers[token.text](token)
-        if self.next.kind is not TokenKind.END:
+        if self.next.kind != END:
             self.refuse("expected the end of the line", _FORMS[token.text])
         return statement
 
@@ -137,7 +137,7 @@ class _Line:
     def bits(self, token: Token) -> syntax.BitsDeclaration:
         form = _FORMS["bits"]
         items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
-        while not items or self.next.kind is TokenKind.NAME:
+        while not items or self.next.kind == "name":
             name = self.name("a name", form)
             extents: list[syntax.Expression] = []
             if self.accept("["):
@@ -157,7 +157,7 @@ class _Line:
         tests = [self.test(form)]
         while not self.accept("write"):
             self.accept("and")
-            if self.next.kind is not TokenKind.NAME or self.next.text in KEYWORDS:
+            if self.next.kind != "name" or self.next.text in KEYWORDS:
                 self.refuse("expected another condition or 'write'", form)
             tests.append(self.test(form))
         targets = self.references(form)
@@ -170,7 +170,7 @@ class _Line:
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
                 raise _Refused(left.token, f"expected 'write', found {left.token}{hint}")
             self.refuse(f"expected '=' or '!=' after {left.token}", form)
-        if self.next.kind is TokenKind.NAME and self.tokens[self.at + 1].text == "[":
+        if self.next.kind == "name" and self.tokens[self.at + 1].text == "[":
             return syntax.Test(left, same, self.reference(form))
         return syntax.Test(left, same, self.expression(form))
 
@@ -182,7 +182,7 @@ class _Line:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
         name = None
-        if self.next.kind is TokenKind.NAME and not self._named(self.next.text):
+        if self.next.kind == "name" and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
             self.take()
         return syntax.PortLine(token, name, self.references(form), signed)
@@ -206,7 +206,7 @@ class _Line:
 
     def references(self, form: str) -> tuple[syntax.BitRef, ...]:
         found = [self.reference(form)]
-        while self.next.kind is TokenKind.NAME and self.next.text not in KEYWORDS:
+        while self.next.kind == "name" and self.next.text not in KEYWORDS:
             found.append(self.reference(form))
         return tuple(found)
 
@@ -277,7 +277,7 @@ class _Line:
 
     def atom(self, form: str) -> syntax.Expression:
         token = self.next
-        if token.kind is TokenKind.NUMBER:
+        if token.kind == "number":
             if len(token.text) > 10 or int(token.text) >= MAX_NUMBER:
                 raise _Refused(token, f"a number must be below 2^31, got {token}")
             return syntax.Number(self.take(), int(token.text))
@@ -285,7 +285,7 @@ class _Line:
             inner = self.nested(opened, form, self.expression)
             self.expect(")", form)
             return inner
-        if token.kind is TokenKind.NAME and token.text not in KEYWORDS:
+        if token.kind == "name" and token.text not in KEYWORDS:
             return syntax.Name(self.take())
         self.refuse("expected a number or a name", form)
         raise AssertionError  # refuse never returns

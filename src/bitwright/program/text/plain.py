@@ -18,9 +18,9 @@ from bitwright.errors import InputError
 from bitwright.program.assemble import BlockFamily, Picks, RuleFamily
 from bitwright.program.families import WrittenAt, WrittenOut
 from bitwright.program.layout import KEYWORDS, Layout
-from bitwright.program.text.lexer import Token, TokenKind
 from bitwright.program.text.rows import Budget
 from bitwright.program.text.syntax import PlainLine, PlainLines
+from bitwright.text.scanner import Token
 
 _BIT = rf"(?!(?:{'|'.join(sorted(KEYWORDS))})\b)[A-Za-z_][A-Za-z0-9_]{{0,63}}(?:\[[0-9]{{1,9}}(?:,[0-9]{{1,9}})*\])?"
 _TEST = rf"{_BIT}!?=[01]"
@@ -47,7 +47,7 @@ def split_plain(text: str) -> tuple[str, dict[int, PlainLines]]:
         keyword = "when" if members is None else "block"
         column = text.index(keyword, start) - start + 1
         if run is None or between.strip(" \t\r\n"):
-            run = runs[line] = PlainLines(Token(TokenKind.NAME, keyword, line, column), [], [])
+            run = runs[line] = PlainLines(Token("name", keyword, line, column), [], [])
             rest += [between, "when"]
         else:
             rest.append("\n" * between.count("\n"))

@@ -13,7 +13,8 @@ from bitwright.program.assemble import Picks
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import MAX_NUMBER, Token
+from bitwright.program.text.lexer import MAX_NUMBER
+from bitwright.text.scanner import Token
 
 
 class Refused(Exception):  # noqa: N818

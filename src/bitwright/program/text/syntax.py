@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bitwright.program.text.lexer import Token
+from bitwright.text.scanner import Token
 
 # Expressions over whole numbers.
 

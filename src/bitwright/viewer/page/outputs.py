@@ -19,7 +19,6 @@ from bitwright.theory.closed_form import FloatArray, variance, weights
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.viewer.page.blob import Blob
 
-CLOSED_FORM = ("templates", "limit")
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
 CLOSEST = 32
 
@@ -33,7 +32,7 @@ def outputs_data(
     """
     rounding = check_rounding(run.rounding or "calibrated")
     examples = run.examples or trace.program.templates
-    closed = run.engine in CLOSED_FORM
+    closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
     blob.integers("n", n)
     blob.integers("wrong", wrong)
@@ -46,7 +45,7 @@ def outputs_data(
         _store(run, trace, n, examples, blob, None if few else closest)
     kinds = np.unique(n)
     w, deviation = weights(kinds, examples, run.kind), np.sqrt(variance(kinds, examples, run.kind))
-    random = closed or run.engine == "kernel"  # the deviation of one network; others have none to show
+    random = run.networks is None  # then the deviation of one network is shown; those that are there have none
     blob.integers("table_n", kinds)
     blob.reals("table_w0", w.unmatched)
     blob.reals("table_gap", w.gap)
@@ -56,7 +55,7 @@ def outputs_data(
         "examples": examples,
         "stored": stored,
         "deviations": random,
-        "followed": run.engine != "templates",
+        "followed": run.rounding is not None,
         "closest": closest,
         "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
     }
@@ -122,7 +121,7 @@ def _margins(
     program = trace.program
     w = weights(n, examples, run.kind)
     gap, unmatched = np.where(n > 0, w.gap, 1)[:, None], w.unmatched[:, None]
-    if run.engine in CLOSED_FORM:
+    if run.closed_form:
         if rounding == "calibrated":  # zhat is a whole number, never closer than this to 1/2
             return np.where(n > 0, 0.5, np.inf)[:, None]
         writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))

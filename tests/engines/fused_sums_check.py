@@ -1,0 +1,68 @@
+"""Run by test_integer_engine in a process of its own, in Triton's interpreter: the fused kernel beside NumPy."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import torch
+from whole import choices, indicator, odd_program, trained, whole, with_weights
+
+from bitwright import Algorithm, addition, parse
+from bitwright.checking.exhaustion.judges import IntegerJudge, Truth
+from bitwright.engines.integer.fused import FusedSums
+from bitwright.engines.integer.sums import ExactSums
+from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import Bounds, columns_of
+
+
+def large() -> tuple[Algorithm, IntegerNetwork]:
+    """20 blocks of which all may match, with weights of 127: hidden values up to 2,540."""
+    rules = ["bits x[20]"]
+    for i in range(1, 21):
+        rules += [f"block x[{i}]", f"when x[{i}]=1 write x[{i}]"]
+    algorithm = parse("\n".join([*rules, "input x", "output x", "steps 1", ""]), name="twenty")
+    network = whole(algorithm.program, 96)
+    first = network.first.copy()
+    first[:40] = 127
+    return algorithm, with_weights(network, first=first)
+
+
+def check(algorithm: Algorithm, network: IntegerNetwork, most: int = 300) -> dict[str, object]:
+    program = algorithm.program
+    if program.templates == 20:
+        chosen = [tuple(range(20)), tuple(range(16)), tuple(range(17)), (), (3,)] * 10
+    else:
+        chosen = list(choices(program))[:most]
+    matched = indicator(program, chosen)
+    bounds = Bounds.of(network, program)
+    fused = FusedSums(network, bounds, torch.device("cpu"))
+    given = torch.zeros((len(matched), fused.inputs), dtype=torch.uint8)
+    given[:, : program.templates] = torch.from_numpy(matched)
+    wanted = ExactSums(network, program).products(matched)
+    sums = fused(given).numpy()
+    n = given.sum(dim=1)
+    truth = torch.zeros((len(matched), fused.columns), dtype=torch.uint8)
+    truth[:, : program.bits] = torch.from_numpy(Truth(program)(matched))
+    table = np.full((len(network.thresholds) + 1, fused.columns), bounds.sums + bounds.thresholds, dtype=np.int32)
+    table[1:, : program.bits] = network.thresholds[:, columns_of(network, program)]
+    distances = fused.distances(given, n, truth, torch.from_numpy(table)).numpy()
+    some = n.numpy() > 0
+    return {
+        "states": len(matched),
+        "sums differ": int((sums != wanted).sum()),
+        "distances differ": int((distances != IntegerJudge(program, network)(matched).distance)[some].sum()),
+        "digits": fused.plan[1],
+        "largest": int(bounds.hidden.max()),
+    }
+
+
+print(
+    json.dumps(
+        {
+            "addition": check(addition(3), trained()),
+            "odd": check(odd_program(), whole(odd_program().program, 96)),
+            "large": check(*large()),
+        }
+    )
+)

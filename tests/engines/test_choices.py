@@ -1,0 +1,44 @@
+"""What a choice says about an engine by its name is what the engine says of itself."""
+
+from __future__ import annotations
+
+import pytest
+
+import bitwright
+from bitwright import InputError, addition
+from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.engines.make import ENGINES
+from bitwright.networks import Network, Plan, Recipe, train
+
+ADDER = addition(2)
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return train(ADDER.program, Recipe(512, plan=Plan(momentum=True)))[0]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_choice_and_its_engine_agree(name: str, network: Network) -> None:
+    choice = EngineChoice(name)
+    engine = choose_engine(ADDER, choice, [network] if choice.runs_trained else None)
+    assert engine.name == name
+    assert choice.has_networks == (engine.networks is not None) == (engine.seed is not None) == engine.fallible
+    assert choice.runs_trained == bool(engine.digests)
+    assert engine.closed_form == (engine.decisions is not None)
+    done = bitwright.run(ADDER, {"p": 1, "q": 1}, engine=engine)
+    assert (done.networks, done.closed_form) == (engine.networks, engine.closed_form)
+
+
+def test_only_one_engine_solves_and_one_trains() -> None:
+    assert [name for name in ENGINES if EngineChoice(name).solves] == ["kernel"]
+    assert [name for name in ENGINES if EngineChoice(name).trains] == ["network"]
+
+
+def test_a_network_is_used_or_refused_but_never_left_out(network: Network) -> None:
+    assert bitwright.validate(ADDER, network=network).task.engine.name == "network"
+    assert bitwright.validate(ADDER).task.engine.name == "limit"
+    assert bitwright.run(ADDER, {"p": 1, "q": 1}, network=network).engine == "network"
+    for ask in (bitwright.validate, lambda *a, **k: bitwright.run(a[0], {"p": 1, "q": 1}, **k)):
+        with pytest.raises(InputError, match="go with the engine network, not limit"):
+            ask(ADDER, engine="limit", network=network)

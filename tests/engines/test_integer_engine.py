@@ -1,0 +1,185 @@
+"""Whole numbers in NumPy, in compiled loops and in PyTorch: the same sums as Python's integers, to the last bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from whole import (
+    choices,
+    indicator,
+    odd_program,
+    rules_by_hand,
+    step_by_hand,
+    sums_by_hand,
+    trained,
+    whole,
+    with_weights,
+)
+
+from bitwright import Algorithm, InputError, addition, multiplication, run
+from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.engines.integer.engine import IntegerEngine
+from bitwright.engines.integer.sums import ExactSums
+from bitwright.engines.make import network_engine
+from bitwright.networks import IntegerNetwork
+
+CASES = {"addition": addition(3), "odd": odd_program(), "one bit": addition(1)}
+
+
+def network_of(name: str) -> IntegerNetwork:
+    return trained() if name == "addition" else whole(CASES[name].program, 96)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_engine_gives_the_sums_of_python_in_every_state(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    from bitwright.engines.integer.device import DeviceSums
+
+    algorithm, network = CASES[name], network_of(name)
+    chosen = list(choices(algorithm.program))
+    matched = indicator(algorithm.program, chosen)
+    wanted = np.array([sums_by_hand(network, state) for state in chosen])
+    exact = ExactSums(network, algorithm.program)
+    assert exact.arithmetic == "float32"
+    assert (exact.products(matched) == wanted).all()
+    assert (exact.compiled(matched) == wanted).all()
+    device = DeviceSums(network, algorithm.program, torch.device("cpu"))
+    assert (device(torch.from_numpy(matched.astype(np.uint8))).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_state_steps_as_python_says(name: str) -> None:
+    pytest.importorskip("torch")
+    from bitwright.engines.integer.device import IntegerDeviceEngine
+
+    algorithm, network = CASES[name], network_of(name)
+    domain = StatesDomain(algorithm.program)
+    states = np.array([domain.state((number, 0)) for number in range(domain.size)])
+    wanted = [step_by_hand(algorithm.program, network, tuple(algorithm.program.match(s).tolist())) for s in states]
+    margins = []
+    for engine in (
+        IntegerEngine(algorithm.program, network),
+        IntegerDeviceEngine(algorithm.program, network, device="cpu"),
+    ):
+        batch = engine.begin(states)
+        batch.step()
+        assert batch.states().tolist() == wanted
+        margins.append(batch.margin())
+    assert np.allclose(*margins, rtol=1e-12)
+
+
+@pytest.mark.parametrize("extreme", [-127, -128, 127])
+def test_weights_at_the_limits_of_a_byte(extreme: int) -> None:
+    """All weights as large as they can be: sums of nearly 2^31 / 8 for these sizes, exact everywhere."""
+    algorithm = addition(3)
+    network = trained()
+    full = np.full_like(network.first, abs(extreme) if extreme > 0 else extreme)
+    full[::2] = 127
+    last = np.full_like(network.last, extreme)
+    changed = with_weights(network, first=full, last=last)
+    chosen = list(choices(algorithm.program))
+    sums = ExactSums(changed, algorithm.program)
+    matched = indicator(algorithm.program, chosen)
+    wanted = np.array([sums_by_hand(changed, state) for state in chosen])
+    assert (sums.products(matched) == wanted).all()
+    assert (sums.compiled(matched) == wanted).all()
+    assert np.abs(wanted).max() == sums.bounds.sums
+
+
+def wide_network(width: int) -> tuple[Algorithm, IntegerNetwork]:
+    """All weights 127: the largest sum is 127 * 127 * blocks * width."""
+    algorithm = addition(3)
+    network = trained()
+    first = np.full((width, network.first.shape[1]), 127, dtype=np.int8)
+    last = np.full((network.last.shape[0], width), 127, dtype=np.int8)
+    return algorithm, with_weights(network, first=first, last=last)
+
+
+@pytest.mark.parametrize("width", [22_190, 22_192, 40_000])
+def test_sums_around_the_limit_of_32_bits(width: int) -> None:
+    """127 * 127 * 6 * 22,190 is just below 2^31, and with 22,192 units it is above."""
+    algorithm, network = wide_network(width)
+    sums = ExactSums(network, algorithm.program)
+    assert (sums.bounds.sums < 2**31) == (width == 22_190)
+    everything = indicator(algorithm.program, [max(choices(algorithm.program), key=len)])
+    assert (sums.products(everything) == 127 * 127 * 6 * width).all()
+    assert (sums.compiled(everything) == 127 * 127 * 6 * width).all()
+
+
+def test_thresholds_that_leave_no_room_are_refused() -> None:
+    algorithm, network = addition(3), trained()
+    for value in (2**62, -(2**63)):
+        thresholds = network.thresholds.copy()
+        thresholds[0, 0] = value
+        with pytest.raises(InputError, match="do not fit 64 bits"):
+            ExactSums(with_weights(network, thresholds=thresholds), algorithm.program)
+
+
+def test_a_negative_threshold_needs_the_gate() -> None:
+    """Where nothing matches all sums are 0, above a negative threshold; the next state is all zero even so."""
+    program = addition(2).program
+    network = whole(program, 64)
+    low = with_weights(network, thresholds=np.full_like(network.thresholds, -(10**9)))
+    batch = IntegerEngine(program, low).begin(np.array([[False] * program.bits, [True] * program.bits]))
+    batch.step()
+    assert batch.states().any(axis=1).tolist() == [False, True]
+    assert np.isinf(batch.margin()).tolist() == [True, False]
+
+
+def test_all_products_through_one_network_are_those_of_python() -> None:
+    algorithm = multiplication(2)
+    engine = network_engine(algorithm.program, [whole(algorithm.program, 1_024)])
+    names = [word.name for word in algorithm.inputs]
+    for p in range(4):
+        for q in range(4):
+            assert run(algorithm, dict(zip(names, (p, q), strict=True)), engine=engine).value == p * q
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    program, network = addition(3).program, trained()
+    with pytest.raises(InputError, match="exactly 0 where one example"):
+        network_engine(program, [network], "sign")
+    with pytest.raises(InputError, match="one at a time, got 2"):
+        network_engine(program, [network, network])
+    with pytest.raises(InputError, match="no precision to choose"):
+        network_engine(program, [network], precision="bfloat16")
+    with pytest.raises(InputError, match="another program"):
+        network_engine(addition(2).program, [network])
+
+
+def test_rules_and_network_agree_in_every_state_of_a_good_network() -> None:
+    """What certificates rest on, by hand."""
+    program, network = addition(3).program, trained()
+    assert all(step_by_hand(program, network, m) == rules_by_hand(program, m) for m in choices(program))
+
+
+@pytest.fixture(scope="module")
+def fused() -> dict[str, Any]:
+    pytest.importorskip("triton", reason="Triton is for Linux; the fused kernel is optional")
+    script = Path(__file__).parent / "fused_sums_check.py"
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("case", ["addition", "odd", "large"])
+def test_the_fused_kernel_gives_the_same_sums_and_distances(fused: dict[str, Any], case: str) -> None:
+    assert fused[case]["states"] > 20
+    assert fused[case]["sums differ"] == 0
+    assert fused[case]["distances differ"] == 0
+
+
+def test_hidden_values_too_large_for_one_digit_are_seen(fused: dict[str, Any]) -> None:
+    """`large` has hidden values above 2^11, which the kernel notices; the others stay with one digit."""
+    assert fused["large"]["digits"] == 2
+    assert fused["large"]["largest"] > 2**11
+    assert fused["addition"]["digits"] == 1

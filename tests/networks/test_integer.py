@@ -1,0 +1,190 @@
+"""Networks of whole numbers: how they come from trained ones, and what their files refuse."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save
+from whole import odd_program, trained, whole, with_weights
+
+from bitwright import InputError, addition, load_network
+from bitwright.engines.integer.engine import IntegerEngine
+from bitwright.engines.network import NetworkEngine
+from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
+from bitwright.networks.integer import Bounds
+from bitwright.networks.store import load_network as load_floats
+from bitwright.networks.store import read_about
+from bitwright.theory.closed_form import weights
+
+
+def test_numbers_are_whole_and_as_short_as_asked() -> None:
+    for bits in (8, 5, 2):
+        network = trained(weight_bits=bits)
+        most = 2 ** (bits - 1) - 1
+        assert network.first.dtype == network.last.dtype == np.int8
+        assert network.thresholds.dtype == np.int64
+        assert max(np.abs(network.first).max(), np.abs(network.last).max()) == most
+
+
+def test_thresholds_are_those_of_calibrated_rounding() -> None:
+    """In units of sums: halfway between no match and one, beside what c writers bring (theory.md)."""
+    network, program = trained(), addition(3).program
+    for n in (1, 3, 6):
+        w = weights(n, program.templates)
+        scale = float(network.units[n - 1] / w.gap)
+        for column, writers in enumerate(network.writers):
+            wanted = (writers * float(w.unmatched) + float(w.gap) / 2) * scale
+            assert network.thresholds[n - 1, column] == np.floor(wanted)
+
+
+def test_rounding_to_8_bits_costs_almost_nothing_and_to_2_bits_a_lot() -> None:
+    program = addition(3).program
+    float_network = train(program, Recipe(1_024, plan=Plan(momentum=True)))[0]
+    _, fine = quantize([float_network], program, 8)
+    _, coarse = quantize([float_network], program, 2)
+    assert fine.margin_before == coarse.margin_before > 0.15
+    assert fine.margin > fine.margin_before - 0.03
+    assert coarse.margin < coarse.margin_before - 0.1
+
+
+def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
+    program = addition(3).program
+    members = [train(program, Recipe(128, member=m, start="random", plan=Plan(momentum=True)))[0] for m in range(4)]
+    together, _ = quantize(members, program)
+    assert together.shape.width == 4 * 128
+    assert together.rounded.members == 4
+    assert together.rounded.sources == tuple(member.digest for member in members)
+    states = np.random.default_rng(0).random((200, program.bits)) < 0.5
+    said, _ = IntegerEngine(program, together).outputs(states)
+    average, _ = NetworkEngine(program, members, "calibrated").outputs(states)
+    assert np.abs(said - average).max() < 0.05
+    assert np.abs(average).max() > 0.9
+
+
+def test_networks_that_were_trained_otherwise_do_not_become_one() -> None:
+    program = addition(2).program
+    plan = Plan(momentum=True)
+    one, other = train(program, Recipe(64, plan=plan))[0], train(program, Recipe(64, plan=plan, padding=3))[0]
+    with pytest.raises(InputError, match="trained alike"):
+        quantize([one, other], program)
+    with pytest.raises(InputError, match="another program"):
+        quantize([one], addition(3).program)
+    with pytest.raises(InputError, match="2 to 8 bits, got 9"):
+        quantize([one], program, 9)
+    with pytest.raises(InputError, match="at least one"):
+        quantize([], program)
+
+
+def test_padding_has_thresholds_and_no_columns() -> None:
+    program = addition(2).program
+    padded = whole(program, 512, padding=20)
+    assert padded.first.shape == (512, program.templates)
+    assert padded.examples == program.templates + 20
+
+
+def test_bounds_are_reached_and_not_passed() -> None:
+    """By every state of a small program, whose sums are added up in every order by the absolute values."""
+    from whole import choices, sums_by_hand
+
+    algorithm = odd_program()
+    network = whole(algorithm.program, 64)
+    bounds = Bounds.of(network, algorithm.program)
+    first = network.first.astype(int)
+    hidden = np.array([np.maximum(first[:, list(m)].sum(axis=1), 0) for m in choices(algorithm.program)])
+    assert (hidden.max(axis=0) <= bounds.hidden).all()
+    assert (hidden.max(axis=0) == bounds.hidden).any()
+    assert max(abs(g) for m in choices(algorithm.program) for g in sums_by_hand(network, m)) <= bounds.sums
+
+
+def test_a_file_gives_the_same_network_again(tmp_path: Path) -> None:
+    program, network, path = addition(3).program, trained(), tmp_path / "net.safetensors"
+    save_network(network, program, path)
+    again = load_any_network(path, program)
+    assert isinstance(again, IntegerNetwork)
+    assert again.digest == network.digest
+    for name in ("first", "last", "thresholds"):
+        assert (getattr(again, name) == getattr(network, name)).all()
+        assert not getattr(again, name).flags.writeable
+    about = read_about(path)
+    assert about.integer
+    assert about.width == 512
+    assert load_network(path, program).digest == network.digest
+    with pytest.raises(InputError, match="whole numbers already"):
+        load_floats(path, program)
+    with pytest.raises(InputError, match="another program"):
+        load_any_network(path, addition(4).program)
+
+
+def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with safe_open(path, framework="numpy") as file:
+        return json.loads(file.metadata()["bitwright"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+@pytest.mark.parametrize("tensor", ["first", "last", "thresholds"])
+def test_a_flipped_number_is_refused(tmp_path: Path, tensor: str) -> None:
+    program, path = addition(3).program, tmp_path / "net.safetensors"
+    save_network(trained(), program, path)
+    document, tensors = parts_of(path)
+    tensors[tensor][0, 0] ^= 1
+    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    with pytest.raises(InputError, match="is damaged"):
+        load_any_network(path, program)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("weight_bits", 9, "weight_bits must be a whole number from 2 to 8"),
+        ("members", 3, "do not fit 3 members"),
+        ("gain", -1.0, "gain must be a number"),
+        ("gain", None, "gain must be a number"),
+        ("writers", [1, 0], "ascending writers|shapes"),
+        ("writers", [0, 1, 2, 3, 4], "do not fit"),
+        ("sources", [], "do not fit 1 members"),
+        ("sha256", "0" * 64, "is damaged"),
+        ("format", "bitwright network 2", "unknown|has|of type"),
+    ],
+)
+def test_a_hostile_field_is_refused(tmp_path: Path, field: str, value: object, message: str) -> None:
+    program, path = addition(3).program, tmp_path / "net.safetensors"
+    save_network(trained(), program, path)
+    document, tensors = parts_of(path)
+    document[field] = value
+    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    with pytest.raises(InputError, match=message):
+        load_any_network(path, program)
+
+
+@pytest.mark.parametrize("how", ["type", "shape", "missing", "more"])
+def test_other_tensors_are_refused(tmp_path: Path, how: str) -> None:
+    program, path = addition(3).program, tmp_path / "net.safetensors"
+    save_network(trained(), program, path)
+    document, tensors = parts_of(path)
+    if how == "type":
+        tensors["thresholds"] = tensors["thresholds"].astype(np.float64)
+    elif how == "shape":
+        tensors["thresholds"] = tensors["thresholds"][:-1]
+    elif how == "missing":
+        del tensors["thresholds"]
+    else:
+        tensors["more"] = tensors["first"]
+    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    with pytest.raises(InputError):
+        load_any_network(path, program)
+
+
+def test_numbers_cannot_be_changed_in_memory() -> None:
+    network = trained()
+    with pytest.raises(ValueError, match="read-only"):
+        network.first[0, 0] = 1
+    with pytest.raises(InputError, match="one width"):
+        with_weights(network, first=network.first[:-1])
+    with pytest.raises(InputError, match="int8"):
+        with_weights(network, first=network.first.astype(np.int16))  # type: ignore[arg-type]
+    assert replace(network).digest == network.digest
