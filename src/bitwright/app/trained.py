@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
     """The network files that say a size; beside an engine that takes none they are refused when it begins."""
+    from bitwright.app.engines import EngineChoice
+
     files: tuple[Path, ...] = options["files"]
     if not files or not EngineChoice(options["engine"]).runs_trained or is_of_cells(files[0]):
         return ()
