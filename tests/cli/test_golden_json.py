@@ -35,6 +35,7 @@ CASES: dict[str, list[str]] = {
     "show-network": ["show", NET],
     "certify-network": ["certify", "addition", "--network", NET, "--domain", "runs"],
     "certify-state": ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"],
+    "export": ["export", NET, "--to", "vnnlib", "-o", "{folder}/net.vnnlib"],
     "cache": ["cache"],
 }
 # What has to be there first.
@@ -43,10 +44,11 @@ BEFORE = {
     "show-network": [*TRAIN, "--integer"],
     "certify-network": [*TRAIN, "--integer"],
     "certify-state": [*TRAIN, "--integer"],
+    "export": [*TRAIN, "--integer"],
 }
 # Keys whose values depend on the clock, the machine or the version.
 PASSING = {
-    *("seconds", "evaluations_per_second", "file", "folder", "bytes", "version", "arithmetic"),
+    *("seconds", "evaluations_per_second", "file", "files", "folder", "bytes", "version", "arithmetic"),
     *("digest", "loss", "error"),
 }
 # Of networks also those that depend on the last bits of their weights.

@@ -19,6 +19,8 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
     b = Builder()
     p, q, c = b.bits("p", l), b.bits("q", l), b.bits("c", l)
     ripple_carry(b, p, q, c, l)
+    i = span(1, l)
+    b.cell(p[i], c[i])
     b.when(c[l] == 1).write(c[l])  # the last carry is the top bit of the sum, and stays
 
     start: tuple[int, ...] = ()
@@ -27,6 +29,7 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
         ticks = b.bits("counter", 2 * l)
         i = span(1, 2 * l)
         b.block(ticks[i])
+        b.cell(ticks[i])
         i = span(1, 2 * l - 1)
         b.when(ticks[i] == 1).write(ticks[i + 1])
         b.when(ticks[2 * l] == 1).write(ticks[2 * l])

@@ -19,7 +19,7 @@ from bitwright.version import __version__
 
 VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
-    *("validate", "certify", "size", "dataset", "train", "quantize", "ensemble", "cache"),
+    *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
     *("asm", "disasm", "compile", "figure", "completion"),
 )
 

@@ -1,7 +1,13 @@
-"""A trained network as an ONNX model, for other people's run times: encoded inputs to outputs, scales folded in."""
+"""Networks as ONNX models, for other people's run times.
+
+Trained weights map encoded inputs to outputs, scales folded in. Whole numbers map matched examples, 0 or 1 each, to the
+next state by operators on integers alone, so that every run time gives the same bits; or, where float32 is exact, to
+the sums G by the three operators that verifiers of networks read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,10 +16,12 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.files.storage import write_atomically
+from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.network import Network
 from bitwright.program import Program
 
 OPSET = 17
+EXACT = 1 << 24  # whole numbers up to here, and sums of them that stay below, are exact in float32
 _MAX_BYTES = 2**31 - 2**20  # protocol buffers hold no more
 
 
@@ -28,27 +36,120 @@ def onnx_module() -> Any:
 
 def save_onnx(network: Network, program: Program, path: Path) -> None:
     """Writes MatMul, Relu, MatMul on inputs of shape (batch, K), with the program's id as metadata."""
-    onnx = onnx_module()
-    from onnx import TensorProto, helper, numpy_helper
-
     shape = network.shape
-    if network.first.nbytes + network.last.nbytes > _MAX_BYTES:
-        raise InputError(f"a network of width {shape.width:,} is larger than the 2 GiB an ONNX file may have")
-    graph = helper.make_graph(
-        [
-            helper.make_node("MatMul", ["inputs", "first"], ["before"]),
-            helper.make_node("Relu", ["before"], ["hidden"]),
-            helper.make_node("MatMul", ["hidden", "last"], ["outputs"]),
-        ],
-        "bitwright",
-        [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["batch", shape.inputs])],
-        [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["batch", shape.outputs])],
-        [
-            numpy_helper.from_array((network.first.T / np.sqrt(shape.inputs)).astype(np.float32), "first"),
-            numpy_helper.from_array((network.last.T / np.sqrt(shape.width)).astype(np.float32), "last"),
-        ],
-    )
+    first = (network.first.T / np.sqrt(shape.inputs)).astype(np.float32)
+    last = (network.last.T / np.sqrt(shape.width)).astype(np.float32)
+    _save_layers(first, last, {"program_id": program.id}, path)
+
+
+def save_sums_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
+    """Writes a network of whole numbers as MatMul, Relu, MatMul in float32: matched examples to the sums G.
+
+    Raises InputError unless that is exact: no hidden value and no part of a sum may reach 2^24.
+    """
+    check_exact_in_float32(network, program)
+    about = {"program_id": program.id, "network_sha256": network.digest}
+    _save_layers(network.first.T.astype(np.float32), network.last.T.astype(np.float32), about, path)
+
+
+def check_exact_in_float32(network: IntegerNetwork, program: Program) -> None:
+    """Raises InputError unless sums and thresholds are exact in float32, in whatever order sums are taken."""
+    check_belongs(network, program)
+    bounds = Bounds.of(network, program)
+    largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, bounds.sums, bounds.thresholds + 1)
+    if largest >= EXACT:
+        raise InputError(
+            f"sums and thresholds of this network reach {largest:,}, and float32 is exact below {EXACT:,} only; a "
+            "narrower network, or one with fewer --weight-bits, may do"
+        )
+
+
+def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
+    """Writes a network of whole numbers in operators on integers: `matched` (batch, K) to `next` and `sums` (batch, k).
+
+    `matched` is uint8, 1 for each example that the state matches; `next` is bool; `sums` are int32, or int64 where the
+    bounds ask for it. Where nothing matches all of `next` is false.
+    """
+    check_belongs(network, program)
+    bounds = Bounds.of(network, program)
+    small = max(bounds.sums, bounds.thresholds) < 1 << 31
+    kind = np.int32 if small else np.int64
+    if max(int(bounds.hidden.max(initial=0)), -bounds.lowest) >= 1 << 31:
+        raise InputError("the hidden values of this network do not fit the 32 bits that ONNX's integer product gives")
+    onnx_module()
+    from onnx import TensorProto, helper
+
+    wide = TensorProto.INT32 if small else TensorProto.INT64
+    node = helper.make_node
+    nodes = [
+        node("MatMulInteger", ["matched", "first"], ["before"]),  # int32
+        node("Cast", ["before"], ["before_wide"], to=wide),
+        node("Max", ["before_wide", "zero"], ["hidden"]),
+        node("Cast", ["last"], ["last_wide"], to=wide),
+        node("MatMul", ["hidden", "last_wide"], ["sums"]),
+        node("Cast", ["matched"], ["counts"], to=TensorProto.INT64),
+        node("ReduceSum", ["counts", "examples_axis"], ["n"], keepdims=0),
+        node("Sub", ["n", "one"], ["n_less_one"]),
+        node("Max", ["n_less_one", "none"], ["row"]),
+        node("Gather", ["thresholds", "row"], ["thresholds_of_n"], axis=0),
+        node("Gather", ["thresholds_of_n", "writers_column"], ["limits"], axis=1),
+        node("Greater", ["sums", "limits"], ["above"]),
+        node("Greater", ["n", "none"], ["some"]),
+        node("Unsqueeze", ["some", "examples_axis"], ["some_column"]),
+        node("And", ["above", "some_column"], ["next"]),
+    ]
+    tensors = {
+        "first": network.first.T,
+        "last": network.last.T,
+        "zero": np.array(0, dtype=kind),
+        "one": np.array(1, dtype=np.int64),
+        "none": np.array(0, dtype=np.int64),
+        "examples_axis": np.array([1], dtype=np.int64),
+        "thresholds": network.thresholds.astype(kind),
+        "writers_column": columns_of(network, program).astype(np.int64),
+    }
+    shape = network.shape
+    inputs = [helper.make_tensor_value_info("matched", TensorProto.UINT8, ["batch", shape.inputs])]
+    outputs = [
+        helper.make_tensor_value_info("next", TensorProto.BOOL, ["batch", shape.outputs]),
+        helper.make_tensor_value_info("sums", wide, ["batch", shape.outputs]),
+    ]
+    about = {"program_id": program.id, "network_sha256": network.digest}
+    _save(nodes, inputs, outputs, tensors, about, path)
+
+
+def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path) -> None:
+    """MatMul, Relu, MatMul in float32."""
+    onnx_module()
+    from onnx import TensorProto, helper
+
+    nodes = [
+        helper.make_node("MatMul", ["inputs", "first"], ["before"]),
+        helper.make_node("Relu", ["before"], ["hidden"]),
+        helper.make_node("MatMul", ["hidden", "last"], ["outputs"]),
+    ]
+    inputs = [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["batch", first.shape[0]])]
+    outputs = [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["batch", last.shape[1]])]
+    _save(nodes, inputs, outputs, {"first": first, "last": last}, about, path)
+
+
+def _save(
+    nodes: Sequence[Any],
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    tensors: Mapping[str, Any],
+    about: Mapping[str, str],
+    path: Path,
+) -> None:
+    onnx = onnx_module()
+    from onnx import helper, numpy_helper
+
+    if sum(tensor.nbytes for tensor in tensors.values()) > _MAX_BYTES:
+        width = tensors["first"].shape[1]
+        raise InputError(f"a network of width {width:,} is larger than the 2 GiB an ONNX file may have")
+    stored = [numpy_helper.from_array(np.ascontiguousarray(tensor), name) for name, tensor in tensors.items()]
+    graph = helper.make_graph(nodes, "bitwright", inputs, outputs, stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
-    helper.set_model_props(model, {"program_id": program.id})
+    helper.set_model_props(model, dict(about))
     onnx.checker.check_model(model)
     write_atomically(path, model.SerializeToString())

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import Problem, ProgramError, listing
+from bitwright.program.cells import Cells
 from bitwright.program.families import Families, NumberedRows, WrittenAt, WrittenOut
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
@@ -30,6 +31,15 @@ class Picks:
 @dataclass(frozen=True)
 class BlockFamily:
     """The blocks of one line, a row each; or of many lines that were written out."""
+
+    count: int
+    members: Picks
+    origin: WrittenAt | WrittenOut
+
+
+@dataclass(frozen=True)
+class CellFamily:
+    """The cells of one line, a row each: the blocks of the bits that it names, in that order."""
 
     count: int
     members: Picks
@@ -55,6 +65,7 @@ def assemble(
     already_reported: Container[str] = (),
     incomplete: bool = False,
     array_families: Sequence[str] = (),
+    cells: Sequence[CellFamily] = (),
 ) -> Program:
     """The Program made of these families; raises ProgramError with every problem there is.
 
@@ -69,6 +80,7 @@ def assemble(
         problems.append(Problem(0, 0, "a program needs at least one template"))
     arranged = _arrange_blocks(layout, blocks, declared or {}, already_reported, problems)
     templates = _arrange_templates(layout, rules, arranged, problems)
+    grouped = _arrange_cells(layout, cells, arranged, problems) if cells and not problems else None
     if problems:
         raise ProgramError(problems)
     return Program(
@@ -81,6 +93,7 @@ def assemble(
         write_bits=templates.write_bits,
         block_families=arranged.rows.families(arranged.order),
         rule_families=templates.families,
+        grouped=grouped,
         array_families=tuple(array_families) or tuple(declaration.name for declaration in layout.fields),
     )
 
@@ -157,6 +170,42 @@ def _arrange_blocks(
     position[block_bits] = np.arange(len(block_bits)) - np.repeat(start[:-1], np.diff(start))
     sound = np.append(~faulty[by_first_bit], False)
     return _Blocks(start, block_bits, block_of, position, sound, source, by_first_bit)
+
+
+def _arrange_cells(
+    layout: Layout, families: Sequence[CellFamily], blocks: _Blocks, problems: list[Problem]
+) -> Cells | None:
+    """Every block is in just one cell; a cell has its blocks in the order in which its bits are first named."""
+    source = NumberedRows((family.count, family.origin) for family in families)
+    rows = _numbered([(family.count, family.members.rows) for family in families])
+    owned = blocks.block_of[_joined([family.members.bits for family in families])]
+    count = len(blocks.start) - 1
+    by_row = np.argsort(rows, kind="stable")
+    rows, owned = rows[by_row], owned[by_row]
+    _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once in a row, where it is first named
+    firsts = np.sort(firsts)
+    rows, owned = rows[firsts], owned[firsts]
+
+    def names(block: int) -> str:
+        bits = blocks.bits[blocks.start[block] : blocks.start[block + 1]]
+        return " ".join(layout.name_of(int(bit)) for bit in bits)
+
+    order = np.argsort(owned, kind="stable")
+    twice = order[1:][owned[order][1:] == owned[order][:-1]]
+    for _, which in source.by_family(rows[twice]):
+        at = twice[which[0]]
+        problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells"))
+    absent = _absent(owned, count)
+    if len(absent):
+        more = f" (and {len(absent) - 1:,} more blocks)" if len(absent) > 1 else ""
+        problems.append(
+            source.origins[0].problem(f"the block {names(int(absent[0]))} is in no cell; add a 'cell' for it{more}")
+        )
+    if problems:
+        return None
+    present = np.unique(rows)
+    start = np.append(np.searchsorted(rows, present), len(rows))
+    return Cells(start, owned, source.families(present))
 
 
 @dataclass(frozen=True)

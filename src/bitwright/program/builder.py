@@ -23,7 +23,7 @@ import numpy as np
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
-from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
 from bitwright.program.program import Program
@@ -79,6 +79,7 @@ class Builder:
         self._array_families: list[str] = []
         self._blocks: list[BlockFamily] = []
         self._rules: list[RuleFamily] = []
+        self._cells: list[CellFamily] = []
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
         self._already_reported: set[str] = set()  # names in blocks that could not be made
@@ -125,6 +126,27 @@ class Builder:
         if len(self._problems) > before:
             self._already_reported.update(member.field.name for member in members)
 
+    def cell(self, *members: Ref) -> None:
+        """Declares cells, one for each row of its members' index: the blocks of these bits, in this order.
+
+        A network that is trained on one cell of each kind runs the program at every size.
+
+        >>> from bitwright import index_range
+        >>> b = Builder()
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), index_range(1, 4)
+        >>> b.block(p[i])
+        >>> b.block(q[i])
+        >>> b.when(p[i] == 1).write(q[i])
+        >>> b.cell(p[i], q[i])
+        >>> [str(kind) for kind in b.build().kinds.kinds]
+        ['1 block, 1 example, 1 port, 2 local states']
+        """
+        members = checked_refs(members, "a cell")
+        origin = _caller(" ".join(("cell", *dict.fromkeys(member.field.name for member in members))))
+        count = self._rows(members, origin)
+        if count is not None:
+            self._cells.append(CellFamily(count, self._picks(members, count, origin), origin))
+
     def when(self, *conditions: Condition) -> Rule:
         """Starts a rule: the bits named here have these values, the other bits of their block are 0.
 
@@ -163,6 +185,7 @@ class Builder:
                 self._already_reported,
                 incomplete,
                 array_families=self._array_families,
+                cells=self._cells,
             )
         except ProgramError as error:
             raise ProgramError([*problems, *error.problems]) from None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bitwright.errors import counted
 from bitwright.lazy import Shown
+from bitwright.program.cells import CellKinds, Cells, cell_kinds, each_block
 from bitwright.program.families import Families
 from bitwright.program.layout import IntArray, Layout
 
@@ -54,6 +55,7 @@ class Program(Shown):
     block_families: Families  # the lines, or calls of a Builder, that blocks come from
     rule_families: Families  # the same for templates
     array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
+    grouped: Cells | None = None  # blocks in cells, where they were grouped; like families it is not part of the id
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -137,6 +139,18 @@ class Program(Shown):
         place = np.empty(self.bits, dtype=np.int64)
         place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
         return _frozen(place)
+
+    # Cells.
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The blocks in groups; without a grouping every block is a cell."""
+        return each_block(self.block_families) if self.grouped is None else self.grouped
+
+    @cached_property
+    def kinds(self) -> CellKinds:
+        """The kinds of its cells, and how their ports are wired."""
+        return cell_kinds(self, self.cells)
 
     # Matching, Eq. (5).
 

@@ -17,7 +17,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.accuracy import signed_gaps
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.rounding import Rounding, Thresholds
 
 Outputs = NDArray[np.floating]  # (members, states, k)
 
@@ -62,16 +62,8 @@ class TestSet:
         return np.repeat(found, self.times, axis=0), np.repeat(sigma, self.times)
 
     def thresholds(self, rounding: Rounding, kind: Kind) -> FloatArray:  # (P, k)
-        """The outputs above which bits are set, as theory/rounding.py has it: 0, or c w0 + (w1 - w0)/2.
-
-        Infinite for bits that are off whatever the networks say: masked ones, and all where nothing matches.
-        """
-        writers, w = self.examples.program.writers, weights(self.n, self.examples.examples, kind)
-        if rounding == "sign":
-            found = np.where(writers > 0, 0.0, np.inf) + np.zeros((len(self.n), 1))
-        else:
-            found = w.unmatched[:, None] * writers + w.gap[:, None] / 2
-        return np.where((self.n > 0)[:, None], found, np.inf)
+        """The outputs above which bits are set; infinite for bits that are off whatever the networks say."""
+        return Thresholds.of(rounding, self.n, self.examples.program.writers, self.examples.examples, kind).at
 
 
 class LimitMembers:

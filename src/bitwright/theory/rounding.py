@@ -6,6 +6,7 @@ encoding); only `calibrated` uses it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -29,6 +30,37 @@ def check_rounding(name: str) -> Rounding:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Where a rounding decides: a bit is set if its output is above `at`; margins are measured in `unit`.
+
+    `at` is infinite for bits that are off whatever the outputs are: all of them where nothing matches and, under
+    `sign`, those that nothing writes, because their mean is exactly 0 and any noise would decide them.
+    """
+
+    at: FloatArray  # (batch, k)
+    unit: FloatArray  # (batch,)
+    at_stake: BoolArray  # (batch,) whether there is a margin: not where nothing matches, nor at n = 1 under `sign`
+
+    @classmethod
+    def of(
+        cls,
+        rounding: Rounding,
+        matches: IntArray,  # (batch,)
+        writers: IntArray,  # (k,)
+        examples: int,
+        kind: Kind = "ntk",
+    ) -> Thresholds:
+        """sign: 0 (Section 6). calibrated: c w0 + (w1 - w0)/2, halfway between no matching writer and one."""
+        some = matches > 0
+        if rounding == "sign":
+            masked = np.where(writers > 0, 0.0, np.inf)
+            return cls(np.where(some[:, None], masked, np.inf), np.ones(len(matches)), matches > 1)
+        w = weights(matches, examples, kind)
+        at = w.unmatched[:, None] * writers + w.gap[:, None] / 2
+        return cls(np.where(some[:, None], at, np.inf), np.where(some, w.gap, 1.0), some)
+
+
 def round_outputs(
     outputs: FloatArray,  # (batch, k)
     matches: IntArray,  # (batch,)
@@ -40,19 +72,10 @@ def round_outputs(
 ) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
     """The bits that outputs stand for, and how far each state was from having a bit rounded the other way.
 
-    sign: a bit is set if its output is above 0 (Section 6); bits that nothing writes are masked to 0, because their
-    mean is exactly 0 and any noise would decide them. The margin is the smallest distance from 0 among written bits.
-    calibrated: the output is turned into an estimate of the number of matching writers,
-    zhat = (F - c w0)/(w1 - w0), and a bit is set if that is above 1/2. The margin is the smallest |zhat - 1/2|.
-    Where nothing matches, the next state is all zero; there, and at n = 1 under `sign`, no margin is at stake.
+    Under `calibrated` the margin is the smallest |zhat - 1/2|, with zhat = (F - c w0)/(w1 - w0) the estimate of how
+    many writers match; under `sign` the smallest |F|. What lies within `tolerance` of a threshold counts as at it.
     """
-    if rounding == "sign":
-        written = writers > 0
-        bits = (outputs > tolerance) & written
-        distance = np.abs(outputs[:, written]).min(axis=1, initial=np.inf)
-        return bits & (matches > 0)[:, None], np.where(matches > 1, distance, np.inf)
-    w = weights(matches, examples, kind)
-    gap = np.where(matches > 0, w.gap, 1)[:, None]
-    estimate = (outputs - w.unmatched[:, None] * writers) / gap
-    margin = np.abs(estimate - 0.5).min(axis=1)
-    return (estimate > 0.5) & (matches > 0)[:, None], np.where(matches > 0, margin, np.inf)
+    found = Thresholds.of(rounding, matches, writers, examples, kind)
+    over = outputs - found.at
+    margin = np.abs(over).min(axis=1, initial=np.inf) / found.unit
+    return over > tolerance, np.where(found.at_stake, margin, np.inf)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.findings import Judged
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.errors import InputError
@@ -22,7 +23,8 @@ from bitwright.networks import Network
 from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Thresholds
 
 _ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 _SMALLEST = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below it a product may lose its digits, or become 0
@@ -44,18 +46,19 @@ class FloatJudge:
         self._last = np.ascontiguousarray(network.last.T, dtype=np.float64)  # (width, k)
         self._first_size, self._last_size = np.abs(self._first), np.abs(self._last)
 
-    def __call__(self, matched: BoolArray) -> Judged:
-        parts = [self._judge(matched[at : at + _STATES]) for at in range(0, len(matched), _STATES)]
+    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
+        parts = [self._judge(matched[at : at + _STATES], own) for at in range(0, len(matched), _STATES)]
         n, distance, wrong, undecided = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(n, distance, wrong, undecided)
 
-    def worst_bit(self, matched: BoolArray) -> int:  # (1, K)
+    def worst_bit(self, matched: BoolArray, own: slice = ALL) -> int:  # (1, K)
         """The bit that is nearest to being wrong, or most wrong."""
         signed, error, _ = self._margins(matched)
-        return int((signed - error)[0].argmin())
+        return (own.start or 0) + int((signed - error)[0, own].argmin())
 
-    def _judge(self, matched: BoolArray) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
+    def _judge(self, matched: BoolArray, own: slice) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
         signed, error, n = self._margins(matched)
+        signed, error = signed[:, own], error[:, own]
         some = n > 0
         wrong = (signed < -error).any(axis=1) & some
         distance = (signed - error).min(axis=1)
@@ -64,12 +67,10 @@ class FloatJudge:
     def _margins(self, matched: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:  # (batch, k) twice, (batch,)
         """How far each bit is on the right side of its threshold, by how much that may be off, and n."""
         n = np.count_nonzero(matched, axis=1)
-        some = n > 0
         outputs, error = self.outputs(matched, np.maximum(n, 1))
-        w = weights(n, self._examples, self._kind)
-        gap = np.where(some, w.gap, 1)[:, None]
-        over = (outputs - w.unmatched[:, None] * self._writers) / gap - 0.5
-        error = error / gap + _THRESHOLD_SLACK
+        found = Thresholds.of("calibrated", n, self._writers, self._examples, self._kind)
+        unit = found.unit[:, None]
+        over, error = (outputs - found.at) / unit, error / unit + _THRESHOLD_SLACK
         return np.where(self._truth(matched), over, -over), error, n
 
     def outputs(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)

@@ -1,0 +1,136 @@
+"""The pattern: one cell of each kind side by side, an ordinary small program on which a network is trained.
+
+Its bits are those of the cells' blocks, and a bit for every port; ports are blocks without templates. Bits are named by
+the number of the kind, so that a pattern can be read back from its own text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from bitwright.program.cells import Kind
+from bitwright.program.layout import IntArray
+from bitwright.program.program import Program
+
+_BLOCK_BIT = re.compile(r"kind(\d+)_block(\d+)\[(\d+)\]", re.ASCII)
+_PORT_BIT = re.compile(r"kind(\d+)_port\[(\d+)\]", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Some kinds, sorted by content.
+
+    >>> from bitwright import addition
+    >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
+    >>> pattern.program
+    <Program: 12 bits, 10 blocks, 8 templates>
+    """
+
+    kinds: tuple[Kind, ...]
+
+    @classmethod
+    def of(cls, kinds: Iterable[Kind]) -> Pattern:
+        """The pattern of these kinds, each once."""
+        return cls(tuple(sorted(set(kinds))))
+
+    @cached_property
+    def program(self) -> Program:
+        """All cells side by side."""
+        names: list[str] = []
+        blocks: list[list[str]] = []
+        templates: list[tuple[int, int, list[str]]] = []
+        for number, kind in enumerate(self.kinds, 1):
+            ports = [f"kind{number}_port[{port}]" for port in range(1, len(kind.ports) + 1)]
+            local = 0
+            for place, (bits, configurations) in enumerate(kind.blocks, 1):
+                own = [f"kind{number}_block{place}[{bit}]" for bit in range(1, bits + 1)]
+                names += own
+                blocks.append(own)
+                for configuration in configurations:
+                    writes = [port for port, of in zip(ports, kind.ports, strict=True) if local in of]
+                    templates.append((len(blocks) - 1, configuration, writes))
+                    local += 1
+            names += ports
+            blocks += [[port] for port in ports]
+        return Program.from_tables(names, blocks, templates)
+
+    @cached_property
+    def first_template(self) -> IntArray:  # (kinds + 1,)
+        """Where the templates of each kind begin in the pattern's program."""
+        return np.cumsum([0, *(kind.templates for kind in self.kinds)])
+
+    def port_bits(self, kind: int) -> slice:
+        """The bits that are the ports of a kind."""
+        before = sum(sum(bits for bits, _ in one.blocks) + len(one.ports) for one in self.kinds[:kind])
+        own = before + sum(bits for bits, _ in self.kinds[kind].blocks)
+        return slice(own, own + len(self.kinds[kind].ports))
+
+    @property
+    def local_states(self) -> int:
+        """Of all kinds together: each kind alone, not side by side."""
+        return sum(kind.local_states for kind in self.kinds)
+
+    def place_of(self, kind: Kind) -> int | None:
+        """The number of a kind in the pattern; None if it is not there."""
+        return self._places.get(kind)
+
+    @cached_property
+    def _places(self) -> dict[Kind, int]:
+        return {kind: number for number, kind in enumerate(self.kinds)}
+
+
+def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
+    """The pattern whose program has these bits and templates; None if they are those of another program."""
+    found = [_BLOCK_BIT.fullmatch(bit) or _PORT_BIT.fullmatch(bit) for bit in bits]
+    if not bits or any(match is None for match in found):
+        return None
+    kinds = []
+    texts = iter(examples)
+    numbered = [(int(match[1]), match.re is _PORT_BIT, match) for match in found if match]
+    by_text = groupby(texts, key=_kind_of_text)
+    templates = {kind: list(lines) for kind, lines in by_text}
+    for kind, members in groupby(numbered, key=lambda item: item[0]):
+        table = _read_kind([(is_port, match) for _, is_port, match in members], templates.get(kind, []))
+        if table is None:
+            return None
+        kinds.append(table)
+    pattern = Pattern.of(kinds)
+    same = list(pattern.program.layout.names) == list(bits) and [
+        pattern.program.template_text(t) for t in range(pattern.program.templates)
+    ] == list(examples)
+    return pattern if same and len(pattern.kinds) == len(kinds) else None
+
+
+def _kind_of_text(text: str) -> int:
+    match = re.match(r"when kind(\d+)_", text, re.ASCII)
+    return int(match[1]) if match else -1
+
+
+def _read_kind(members: Sequence[tuple[bool, re.Match[str]]], texts: Sequence[str]) -> Kind | None:
+    sizes: dict[int, int] = {}
+    ports: dict[str, list[int]] = {}
+    for is_port, match in members:
+        if is_port:
+            ports[match[0]] = []
+        else:
+            sizes[int(match[2])] = max(sizes.get(int(match[2]), 0), int(match[3]))
+    configs: dict[int, list[int]] = {place: [] for place in sizes}
+    for number, text in enumerate(texts):
+        when, _, write = text.removeprefix("when ").partition(" write ")
+        tests = [_BLOCK_BIT.fullmatch(test.rpartition("=")[0]) for test in when.split()]
+        if any(test is None for test in tests) or any(bit not in ports for bit in write.split()):
+            return None
+        place = int(tests[0][2])  # type: ignore[index]
+        if place not in configs:
+            return None
+        configs[place].append(sum((test[-1] == "1") << at for at, test in enumerate(when.split())))
+        for bit in write.split():
+            ports[bit].append(number)
+    blocks = tuple((sizes[place], tuple(configs[place])) for place in sorted(sizes))
+    return Kind(blocks, tuple(sorted(tuple(own) for own in ports.values())))

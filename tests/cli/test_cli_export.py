@@ -1,0 +1,79 @@
+"""`bitwright export`: files for other people's tools, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bitwright.cli.main import main
+
+pytest.importorskip("onnx")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("networks")
+    common = ["train", "addition", "--bits", "2", "--width", "64", "-q"]
+    assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
+    assert main([*common, "--integer", "-o", str(place / "whole.safetensors"), "--onnx", str(place / "at.onnx")]) == 0
+    assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0
+    return place
+
+
+def test_training_writes_what_export_writes(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "net.onnx"
+    assert main(["export", str(folder / "whole.safetensors"), "--to", "onnx", "-o", str(output), "-q"]) == 0
+    assert output.read_bytes() == (folder / "at.onnx").read_bytes()
+
+
+@pytest.mark.parametrize(("network", "inputs"), [("trained", "inputs"), ("whole", "matched")])
+def test_onnx_of_either_kind(network: str, inputs: str, folder: Path, tmp_path: Path) -> None:
+    import onnx
+
+    output = tmp_path / "net.onnx"
+    assert main(["export", str(folder / f"{network}.safetensors"), "--to", "onnx", "-o", str(output)]) == 0
+    assert [value.name for value in onnx.load(output).graph.input] == [inputs]
+
+
+def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import onnx
+
+    output, elsewhere = tmp_path / "p.vnnlib", tmp_path / "model.onnx"
+    command = ["export", str(folder / "whole.safetensors"), "--to", "vnnlib", "-o", str(output), "--json"]
+    assert main(command) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["files"] == [str(output), str(tmp_path / "p.onnx")]
+    assert (said["states"], said["cases"]) == (63, 63 * 6)
+    assert output.read_text().count("(and ") == said["cases"]
+    operators = [node.op_type for node in onnx.load(tmp_path / "p.onnx").graph.node]
+    assert operators == ["MatMul", "Relu", "MatMul"]
+    assert main([*command, "--onnx", str(elsewhere)]) == 0
+    assert elsewhere.read_bytes() == (tmp_path / "p.onnx").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"], "--to takes onnx or vnnlib, got onx; did you mean"),
+        (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
+        (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--onnx", "b.onnx"], "--onnx goes with --to vnnlib"),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib", "--onnx", "b.bin"], "--onnx takes an .onnx file"),
+        (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib"], "for networks of whole numbers"),
+        (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize makes one"),
+        (["none.safetensors", "--to", "onnx", "-o", "{}/a.onnx"], "none.safetensors"),
+        (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--program", "multiplication"], "multiplication"),
+        (["whole.safetensors", "--to", "onnx", "-o", "{}/none/a.onnx"], "none"),
+    ],
+)
+def test_refused(
+    arguments: list[str], line: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network, *rest = arguments
+    assert main(["export", str(folder / network), *(part.replace("{}", str(tmp_path)) for part in rest)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert line in said.err
+    assert said.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())

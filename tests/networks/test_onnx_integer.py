@@ -1,0 +1,142 @@
+"""ONNX files of whole numbers give the same bits and sums as our engine, in every state, in every run time there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitwright import Algorithm, InputError, addition, multiplication
+from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.engines.integer.sums import ExactSums
+from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.networks.integer import columns_of, decide_bits
+from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
+from bitwright.networks.quantize import quantize
+
+onnx = pytest.importorskip("onnx")
+Run = Callable[[Path, dict[str, Any]], list[Any]]
+
+
+def in_reference(path: Path, given: dict[str, Any]) -> list[Any]:
+    from onnx.reference import ReferenceEvaluator
+
+    found: list[Any] = ReferenceEvaluator(onnx.load(path)).run(None, given)
+    return found
+
+
+def in_runtime(path: Path, given: dict[str, Any]) -> list[Any]:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    found: list[Any] = session.run(None, given)
+    return found
+
+
+RUN_TIMES = [
+    pytest.param(in_reference, id="reference"),
+    pytest.param(
+        in_runtime,
+        id="onnxruntime",
+        marks=pytest.mark.skipif(find_spec("onnxruntime") is None, reason="onnxruntime is not installed"),
+    ),
+]
+
+
+def whole(algorithm: Algorithm, width: int = 128) -> IntegerNetwork:
+    network, _ = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))
+    return quantize([network], algorithm.program)[0]
+
+
+def every_state(algorithm: Algorithm, most: int = 4_096) -> Any:
+    """What the states match; of many, the first ones and some that are spread evenly."""
+    domain, found = StatesDomain(algorithm.program), []
+    for at in range(0, domain.size, max(1, domain.size // most)):
+        domain.visit(at, at + 1, lambda matched, *_: found.append(matched))
+    return np.concatenate(found)
+
+
+def wide(network: IntegerNetwork) -> IntegerNetwork:
+    """A network whose thresholds need 64 bits."""
+    thresholds = network.thresholds.copy()
+    thresholds[-1] = 1 << 40
+    return replace(network, thresholds=thresholds)
+
+
+@pytest.mark.parametrize("run", RUN_TIMES)
+@pytest.mark.parametrize("change", [lambda network: network, wide], ids=["int32", "int64"])
+@pytest.mark.parametrize("algorithm", [addition(1), addition(3), multiplication(2)], ids=str)
+def test_the_same_bits_and_sums(
+    algorithm: Algorithm, change: Callable[[IntegerNetwork], IntegerNetwork], run: Run, tmp_path: Path
+) -> None:
+    network, program = change(whole(algorithm)), algorithm.program
+    save_integer_onnx(network, program, tmp_path / "net.onnx")
+    matched = every_state(algorithm)
+    n, sums = matched.sum(axis=1), ExactSums(network, program)(matched)
+    bits, _ = decide_bits(sums, n, network, columns_of(network, program))
+    given, said = run(tmp_path / "net.onnx", {"matched": matched.astype(np.uint8)})
+    assert (given.dtype, said.dtype) == (bool, np.int32 if change is not wide else np.int64)
+    assert (said == sums).all()
+    assert (given == bits).all()
+    assert n.min() == 0 or algorithm.name == "multiplication"
+    assert 0 < bits.mean() < 1
+
+
+@pytest.mark.parametrize("run", RUN_TIMES)
+def test_nothing_matched_is_nothing_set(run: Run, tmp_path: Path) -> None:
+    """Thresholds may be negative; only the number of matches keeps bits at 0 then."""
+    program = addition(2).program
+    network = replace(whole(addition(2)), thresholds=np.full_like(whole(addition(2)).thresholds, -5))
+    save_integer_onnx(network, program, tmp_path / "net.onnx")
+    given, said = run(tmp_path / "net.onnx", {"matched": np.zeros((1, program.templates), dtype=np.uint8)})
+    assert (said == 0).all()
+    assert not given.any()
+
+
+def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
+    save_integer_onnx(whole(addition(2)), addition(2).program, tmp_path / "net.onnx")
+    model = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "net.onnx"), strict_mode=True)
+    types = {tensor.data_type for tensor in model.graph.initializer}
+    types |= {value.type.tensor_type.elem_type for value in (*model.graph.value_info, *model.graph.output)}
+    kinds = onnx.TensorProto
+    assert len(model.graph.value_info) > 5
+    assert types <= {kinds.INT8, kinds.INT32, kinds.INT64, kinds.BOOL}
+    about = {entry.key: entry.value for entry in model.metadata_props}
+    assert about == {"program_id": addition(2).program.id, "network_sha256": whole(addition(2)).digest}
+
+
+@pytest.mark.parametrize("run", RUN_TIMES)
+def test_sums_in_float32_are_exact(run: Run, tmp_path: Path) -> None:
+    algorithm = addition(3)
+    network = whole(algorithm)
+    save_sums_onnx(network, algorithm.program, tmp_path / "net.onnx")
+    matched = every_state(algorithm)
+    (said,) = run(tmp_path / "net.onnx", {"inputs": matched.astype(np.float32)})
+    assert said.dtype == np.float32
+    assert (said.astype(np.int64) == ExactSums(network, algorithm.program)(matched)).all()
+
+
+def test_sums_that_float32_cannot_hold(tmp_path: Path) -> None:
+    algorithm = addition(2)
+    network = whole(algorithm)
+    large = replace(
+        network,
+        first=np.full((4_096, network.shape.inputs), 127, dtype=np.int8),
+        last=np.full((network.shape.outputs, 4_096), 127, dtype=np.int8),
+    )
+    with pytest.raises(InputError, match=r"reach 264,257,536, and float32 is exact below 16,777,216"):
+        save_sums_onnx(large, algorithm.program, tmp_path / "net.onnx")
+    with pytest.raises(InputError, match=r"reach 1,099,511,627,777"):
+        save_sums_onnx(wide(network), algorithm.program, tmp_path / "net.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_program(tmp_path: Path) -> None:
+    for save in (save_integer_onnx, save_sums_onnx):
+        with pytest.raises(InputError, match="another program"):
+            save(whole(addition(2)), addition(3).program, tmp_path / "net.onnx")
