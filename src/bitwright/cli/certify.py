@@ -192,7 +192,7 @@ def _headline(c: Certificate) -> str:
 
 def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> Iterator[str]:
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    yield f"{_headline(c)}: {name}, {c.rounding} rounding"
+    yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding"
     yield f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding")
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
     yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
