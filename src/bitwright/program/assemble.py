@@ -192,9 +192,11 @@ def _arrange_cells(
 
     order = np.argsort(owned, kind="stable")
     twice = order[1:][owned[order][1:] == owned[order][:-1]]
-    for _, which in source.by_family(rows[twice]):
+    for number, which in source.by_family(rows[twice]):
         at = twice[which[0]]
-        problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells"))
+        first = source.family(int(rows[np.flatnonzero(owned == owned[at])[0]]))
+        also = "" if first == number else f"; {source.origins[first]} has it too"
+        problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells{also}"))
     absent = _absent(owned, count)
     if len(absent):
         more = f" (and {len(absent) - 1:,} more blocks)" if len(absent) > 1 else ""
