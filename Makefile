@@ -1,4 +1,4 @@
-# make demo: set everything up and see algorithms run.   make test: set everything up, lint, type-check, run all tests.
+# make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 
 PYTHON ?= python3
@@ -11,6 +11,12 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
 	@echo; echo '$$ bitwright permute 10110 --order 3,1,2,5,4'; $(BIN)/bitwright permute 10110 --order 3,1,2,5,4
 	@echo; echo '$$ bitwright certify multiplication --bits 10'; $(BIN)/bitwright certify multiplication --bits 10
+	@echo; echo '$$ bitwright train multiplication --bits 4 --width 4096 --integer -o net.safetensors'; \
+	  $(BIN)/bitwright train multiplication --bits 4 --width 4096 --integer -o $(VENV)/net.safetensors >/dev/null
+	@echo; echo '$$ bitwright certify multiplication --network net.safetensors --domain runs'; \
+	  $(BIN)/bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs
+	@echo; echo '$$ bitwright multiply 13 11 --engine network --network net.safetensors'; \
+	  $(BIN)/bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors
 	@echo; echo '$$ bitwright train multiplication --bits 10 -o multiplier.safetensors'; \
 	  $(BIN)/bitwright train multiplication --bits 10 -o $(VENV)/multiplier.safetensors >/dev/null
 	@echo; echo '$$ bitwright multiply 719 483 --engine network --network multiplier.safetensors'; \

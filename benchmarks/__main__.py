@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import building, computing, pages, proving, starting, stepping, subleq, validating
+from benchmarks import building, certifying, computing, pages, proving, starting, stepping, subleq, validating
 from benchmarks.measure import Row
 from benchmarks.page import machine, replace_part
 
@@ -14,7 +14,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="replace the tables in docs/performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
-    for module in (building, stepping, computing, proving, starting, subleq, pages):
+    for module in (building, stepping, computing, proving, certifying, starting, subleq, pages):
         for row in module.rows():
             print(f"{row.what:58} {row.ours:>24}  {row.compared}", flush=True)
             rows.append(row)

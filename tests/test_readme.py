@@ -46,14 +46,19 @@ def test_the_readme_is_true(
         assert (ROOT / arguments[0]).read_text().strip() == output
         return
     assert program == "bitwright"
-    if "multiplier.safetensors" in arguments:
+    if any(argument.endswith(".safetensors") for argument in arguments):
         monkeypatch.chdir(workplace)
     assert main(arguments) == 0
     if arguments[0] == "train":
         return
     captured = capsys.readouterr()
-    printed = (captured.out + captured.err).strip()
-    assert output in (printed, captured.out.strip())
+    printed = settled((captured.out + captured.err).strip())
+    assert settled(output) in (printed, settled(captured.out.strip()))
+
+
+def settled(text: str) -> str:
+    """Without what depends on the order in which a machine adds up while it trains."""
+    return re.sub(r"sha256 [0-9a-f]{64}$|^  distance  .*$", "", text, flags=re.MULTILINE)
 
 
 def test_the_python_in_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,6 +100,9 @@ def test_a_certificate_is_written_checked_and_refused_when_it_lies(
     code, out, _ = call(capsys, "certify", "addition", "--network", other, "--check", file)
     assert code == 1
     assert "another network" in out
+    code, out, _ = call(capsys, "certify", "addition", "--network", other, "--check", file, "--json")
+    refused = json.loads(out)
+    assert (code, refused["of"], refused["holds"], refused["certified"]) == (1, "network", False, False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Readers of files: networks, certificates, checkpoints, progress and ensemble files, tables, any bytes as rules."""
+"""Readers of files: networks, certificates, proofs, checkpoints, progress, ensembles, tables, any bytes as rules."""
 
 from __future__ import annotations
 
@@ -19,11 +19,31 @@ import numpy as np
 from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 
-from bitwright import Certificate, addition, certify, load, make_engine, permutation
+from bitwright import (
+    Certificate,
+    NetworkCertificate,
+    addition,
+    certify,
+    certify_network,
+    load,
+    make_engine,
+    permutation,
+)
+from bitwright.checking.exhaustion import ProofTask
+from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import make_task, validate
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.networks import Plan, Recipe, load_network, save_network, train
+from bitwright.networks import (
+    IntegerNetwork,
+    Plan,
+    Recipe,
+    load_any_network,
+    load_network,
+    quantize,
+    save_network,
+    train,
+)
 from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.networks.ensemble import Study, grow
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
@@ -77,6 +97,19 @@ def write_network(path: Path) -> None:
 
 def edited_network(rng: Random) -> bytes:
     return edit_safetensors(rng, saved(write_network, "good.safetensors"))
+
+
+@cache
+def _whole() -> IntegerNetwork:
+    return quantize([train(PROGRAM, RECIPE)[0]], PROGRAM)[0]
+
+
+def write_whole_network(path: Path) -> None:
+    save_network(_whole(), PROGRAM, path)
+
+
+def edited_whole_network(rng: Random) -> bytes:
+    return edit_safetensors(rng, saved(write_whole_network, "whole.safetensors"))
 
 
 def edit_safetensors(rng: Random, data: bytes) -> bytes:
@@ -190,6 +223,14 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
+def write_network_certificate(path: Path) -> None:
+    certify_network(ALGORITHM, _whole(), "runs").save(path)
+
+
+def check_network(path: Path) -> None:
+    NetworkCertificate.load(path).check(ALGORITHM, _whole())
+
+
 @cache
 def _task() -> Any:
     return make_task(ALGORITHM, make_engine("limit", PROGRAM))
@@ -237,6 +278,22 @@ def take_up(path: Path) -> None:
     grow(_study(), 4, file=path)
 
 
+def _proof() -> ProofTask:
+    return ProofTask(ALGORITHM, _whole(), "states")
+
+
+def write_proof(path: Path) -> None:
+    prove(_proof(), file=path)
+
+
+def edited_proof(rng: Random) -> bytes:
+    data = saved(write_proof, "good.part")
+    if rng.random() < 0.5:
+        return edit_bytes(rng, data)
+    line, _, rest = data.partition(b"\n")
+    return edit_document(rng, json.loads(line)).encode("utf-8", "surrogatepass") + b"\n" + rest
+
+
 # Tables, and anything.
 
 
@@ -254,8 +311,15 @@ def edited_rules(rng: Random) -> bytes:
 READERS = (
     Reader("rule files, as bytes", edited_rules, in_file("x.bw", load)),
     Reader("network files", edited_network, in_file("x.safetensors", lambda path: load_network(path, PROGRAM))),
+    Reader(
+        "networks of whole numbers",
+        edited_whole_network,
+        in_file("y.safetensors", lambda path: load_any_network(path, PROGRAM)),
+    ),
     Reader("networks in the cache", edited_network, from_cache),
     Reader("certificates", edited_json(write_certificate), in_file("x.json", check)),
+    Reader("certificates of networks", edited_json(write_network_certificate), in_file("z.json", check_network)),
+    Reader("proofs that were begun", edited_proof, in_file("x.part", lambda path: prove(_proof(), file=path))),
     Reader(
         "validation progress", edited_json(write_progress), in_file("y.json", lambda p: validate(_task(), resume=p))
     ),

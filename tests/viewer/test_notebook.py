@@ -8,8 +8,20 @@ from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+from whole import trained, with_weights
 
-from bitwright import Algorithm, Program, Run, addition, certify, multiplication, parse, permutation, run
+from bitwright import (
+    Algorithm,
+    Program,
+    Run,
+    addition,
+    certify,
+    certify_network,
+    multiplication,
+    parse,
+    permutation,
+    run,
+)
 from bitwright.viewer import notebook, trace_page
 from bitwright.viewer.notebook import html_of
 
@@ -66,6 +78,22 @@ def test_a_certificate_says_its_verdict(program: Program, certified: bool) -> No
     assert (">certified<" in html) == certified
     assert (f"refuted: multiplier[1] at n = {certificate.fails_from}" in html) != certified
     assert ("wrong in" in html) != certified
+    assert "the limit of infinite width" in html
+
+
+@pytest.mark.parametrize("certified", [True, False])
+def test_a_certificate_of_a_network_names_the_network(certified: bool) -> None:
+    algorithm = addition(2)
+    network = trained(2)
+    if not certified:
+        network = with_weights(network, thresholds=network.thresholds + 10**9)
+    certificate = certify_network(algorithm, network)
+    html = certificate._repr_html_() or ""
+    assert certificate.certified == certified
+    assert f"this network, sha256 <code>{network.digest}</code>" in html
+    assert certificate.sentence in html
+    assert ("wrong in" in html) != certified
+    assert certificate._repr_svg_() is None
     assert certificate.program_id in html
 
 

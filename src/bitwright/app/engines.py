@@ -26,6 +26,8 @@ _OF = {
     "files": ("network",),
     "device": ("network",),
     "precision": ("network",),
+    "whole": ("network",),
+    "evaluate": ("network",),
 }
 _SAID_BY_FILES = ("width", "networks", "seed", "padding")  # a network file says how it was trained
 PYTHON = {"files": "network"}  # what settings are called, where it is not their name
@@ -49,6 +51,8 @@ class EngineChoice:
     device: str = "cpu"
     precision: str = "float32"
     compiled: bool = True  # whether rules and limit may use compiled loops
+    whole: bool = False  # whether networks are trained on the whole state, as in the paper, where none are given
+    evaluate: bool = False  # whether networks of cells are evaluated in every cell of every step
 
     def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
         """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
@@ -83,6 +87,12 @@ class EngineChoice:
         return self.runs_trained and not self.files
 
     @property
+    def by_cells(self) -> bool:
+        """Whether one small network is trained for all cells, because nothing asks for one of the whole state."""
+        plain = EngineChoice(self.name, seed=self.seed, compiled=self.compiled, evaluate=self.evaluate)
+        return self.trains and self == plain
+
+    @property
     def solves(self) -> bool:
         """Whether it solves for all examples at once, in time that grows with the cube of their number."""
         return self.name == "kernel"
@@ -113,6 +123,8 @@ def choose_engine(
         raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")
     networks: Sequence[AnyNetwork] = trained or ()
     if choice.runs_trained and trained is None:
+        if (engine := _cell_engine(algorithm, choice, train)) is not None:
+            return engine
         networks = find_networks(algorithm, choice, train)
     return make_engine(
         choice.name,
@@ -126,6 +138,32 @@ def choose_engine(
         precision=choice.precision,
         compiled=choice.compiled,
     )
+
+
+def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None) -> Engine | None:
+    """The engine for a network of cells, from its file or trained now; None where the choice is of another network."""
+    from bitwright.app.cells import load_cells, pattern_in, pattern_of, suggested_cells_width, train_cells
+    from bitwright.engines.cells.engine import CellEngine
+    from bitwright.networks import Plan, Recipe
+    from bitwright.networks.cache import cached_network
+
+    networks: Sequence[AnyNetwork]
+    if choice.files:
+        pattern = pattern_in(choice.files[0])
+        if pattern is None:
+            return None
+        if (choice.device, choice.precision) != ("cpu", "float32"):
+            raise InputError("networks of cells run on the CPU, in whole numbers; leave out device and precision")
+        networks = load_cells(choice.files, pattern)
+    elif choice.by_cells:
+        pattern = pattern_of([algorithm.program])
+        recipe = Recipe(suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
+        make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
+        networks = [train_cells(pattern, recipe, make=make).network]
+    else:
+        return None
+    rounding = check_rounding(choice.rounding)
+    return CellEngine(algorithm.program, pattern, networks, rounding, choice.evaluate, choice.compiled)
 
 
 def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[AnyNetwork]:

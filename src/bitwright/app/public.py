@@ -252,7 +252,9 @@ def validate(
     return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
 
 
-SETTINGS = ("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled")
+SETTINGS = (
+    *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
+)
 
 
 def as_algorithm(what: Algorithm | Program) -> Algorithm:

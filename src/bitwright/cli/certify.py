@@ -157,11 +157,12 @@ def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certif
     return certificate
 
 
-def refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool) -> int:
+def refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool, of: str = "limit") -> int:
     if as_json:
         print_json(
             {
                 "name": algorithm.name,
+                "of": of,
                 "holds": False,
                 "certified": False,
                 "reason": reason,

@@ -126,7 +126,7 @@ def _check(
         with StepProgress(not quiet, task.unit) as progress:
             certificate.check(algorithm, network, workers=workers, progress=progress, device=asked.device)
     except DoesNotHoldError as error:
-        return refused(str(error), algorithm, as_json, quiet)
+        return refused(str(error), algorithm, as_json, quiet, of="network")
     _print(algorithm, asked, certificate, as_json, quiet, checked=True)
     return 0 if certificate.certified else 1
 

@@ -149,9 +149,11 @@ _network_options = _together(
         show_default=True,
         help="For network: of its products.",
     ),
+    click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells."),
+    click.option("--evaluate", is_flag=True, help="For networks of cells: evaluate every cell of every step for real."),
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )
-_WIDTH = "For network without a file: the width to train."
+_WIDTH = "For network without a file: the width to train, on the whole state."
 engine_options = _together(_step_options, click.option("--width", type=int, help=_WIDTH), _network_options)
 
 

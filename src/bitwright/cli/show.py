@@ -1,4 +1,4 @@
-"""`bitwright show`: a program's names, blocks, rules and sizes."""
+"""`bitwright show`: a program's names, blocks, rules and sizes; or what a network file is."""
 
 from __future__ import annotations
 
@@ -7,27 +7,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import algorithm_argument, json_option
+from bitwright.cli.options import bits_option, json_option, machine_option, order_option
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.show_network import is_network, show_network
 from bitwright.cli.streams import print_lines
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright.app.programs import MachineChoice
     from bitwright.program import Algorithm, Program
 
 
 @click.command("show")
-@algorithm_argument
+@click.argument("target", metavar="FILE|NAME|NETWORK")
+@bits_option
+@order_option
+@machine_option
 @click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
 @json_option
 def command(
-    algorithm: Algorithm,
+    target: str,
+    bits: int | None,
+    order: str | None,
+    machine: MachineChoice | None,
     diagram: Path | None,
     text: bool,
     as_json: bool,
 ) -> None:
-    """Show what a program consists of. Its id is the sha256 of its canonical text."""
+    """Show what a program consists of, or what a .safetensors file of a network is.
+
+    The id of a program is the sha256 of its canonical text.
+    """
+    if is_network(target):
+        others = {"bits": bits, "order": order, "machine": machine, "diagram": diagram, "text": text or None}
+        show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
+        return
+    algorithm = find_algorithm(target, bits, order, machine=machine)
     if diagram is not None:
         _draw(algorithm, diagram)
     elif text:

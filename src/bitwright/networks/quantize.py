@@ -26,7 +26,7 @@ from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Thresholds, round_outputs
+from bitwright.theory.rounding import Thresholds
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -45,37 +45,44 @@ class Cost:
 
 
 def quantize(
-    networks: Sequence[Network], program: Program, weight_bits: int = 8, states: BoolArray | None = None
+    networks: Sequence[Network],
+    program: Program,
+    weight_bits: int = 8,
+    states: BoolArray | None = None,
+    sample: tuple[BoolArray, BoolArray] | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
     """The network of whole numbers that stands for these networks, side by side if there are several.
 
-    The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones.
+    The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones. A
+    `sample` says instead which examples are matched, (states, K), and which bits are looked at, (states, k).
     """
     if weight_bits not in WEIGHT_BITS:
         raise InputError(f"whole-number weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits}")
     _check_alike(networks, program)
-    if states is None:
-        states = random_choices(program, _SAMPLE, seed=0)
+    if sample is None:
+        states = random_choices(program, _SAMPLE, seed=0) if states is None else states
+        sample = PackedRules(program).matched(states), np.ones(states.shape, dtype=bool)
     products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
-    sample = _Sample(networks, program, states[: max(16, _WORK // products)])
+    most = max(16, _WORK // products)
+    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most])
     first = np.concatenate([network.first[:, : program.templates] for network in networks])
     last = np.concatenate([network.last for network in networks], axis=1)
     spreads = (float(first.std()) or 1.0, float(last.std()) or 1.0)
-    most = 2 ** (weight_bits - 1) - 1
+    largest = 2 ** (weight_bits - 1) - 1
 
     def rounded(clips: tuple[float, float]) -> tuple[IntegerNetwork, float]:
         scales = [
-            (min(clip * spread, float(np.abs(layer).max())) or 1.0) / most
+            (min(clip * spread, float(np.abs(layer).max())) or 1.0) / largest
             for clip, spread, layer in zip(clips, spreads, (first, last), strict=True)
         ]
         whole = [
-            np.clip(np.rint(layer / scale), -most, most).astype(np.int8)
+            np.clip(np.rint(layer / scale), -largest, largest).astype(np.int8)
             for layer, scale in zip((first, last), scales, strict=True)
         ]
         how = Rounded(
             weight_bits, scales[0], scales[1], 1.0, len(networks), tuple(network.digest for network in networks)
         )
-        return sample.with_thresholds(whole[0], whole[1], how)
+        return looked_at.with_thresholds(whole[0], whole[1], how)
 
     chosen = (np.inf, np.inf)
     network, margin = rounded(chosen)
@@ -85,7 +92,7 @@ def quantize(
             other, its_margin = rounded(tried)
             if its_margin > margin:
                 network, margin, chosen = other, its_margin, tried
-    return network, Cost(len(sample), sample.margin_before(), margin, *chosen)
+    return network, Cost(len(looked_at), looked_at.margin_before(), margin, *chosen)
 
 
 def _thresholds(
@@ -117,9 +124,10 @@ def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (co
 class _Sample:
     """Some states, and how far a network is from deciding a bit of them wrongly."""
 
-    def __init__(self, networks: Sequence[Network], program: Program, states: BoolArray) -> None:
-        self._networks, self._program = networks, program
-        matched = PackedRules(program).matched(states)  # (states, K)
+    def __init__(
+        self, networks: Sequence[Network], program: Program, matched: BoolArray, looked_at: BoolArray
+    ) -> None:  # (states, K), (states, k)
+        self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
         self._matched = matched.astype(np.float64)
         written = np.zeros((program.templates, program.bits))
@@ -147,15 +155,19 @@ class _Sample:
         bits, distance = decide_bits(sums.astype(np.int64), self._n, network, columns_of(network, program))
         unit = network.units[np.maximum(self._n, 1) - 1][:, None]
         signed = np.where(bits == self._truth, distance - 0.5, 0.5 - distance) / unit
-        return network, float(signed[self._n > 0].min(initial=np.inf))
+        return network, float(signed[self._at_stake].min(initial=np.inf))
+
+    @property
+    def _at_stake(self) -> BoolArray:  # (states, k)
+        return np.asarray(self._looked_at & (self._n > 0)[:, None])
 
     def margin_before(self) -> float:
         """The smallest margin of the trained weights."""
         like, program = self._networks[0], self._program
         kind = limit_kind(like.origin.parametrization)
-        bits, margin = round_outputs(self._outputs, self._n, program.writers, like.shape.inputs, "calibrated", kind)
-        wrong = (bits != self._truth).any(axis=1)
-        return float(np.where(wrong, -margin, margin).min())
+        found = Thresholds.of("calibrated", self._n, program.writers, like.shape.inputs, kind)
+        over = (self._outputs - found.at) / found.unit[:, None]
+        return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
 
     def _sums(self, first: Int8, last: Int8) -> FloatArray:  # (states, k)
         """G of every state: in float64, exact for all sums that can occur here."""

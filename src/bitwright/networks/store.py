@@ -52,6 +52,11 @@ class About:
         """Whether it is a network of whole numbers."""
         return self.rounded is not None
 
+    @property
+    def format(self) -> str:
+        """The format of the file."""
+        return INTEGER_FORMAT if self.integer else FIRST_FORMAT if self.digest is None else FORMAT
+
 
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
     """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits.
@@ -116,11 +121,15 @@ def read_about(path: str | Path) -> About:
     return _read(_as_path(path), weights=False)[0]
 
 
+def read_network(path: str | Path) -> tuple[About, AnyNetwork]:
+    """What a network file says of itself, and the network as it was written, for whatever program it is."""
+    about, tensors = _read(_as_path(path))
+    return about, _network(about, tensors)
+
+
 def check_network_file(path: str | Path) -> None:
     """Reads a network file whole, for whatever program; raises InputError unless it has a digest and is as written."""
-    about, tensors = _read(_as_path(path))
-    _want_digest(about)
-    _network(about, tensors)
+    _want_digest(read_network(path)[0])
 
 
 def _want_digest(about: About) -> None:

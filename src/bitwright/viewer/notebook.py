@@ -8,6 +8,7 @@ from html import escape
 
 from bitwright.bits import any_digits
 from bitwright.checking.certificate import Certificate
+from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.errors import InputError, counted, listing
 from bitwright.program import Algorithm, Program, summary
 from bitwright.program.trace import Trace
@@ -86,8 +87,8 @@ def _(certificate: Certificate) -> str:
     c = certificate
     where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
     verdict = escape(c.sentence) + where
-    colour = "#00815d" if c.certified else "#c8321f"
     rows = [
+        ("of", "the limit of infinite width"),
         ("rounding", c.rounding),
         ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
         ("matches", f"n = {c.n_min:,} to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
@@ -99,6 +100,33 @@ def _(certificate: Certificate) -> str:
         rows.append(("wrong in", f"a state; on: <code>{escape(listing(c.witness, 12) or 'no bit')}</code>"))
     if c.proposal:
         rows.append(("to do", escape(c.proposal)))
+    return _verdict(c.certified, verdict, rows)
+
+
+@html_of.register
+def _(certificate: NetworkCertificate) -> str:
+    c = certificate
+    rows = [
+        ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),
+        ("arithmetic", escape(c.arithmetic)),
+        ("width", f"{c.width:,}" + (f", {c.members:,} side by side" if c.members > 1 else "")),
+        ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
+        ("states", f"{c.states:,} tried, {c.wrong:,} wrong, {c.undecided:,} not decided"),
+    ]
+    if c.margin is not None:
+        rows.append(("margin", f"{c.margin:.3f}"))
+    if c.counterexample is not None:
+        found = c.counterexample
+        on = escape(listing(found.on, 12) or "no bit")
+        rows.append(
+            ("wrong in" if c.wrong else "unproved in", f"{escape(found.bit)}, n = {found.n:,}; on: <code>{on}</code>")
+        )
+    rows.append(("program", f"<code>{escape(c.program_id)}</code>"))
+    return _verdict(c.certified, escape(c.sentence), rows)
+
+
+def _verdict(certified: bool, verdict: str, rows: list[tuple[str, str]]) -> str:
+    colour = "#00815d" if certified else "#c8321f"
     return f'<div><strong style="color:{colour}">{verdict}</strong>{_table((), rows)}</div>'
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.checking.exhaustion.domains import Place
+from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.task import ProofTask, prove
 from bitwright.encoding.packed import PackedRules
@@ -97,6 +97,8 @@ class NetworkCertificate(Shown):
         """What the verdict speaks of."""
         if self.domain == "states":
             return "every choice in every block"
+        if self.domain == "cells":
+            return "every program of these kinds of cells, at every size"
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -190,12 +192,19 @@ def _margin(network: AnyNetwork, distances: dict[int, int | float]) -> float | N
 
 
 def look_at(task: ProofTask, place: Place) -> BitInState:
-    return worst_bit(task.algorithm.program, task.network, task.domain.state(place), place)
+    found: list[tuple[BoolArray, slice]] = []
+    domain = task.domain
+    if isinstance(domain, CellsDomain):
+        domain.visit(place[0], place[0] + 1, lambda matched, numbers, step, times, own: found.append((matched, own)))  # noqa: ARG005
+    else:
+        found.append((PackedRules(domain.program).matched(domain.state(place)[np.newaxis]), ALL))
+    return worst_bit(domain.program, task.network, domain.state(place), *found[0], place)
 
 
-def worst_bit(program: Program, network: AnyNetwork, state: BoolArray, place: Place = (0, 0)) -> BitInState:
-    """The bit of a state that is nearest to being wrong, or most wrong."""
-    matched = PackedRules(program).matched(state[np.newaxis])
+def worst_bit(
+    program: Program, network: AnyNetwork, state: BoolArray, matched: BoolArray, own: slice, place: Place
+) -> BitInState:
+    """The bit of a state that is nearest to being wrong, or most wrong, among those that are looked at."""
     n, name_of = int(np.count_nonzero(matched)), program.layout.name_of
     truth = np.zeros(program.bits, dtype=bool)
     for template in np.flatnonzero(matched[0]).tolist():
@@ -204,11 +213,11 @@ def worst_bit(program: Program, network: AnyNetwork, state: BoolArray, place: Pl
     if isinstance(network, IntegerNetwork):
         sums = ExactSums(network, program)(matched)[0]
         thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)]
-        bit = int(np.where(truth, sums - thresholds, thresholds + 1 - sums).argmin())
+        bit = (own.start or 0) + int(np.where(truth, sums - thresholds, thresholds + 1 - sums)[own].argmin())
     else:
         from bitwright.checking.exhaustion.float_judge import FloatJudge
 
-        bit = FloatJudge(program, network).worst_bit(matched)
+        bit = FloatJudge(program, network).worst_bit(matched, own)
     return BitInState(
         on=tuple(name_of(int(one)) for one in np.flatnonzero(state)),
         number=place[0],

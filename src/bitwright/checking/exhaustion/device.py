@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.checking.exhaustion.domains import RunsDomain, StatesDomain
+from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
 from bitwright.checking.exhaustion.findings import Findings, Nearest
 from bitwright.engines.integer.device import DeviceDecisions
 from bitwright.errors import InputError
@@ -28,6 +28,8 @@ class DeviceProver:
     def __init__(self, task: ProofTask, most: int = _TILE) -> None:
         if not isinstance(task.network, IntegerNetwork):
             raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
+        if isinstance(task.domain, CellsDomain):
+            raise InputError("the local states of cells are few, and proved on the CPU; leave out --device")
         self._domain, self._program = task.domain, task.algorithm.program
         self._decide = DeviceDecisions(self._program, task.network, task.device)
         self._judge = _DeviceJudge(self._decide)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import prod
 from typing import Any, Protocol
 
@@ -12,20 +13,23 @@ import numpy as np
 
 from bitwright.bits import BoolArray, shorten
 from bitwright.encoding.packed import PackedRules
+from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern, read_pattern
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
 
-DOMAINS = ("states", "runs")
+DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
+ALL = slice(None)  # bits
 _COUNTED = 1 << 16  # inputs whose steps are counted beforehand
 _TILE = 4_096  # states that are looked at together
 Place = tuple[int, int]  # where a state is: its number and 0, or the number of an input and a step
-Look = Callable[[BoolArray, IntArray, int, int], None]  # matched examples, numbers, step, how often
+Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
 
 
 class Domain(Protocol):
@@ -48,8 +52,10 @@ class Domain(Protocol):
         """All that says which states these are, beside the program."""
 
 
-def make_domain(algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain:
+def make_domain(algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain | CellsDomain:
     """The domain of this name."""
+    if name == "cells":
+        return CellsDomain(algorithm.program)
     if name == "states":
         return StatesDomain(algorithm.program)
     if name == "runs":
@@ -97,7 +103,7 @@ class StatesDomain:
         for at in range(first, last, _TILE):
             numbers = np.arange(at, min(at + _TILE, last))
             digit = numbers[:, None] // value % radix  # (states, B)
-            look(digit[:, block] == chosen, numbers, 0, 1)
+            look(digit[:, block] == chosen, numbers, 0, 1, ALL)
 
     def state(self, place: Place) -> BoolArray:
         value, radix, block, chosen = self.digits
@@ -193,6 +199,58 @@ class RunsDomain:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class CellsDomain:
+    """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other."""
+
+    program: Program
+    name = "cells"
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        texts = [self.program.template_text(template) for template in range(self.program.templates)]
+        found = read_pattern(list(self.program.layout.names), texts)
+        if found is None:
+            raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
+        return found
+
+    @cached_property
+    def _first(self) -> list[int]:
+        return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
+
+    @property
+    def size(self) -> int:
+        return self.pattern.local_states
+
+    def count_states(self) -> int:
+        """How many local states will be tried."""
+        return self.size
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        pattern = self.pattern
+        for number, kind in enumerate(pattern.kinds):
+            local, begin = LocalStates(kind), self._first[number]
+            for at in range(max(first, begin), min(last, self._first[number + 1]), _TILE):
+                numbers = np.arange(at, min(at + _TILE, last, self._first[number + 1]))
+                matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
+                own = slice(*pattern.first_template[number : number + 2])
+                matched[:, own] = local.matched(numbers - begin)
+                look(matched, numbers, 0, 1, pattern.port_bits(number))
+
+    def state(self, place: Place) -> BoolArray:
+        """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
+        found: list[BoolArray] = []
+        self.visit(place[0], place[0] + 1, lambda matched, *_: found.append(matched[0]))
+        state = np.zeros(self.program.bits, dtype=bool)
+        for template in np.flatnonzero(found[0]).tolist():
+            block = self.program.block_members(int(self.program.template_block[template]))
+            state[block] = int(self.program.template_config[template]) >> np.arange(len(block)) & 1 == 1
+        return state
+
+    def describe(self) -> dict[str, Any]:
+        return {"domain": self.name}
+
+
 class _Visitor(Observer):
     """Shows every state before it is stepped from."""
 
@@ -210,7 +268,7 @@ class _Visitor(Observer):
 
     def _show(self, view: View, times: int) -> None:
         matched = self._rules.matched(view.batch.states()[view.running])
-        self._look(matched, self._first + view.rows[view.running], view.step, times)
+        self._look(matched, self._first + view.rows[view.running], view.step, times, ALL)
 
 
 def _first_without(program: Program, block: int) -> int:

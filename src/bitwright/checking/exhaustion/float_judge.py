@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.findings import Judged
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.errors import InputError
@@ -45,18 +46,19 @@ class FloatJudge:
         self._last = np.ascontiguousarray(network.last.T, dtype=np.float64)  # (width, k)
         self._first_size, self._last_size = np.abs(self._first), np.abs(self._last)
 
-    def __call__(self, matched: BoolArray) -> Judged:
-        parts = [self._judge(matched[at : at + _STATES]) for at in range(0, len(matched), _STATES)]
+    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
+        parts = [self._judge(matched[at : at + _STATES], own) for at in range(0, len(matched), _STATES)]
         n, distance, wrong, undecided = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(n, distance, wrong, undecided)
 
-    def worst_bit(self, matched: BoolArray) -> int:  # (1, K)
+    def worst_bit(self, matched: BoolArray, own: slice = ALL) -> int:  # (1, K)
         """The bit that is nearest to being wrong, or most wrong."""
         signed, error, _ = self._margins(matched)
-        return int((signed - error)[0].argmin())
+        return (own.start or 0) + int((signed - error)[0, own].argmin())
 
-    def _judge(self, matched: BoolArray) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
+    def _judge(self, matched: BoolArray, own: slice) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
         signed, error, n = self._margins(matched)
+        signed, error = signed[:, own], error[:, own]
         some = n > 0
         wrong = (signed < -error).any(axis=1) & some
         distance = (signed - error).min(axis=1)

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.findings import Judged
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
@@ -17,8 +18,8 @@ from bitwright.program import Program
 class Judge(Protocol):
     """A network that is to be proved exact."""
 
-    def __call__(self, matched: BoolArray) -> Judged:  # (batch, K)
-        """Every state that matches these examples."""
+    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:  # (batch, K)
+        """Every state that matches these examples; `own` are the bits that are looked at."""
 
 
 class Truth:
@@ -47,9 +48,9 @@ class IntegerJudge:
         self._sums, self._network, self._truth = ExactSums(network, program), network, Truth(program)
         self._columns = columns_of(network, program)
 
-    def __call__(self, matched: BoolArray) -> Judged:
+    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
         n = np.count_nonzero(matched, axis=1)
         table = self._network.thresholds[np.maximum(n, 1) - 1]
         over = self._sums.products(matched) - table[:, self._columns]  # G - T
-        distance = np.where(self._truth(matched), over, 1 - over).min(axis=1)
+        distance = np.where(self._truth(matched), over, 1 - over)[:, own].min(axis=1)
         return Judged(n, distance, (distance < 1) & (n > 0), np.zeros(len(n), dtype=bool))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
-from bitwright.checking.exhaustion.domains import RunsDomain, StatesDomain, make_domain
+from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
 from bitwright.checking.exhaustion.findings import FIELDS, Findings, find
 from bitwright.checking.exhaustion.judges import IntegerJudge, Judge
 from bitwright.errors import InputError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = "bitwright proof 1"
 _WORK = 1 << 33  # products in a part: some tenths of a second on a core
-_SAMPLE = {"states": 1 << 11, "runs": 1 << 6}  # what a guess of the time rests on
+_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # what a guess of the time rests on
 MOST = 1 << 62  # states, or inputs
 Progress = Callable[[int, int], None]
 
@@ -47,7 +47,7 @@ class ProofTask:
         return ProofTask, (self.algorithm, self.network, self.domain_name, self.device)
 
     @cached_property
-    def domain(self) -> StatesDomain | RunsDomain:
+    def domain(self) -> StatesDomain | RunsDomain | CellsDomain:
         return make_domain(self.algorithm, self.domain_name)
 
     @cached_property
@@ -82,7 +82,7 @@ class ProofTask:
     @property
     def unit(self) -> str:
         """What its parts are counted in."""
-        return "states" if self.domain_name == "states" else "inputs"
+        return {"states": "states", "runs": "inputs", "cells": "local states"}[self.domain_name]
 
     @property
     def parts(self) -> int:
@@ -111,9 +111,9 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
         return task.prover.prove(first, last)
     found, judge = Findings(), task.judge
 
-    def look(matched: Any, numbers: Any, step: int, times: int) -> None:
+    def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:
         nonlocal found
-        found = found + find(judge(matched), numbers, step, times)
+        found = found + find(judge(matched, own), numbers, step, times)
 
     task.domain.visit(first, last, look)
     return found

@@ -6,7 +6,7 @@ import { results, showRun } from "./results.js";
 
 const ENGINES = {
   templates: "The rules themselves. The trace also says what the limit would put out.",
-  limit: "The mean of infinitely wide networks, in closed form: what certificates speak of.",
+  limit: "The mean of infinitely wide networks, in closed form: what the certificate here speaks of.",
   kernel: "The same mean by a dense solve with the kernel: the check of the closed form.",
   sampled: "An ensemble drawn from the limiting Gaussian, the same networks all along the run.",
   network: "Real networks of finite width, trained now on the program's templates.",

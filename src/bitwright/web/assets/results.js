@@ -5,7 +5,7 @@ import { element, make, sentence, whole } from "./ask.js";
 const TABS = ["trace", "certificate", "size", "files"];
 const FILES = {
   "trace.html": "the trace, a page that works offline",
-  "certificate.json": "the certificate; bitwright certify --check proves it again",
+  "certificate.json": "the certificate of the limit; bitwright certify --check proves it again",
   "size.json": "the ensemble size",
   "training-set.npz": "the training set: X, Y and their names",
   "program.bw": "the program as rule text",
@@ -61,9 +61,9 @@ function facts({ steps, engine, rounding, margin, exact, templates }) {
 // As `bitwright certify` prints it, in its words.
 
 const MEANINGS = {
-  certified: "The mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Proved in interval arithmetic.",
-  refuted: "With this rounding some states come out wrong: one is shown. This run need not meet such a state.",
-  "not proved": "With this rounding neither a proof was found nor a state that comes out wrong.",
+  certified: "Proved of the limit, in interval arithmetic: the mean of two-layer ReLU networks of infinite width, trained on these examples, makes every step of these rules exactly. Of a particular network this says nothing: runs test it, and bitwright certify --network proves it.",
+  refuted: "Of the limit: with this rounding some states come out wrong, and one is shown. This run need not meet such a state.",
+  "not proved": "Of the limit: with this rounding neither a proof was found nor a state that comes out wrong.",
 };
 
 function certificate(c) {

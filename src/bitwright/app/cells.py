@@ -1,0 +1,145 @@
+"""Networks of cells, as a person asks for them: the pattern of some programs, a network trained on it, its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.program import Algorithm, Program
+from bitwright.program.cells import Kind, cell_kinds
+from bitwright.program.pattern import Pattern, read_pattern
+
+if TYPE_CHECKING:
+    from bitwright.engines.cells.engine import CellTables
+    from bitwright.networks import AnyNetwork, IntegerNetwork, Network, Recipe
+    from bitwright.networks.quantize import Cost
+
+SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
+_LEAST, _PER_EXAMPLE = 128, 24  # of a width that has been seen to suffice for most seeds; see docs/cells.md
+
+
+def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
+    """One cell of every kind that these programs have, `tile` neighbouring cells taken as one."""
+    kinds: set[Kind] = set()
+    for program in programs:
+        cells = program.cells.tiled(tile)
+        kinds.update((program.kinds if tile == 1 else cell_kinds(program, cells)).kinds)
+    return Pattern.of(kinds)
+
+
+def check_tile(algorithm: Algorithm, tile: int) -> None:
+    """Raises InputError for a tile that leaves a rest of some chain, a cell of fewer than the others."""
+    cells = algorithm.program.cells
+    for family, size in enumerate(cells.families.sizes.tolist()):
+        if size > 1 and size % tile:
+            raise InputError(
+                f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
+                "give another size, or --sizes, which brings the rests along"
+            )
+
+
+def pattern_in(path: Path) -> Pattern | None:
+    """The pattern that a network file was trained on; None if it was trained on a whole program."""
+    from bitwright.networks.members import network_files
+    from bitwright.networks.store import read_about
+
+    about = read_about(network_files(path)[0])
+    return read_pattern(about.bits, about.examples)
+
+
+def load_cells(paths: Sequence[Path], pattern: Pattern) -> list[AnyNetwork]:
+    """The networks of a pattern in these files."""
+    from bitwright.networks import load_any_network
+    from bitwright.networks.members import network_files
+
+    return [load_any_network(file, pattern.program) for path in paths for file in network_files(path)]
+
+
+def as_algorithm(pattern: Pattern, name: str = "cells") -> Algorithm:
+    """A pattern as an algorithm, to train on and to prove."""
+    return Algorithm(name, pattern.program)
+
+
+def suggested_cells_width(pattern: Pattern) -> int:
+    """A width at which most seeds were right in every local state of the patterns that we tried; each is proved."""
+    width = _LEAST
+    while width < _PER_EXAMPLE * pattern.program.templates:
+        width *= 2
+    return width
+
+
+@dataclass(frozen=True)
+class TrainedCells:
+    """A network of a pattern, and what its local states showed."""
+
+    pattern: Pattern
+    network: IntegerNetwork
+    trained: Network
+    cost: Cost
+    seeds: int  # that were tried
+    tables: CellTables | None  # None where the local states are too many to evaluate
+
+    @property
+    def proved(self) -> bool:
+        return self.tables is not None and not self.tables.wrong
+
+
+def train_cells(
+    pattern: Pattern,
+    recipe: Recipe,
+    weight_bits: int = 8,
+    seeds: int = SEEDS,
+    make: Callable[[Program, Recipe], Network] | None = None,
+) -> TrainedCells:
+    """Trains on a pattern, rounds, and looks at every local state; where one is wrong, the next seed is tried."""
+    from bitwright.engines.cells.engine import TABLED, CellTables
+    from bitwright.engines.cells.network import CellNetwork
+    from bitwright.networks import TrainingError, quantize, train
+
+    make = make or (lambda program, recipe: train(program, recipe)[0])
+    sample = local_sample(pattern)
+    best: TrainedCells | None = None
+    problem: TrainingError | None = None
+    for tried in range(seeds):
+        try:
+            trained = make(pattern.program, replace(recipe, seed=recipe.seed + tried))
+        except TrainingError as error:  # small widths sometimes stall
+            problem = error
+            continue
+        network, cost = quantize([trained], pattern.program, weight_bits, sample=sample)
+        tables = None
+        if pattern.local_states <= TABLED:
+            tables = CellTables(CellNetwork(pattern, [network]), range(len(pattern.kinds)))
+        found = TrainedCells(pattern, network, trained, cost, tried + 1, tables)
+        if found.proved or tables is None:
+            return found
+        if best is None or best.tables is None or tables.wrong < best.tables.wrong:
+            best = found
+    if best is None:
+        raise problem or InputError("no network could be trained")
+    return replace(best, seeds=seeds)
+
+
+def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.ndarray]:
+    """Local states of all kinds, what each matches and which ports are its own: to choose the scales of rounding by."""
+    from bitwright.engines.cells.local import LocalStates
+
+    rng = np.random.default_rng(0)
+    share = max(16, most // len(pattern.kinds))
+    matched, own = [], []
+    for number, kind in enumerate(pattern.kinds):
+        local = LocalStates(kind)
+        few = local.count <= share
+        numbers = np.arange(local.count) if few else rng.integers(0, local.count, share)
+        rows = np.zeros((len(numbers), pattern.program.templates), dtype=bool)
+        rows[:, pattern.first_template[number] : pattern.first_template[number + 1]] = local.matched(numbers)
+        ports = np.zeros((len(numbers), pattern.program.bits), dtype=bool)
+        ports[:, pattern.port_bits(number)] = True
+        matched.append(rows)
+        own.append(ports)
+    return np.concatenate(matched), np.concatenate(own)

@@ -1,0 +1,106 @@
+"""`bitwright show NETWORK.safetensors`: what a network file is, and what is known of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bitwright.cli.reporting import print_json
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.networks import AnyNetwork
+    from bitwright.networks.store import About
+
+CLAIM = "tested, not proved"  # of any network, by its file alone; a certificate is a file of its own
+
+
+def is_network(target: str) -> bool:
+    """Whether a target is the file of a network."""
+    return Path(target).suffix.lower() == ".safetensors"
+
+
+def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
+    """Reads the file whole, so that a damaged one is refused, and says what is in it."""
+    from bitwright.app.trained import algorithm_of
+    from bitwright.networks import IntegerNetwork
+    from bitwright.networks.integer import check_belongs
+    from bitwright.networks.store import read_network
+
+    if others:
+        raise InputError(f"--{others[0]} goes with programs; {path} is a network, and says what it was trained for")
+    about, network = read_network(path)
+    algorithm = algorithm_of(about)
+    if algorithm is not None and isinstance(network, IntegerNetwork):
+        check_belongs(network, algorithm.program)
+    document = _document(about, network, None if algorithm is None else algorithm.name)
+    if as_json:
+        print_json(document)
+    else:
+        click.echo("\n".join(_lines(about, document)))
+
+
+def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, Any]:
+    from bitwright.app.trained import what_of
+    from bitwright.networks import IntegerNetwork
+
+    origin, rounded = about.origin, about.rounded
+    whole = isinstance(network, IntegerNetwork)
+    tensors = [network.first, network.last, *([network.thresholds] if isinstance(network, IntegerNetwork) else [])]
+    target = "PROGRAM" if name is None else name
+    return {
+        "file": str(about.path),
+        "format": about.format,
+        "name": name,
+        "trained_for": what_of(about),
+        "program_id": origin.program_id,
+        "integer": whole,
+        "weight_bits": None if rounded is None else rounded.weight_bits,
+        "precision": None if whole else network.first.dtype.name,
+        "bits": len(about.bits),
+        "templates": len(about.examples),
+        "examples": len(about.examples) + origin.padding,
+        "padding": origin.padding,
+        "width": about.width,
+        "members": 1 if rounded is None else rounded.members,
+        "seed": origin.seed,
+        "member": origin.member,
+        "start": origin.start,
+        "parametrization": origin.parametrization,
+        "momentum": origin.momentum,
+        "tolerance": origin.tolerance,
+        "error": origin.error,
+        "steps": origin.steps,
+        "trainer": origin.trainer,
+        "bytes": sum(tensor.nbytes for tensor in tensors),
+        "network_sha256": network.digest,
+        "tensors": network.tensors_sha256,
+        "claim": CLAIM,
+        "proof": f"bitwright certify {target} --network {shlex.quote(str(about.path))}",
+    }
+
+
+def _lines(about: About, found: dict[str, Any]) -> list[str]:
+    side = f", {found['members']:,} networks side by side" if found["members"] > 1 else ""
+    kind = f"whole numbers of {found['weight_bits']} bits" if found["integer"] else f"weights of {found['precision']}"
+    padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
+    descent = "momentum" if found["momentum"] else "plain gradient descent"
+    digest = "" if about.digest else " (not in the file, which an earlier version wrote)"
+    return [
+        f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",
+        f"  width      {found['width']:,}{side}; {found['bytes']:,} bytes",
+        f"  examples   K = {found['examples']:,}{padding}; {found['bits']:,} bits",
+        f"  training   seed {found['seed']}, member {found['member']}, start {found['start']}, "
+        f"{found['parametrization']} parametrization, {descent}, {found['steps']:,} steps by {found['trainer']}",
+        f"  error      {found['error']:.2g} at most on its examples"
+        + (", before rounding to whole numbers" if found["integer"] else ""),
+        *(f"  {name:<10} sha256 {value}" for name, value in found["tensors"].items()),
+        f"  network    sha256 {found['network_sha256']}{digest}",
+        f"  program    {found['program_id']}",
+        f"  format     {about.format}",
+        f"  claim      {found['claim']}; {found['proof']} proves it or finds where it is wrong",
+    ]

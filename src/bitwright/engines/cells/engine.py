@@ -1,0 +1,173 @@
+"""The `network` engine for networks of cells: every cell through one small network, at any size.
+
+Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
+every step of it is a step of the rules (docs/cells.md has the theorem), and the loops of the rules make it. If not, its
+own table makes the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.cells.network import CellNetwork
+from bitwright.engines.cells.wiring import Wiring
+from bitwright.engines.protocol import Batch
+from bitwright.engines.rules import RuleEngine
+from bitwright.networks import AnyNetwork
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.decisions import Decisions, decide
+from bitwright.theory.rounding import Rounding
+
+TABLED = 1 << 20  # local states that are all evaluated beforehand
+_PART = 1 << 12
+_KEPT = 1 << 20  # local states whose outputs are kept, where there are more
+
+
+class CellEngine:
+    """Steps a program by the network of its cells; with `evaluate`, every cell of every step for real."""
+
+    name = "network"
+    closed_form = False
+
+    def __init__(
+        self,
+        program: Program,
+        pattern: Pattern,
+        networks: Sequence[AnyNetwork],
+        rounding: Rounding = "calibrated",
+        evaluate: bool = False,
+        compiled: bool = True,
+    ) -> None:
+        self.program, self.rounding, self.evaluate = program, rounding, evaluate
+        self.cells = CellNetwork(pattern, networks, rounding)
+        self.wiring = Wiring(program, pattern)
+        self.examples, self.kind = self.cells.examples, self.cells.kind
+        self.seed, self.networks = networks[0].origin.seed, len(networks)
+        self.digests = [network.digest for network in networks]
+        self._rules = RuleEngine(program, compiled)
+
+    @property
+    def pattern(self) -> Pattern:
+        return self.cells.pattern
+
+    @cached_property
+    def tables(self) -> CellTables | None:
+        """The network's outputs on every local state of the kinds that occur; None where these are too many."""
+        kinds = [wired.kind for wired in self.wiring.kinds]
+        return (
+            CellTables(self.cells, kinds) if sum(self.pattern.kinds[k].local_states for k in kinds) <= TABLED else None
+        )
+
+    @property
+    def proved(self) -> bool:
+        """Whether the network says of every local state what the rules say; then each of its steps is theirs."""
+        return self.tables is not None and not self.tables.wrong
+
+    @property
+    def _by_rules(self) -> bool:
+        return self.proved and not self.evaluate
+
+    @property
+    def fallible(self) -> bool:
+        return not self.proved
+
+    @property
+    def costly(self) -> bool:
+        return not self._by_rules
+
+    @property
+    def decisions(self) -> Decisions | None:
+        return decide(self.program, self.examples, None) if self._by_rules else None
+
+    @property
+    def chunk(self) -> int:
+        return self._rules.chunk if self._by_rules else max(1, (1 << 22) // self.program.bits)
+
+    def describe(self) -> dict[str, object]:
+        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples, "cells": self.digests}
+        return {**own, "tile": self.wiring.tile, "evaluate": self.evaluate}
+
+    def begin(self, states: BoolArray, long: bool = False) -> Batch:
+        return self._rules.begin(states, long) if self._by_rules else CellBatch(self, states)
+
+    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
+        """The next states as the network decides on them, and the smallest margin in each state."""
+        ports: list[BoolArray] = []
+        margin = np.full(len(states), np.inf)
+        for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
+            on, margins = self._look_up(wired.kind, numbers)
+            ports.append(on)
+            margin = np.minimum(margin, margins.min(axis=1, initial=np.inf))
+        return self.wiring.written(ports, len(states)), margin
+
+    def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
+        """Ports and margins of cells: evaluated now, once for each different local state, or from the tables."""
+        if self.tables is not None and not self.evaluate:
+            on, margins = self.tables.of(kind)
+            return on[numbers], margins[numbers]
+        different, place = np.unique(numbers, return_inverse=True)
+        found = [self.cells.ports(kind, different[at : at + _PART]) for at in range(0, len(different), _PART)]
+        on, margins = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        place = place.reshape(numbers.shape)
+        return on[place], margins[place]
+
+
+class CellTables:
+    """What a network says of every local state of some kinds, beside what the rules say."""
+
+    def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
+        self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
+        self.wrong = self.states = 0
+        self.margin = np.inf
+        for kind in kinds:
+            local = cells.states[kind]
+            parts = []
+            for at in range(0, local.count, _PART):
+                numbers = np.arange(at, min(at + _PART, local.count))
+                on, margins = cells.ports(kind, numbers)
+                self.wrong += int((on != local.truth(local.matched(numbers))).any(axis=1).sum())
+                parts.append((on, margins))
+            self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
+            self.states += local.count
+            self.margin = min(self.margin, float(self._tables[kind][1].min(initial=np.inf)))
+
+    def of(self, kind: int) -> tuple[BoolArray, FloatArray]:  # (local states, ports), (local states,)
+        return self._tables[kind]
+
+
+class CellBatch(Batch):
+    """States on their way, cell by cell."""
+
+    def __init__(self, engine: CellEngine, states: BoolArray) -> None:
+        self._engine = engine
+        self._now = self._before = states.copy()
+        self._margin = np.full(len(states), np.inf)
+
+    def step(self) -> None:
+        following, self._margin = self._engine.following(self._now)
+        self._before, self._now = self._now, following
+
+    def load(self, states: BoolArray) -> None:
+        self._now = states.copy()
+
+    def states(self) -> BoolArray:
+        return self._now.copy()
+
+    def bit(self, bit: int) -> BoolArray:
+        return self._now[:, bit].copy()
+
+    def unchanged(self) -> BoolArray:
+        return np.asarray((self._now == self._before).all(axis=1))
+
+    def keep(self, rows: BoolArray) -> None:
+        self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+
+    def margin(self) -> FloatArray:
+        return self._margin

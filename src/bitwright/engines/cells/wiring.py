@@ -1,0 +1,104 @@
+"""How a program's cells are wired: from its states to local states, and from ports back to bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.cells.local import LocalStates
+from bitwright.errors import InputError, listing
+from bitwright.program import Program
+from bitwright.program.cells import Cells, cell_kinds
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+
+_TILES = 16  # the most neighbouring cells that are tried as one
+
+
+@dataclass(frozen=True, eq=False)
+class WiredKind:
+    """All cells of one kind: their blocks, and the bits that their ports set."""
+
+    kind: int  # in the pattern
+    blocks: IntArray  # (cells, blocks)
+    value: IntArray  # (blocks,) of the digits of a local state
+    wire_cell: IntArray  # (wires,) which of these cells
+    wire_port: IntArray  # (wires,)
+    wire_bit: IntArray  # (wires,)
+
+
+class Wiring:
+    """A program as cells of a pattern's kinds; raises InputError if it has a cell of another kind."""
+
+    def __init__(self, program: Program, pattern: Pattern) -> None:
+        self.program, self.pattern = program, pattern
+        self.tile, cells = tile_of(program, pattern)
+        found = program.kinds if cells is program.cells else cell_kinds(program, cells)
+        places = [pattern.place_of(kind) for kind in found.kinds]
+        self._digit = np.zeros(program.templates, dtype=np.int64)  # that chooses each template
+        self.kinds: list[WiredKind] = []
+        occupied = np.bincount(program.template_block, minlength=program.blocks) > 0
+        for own, place in enumerate(places):
+            assert place is not None
+            members = np.flatnonzero(found.of == own)
+            local = LocalStates(found.kinds[own])
+            lists = [cells.blocks[cells.start[x] : cells.start[x + 1]] for x in members.tolist()]
+            blocks = np.array([owned[occupied[owned]] for owned in lists])
+            templates = found.order[found.first_template[members][:, None] + np.arange(local.kind.templates)]
+            self._digit[templates] = local.digit
+            mine = np.flatnonzero(np.isin(found.wire_cell, members))
+            self.kinds.append(
+                WiredKind(
+                    place,
+                    blocks,
+                    local.value,
+                    np.searchsorted(members, found.wire_cell[mine]),
+                    found.wire_port[mine],
+                    found.wire_bit[mine],
+                )
+            )
+
+    def numbers(self, states: BoolArray) -> list[IntArray]:  # (batch, k) -> (batch, cells) for each kind
+        """The local state of every cell."""
+        program = self.program
+        configs = program.configurations(states)  # (batch, b)
+        found = program.lookup(np.tile(np.arange(program.blocks), len(states)), configs.ravel()).reshape(configs.shape)
+        digits = np.where(found >= 0, self._digit[found], 0)
+        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+
+    def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)
+        """The next states: a bit is on if some port that is wired to it is."""
+        following = np.zeros((batch, self.program.bits), dtype=bool)
+        for wired, on in zip(self.kinds, ports, strict=True):
+            set_now = on[:, wired.wire_cell, wired.wire_port]  # (batch, wires)
+            rows, wires = np.nonzero(set_now)
+            following[rows, wired.wire_bit[wires]] = True
+        return following
+
+
+def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
+    """How many neighbouring cells of the program are one cell of the pattern, and these cells."""
+    missing = None
+    most = max((len(kind.blocks) for kind in pattern.kinds), default=1)
+    for tile in range(1, min(_TILES, most) + 1):
+        cells = program.cells.tiled(tile)
+        found = program.kinds if tile == 1 else cell_kinds(program, cells)
+        lacking = [number for number, kind in enumerate(found.kinds) if pattern.place_of(kind) is None]
+        if not lacking:
+            return tile, cells
+        if missing is None:
+            missing = (
+                f"{_name(program, cells, int(np.flatnonzero(found.of == lacking[0])[0]))} ({found.kinds[lacking[0]]})"
+            )
+    raise InputError(
+        f"this network has no cell like {missing}; train one for this program too, with --cells and --sizes"
+    )
+
+
+def _name(program: Program, cells: Cells, cell: int) -> str:
+    names = [
+        name for block in cells.blocks[cells.start[cell] : cells.start[cell + 1]] for name in program.block_names(block)
+    ]
+    return f"that of {listing(names, 6)}"

@@ -1,0 +1,113 @@
+"""`show` of a network file: what it is, what is known of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.numpy import load
+
+from bitwright.cli.main import main
+
+Captured = pytest.CaptureFixture[str]
+OWN = "bits x y\nblock x y\nwhen x=1 y=0 write y\nwhen x=1 y=1 write x\ninput x\noutput y\nsteps 1\n"
+
+
+def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("shown")
+    (place / "own.bw").write_text(OWN)
+    for name, target in (
+        ("float", ["addition", "--bits", "2", "--width", "256", "--seed", "7", "--padding", "3"]),
+        ("whole", ["addition", "--bits", "2", "--width", "256", "--integer", "--weight-bits", "6", "--networks", "2"]),
+        ("own", [str(place / "own.bw"), "--width", "64", "--integer"]),
+    ):
+        assert main(["train", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
+    return place
+
+
+def test_trained_weights(folder: Path, capsys: Captured) -> None:
+    code, out, _ = call(capsys, "show", folder / "float.safetensors")
+    assert code == 0
+    assert "a network of weights of float32, trained for addition of 2 bits" in out
+    assert "K = 11, 3 of them padding" in out
+    assert "seed 7, member 0, start zero, ntk parametrization" in out
+    assert "tested, not proved" in out
+
+
+def test_whole_numbers(folder: Path, capsys: Captured) -> None:
+    code, out, _ = call(capsys, "show", folder / "whole.safetensors")
+    assert code == 0
+    assert "a network of whole numbers of 6 bits, trained for addition of 2 bits" in out
+    assert "width      512, 2 networks side by side" in out
+    assert "before rounding to whole numbers" in out
+    assert "bitwright integer network 1" in out
+
+
+@pytest.mark.parametrize("name", ["float", "whole", "own"])
+def test_the_hashes_are_those_of_the_bytes_in_the_file(folder: Path, capsys: Captured, name: str) -> None:
+    path = folder / f"{name}.safetensors"
+    _, out, _ = call(capsys, "show", path, "--json")
+    found: dict[str, Any] = json.loads(out)
+    tensors = load(path.read_bytes())
+    assert found["tensors"] == {which: sha256(tensor.tobytes()).hexdigest() for which, tensor in tensors.items()}
+    assert found["bytes"] == sum(tensor.nbytes for tensor in tensors.values())
+    assert found["width"] == len(tensors["first"])
+    assert found["integer"] == (name != "float")
+    assert found["claim"] == "tested, not proved"
+    _, text, _ = call(capsys, "show", path)
+    assert set(re.findall(r"[0-9a-f]{64}", text)) == {
+        *found["tensors"].values(), found["network_sha256"], found["program_id"]
+    }  # fmt: skip
+
+
+def test_the_command_that_is_named_proves_it(folder: Path, capsys: Captured) -> None:
+    _, out, _ = call(capsys, "show", folder / "whole.safetensors", "--json")
+    shown: dict[str, Any] = json.loads(out)
+    words = shlex.split(shown["proof"])
+    assert words[0] == "bitwright"
+    code, out, _ = call(capsys, *words[1:], "--json")
+    proved = json.loads(out)
+    assert code == (0 if proved["certified"] else 1)
+    for key in ("network_sha256", "tensors", "program_id", "width", "members", "weight_bits", "examples", "padding"):
+        assert shown[key] == proved[key], key
+
+
+def test_a_program_of_ones_own_has_no_name_in_the_file(folder: Path, capsys: Captured) -> None:
+    _, out, _ = call(capsys, "show", folder / "own.safetensors", "--json")
+    found = json.loads(out)
+    assert found["name"] is None
+    assert found["trained_for"].startswith(f"program {found['program_id'][:13]}")
+    assert found["proof"].startswith("bitwright certify PROGRAM --network ")
+
+
+@pytest.mark.parametrize("option", [["--text"], ["--bits", "2"], ["--order", "1,2"], ["--diagram", "x.svg"]])
+def test_options_of_programs_are_refused(folder: Path, capsys: Captured, option: list[str]) -> None:
+    code, _, err = call(capsys, "show", folder / "own.safetensors", *option)
+    assert code == 2
+    assert f"{option[0]} goes with programs" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_an_altered_file_is_refused(folder: Path, capsys: Captured, tmp_path: Path) -> None:
+    data = bytearray((folder / "whole.safetensors").read_bytes())
+    data[-1] ^= 1  # of the thresholds
+    path = tmp_path / "altered.safetensors"
+    path.write_bytes(data)
+    code, out, err = call(capsys, "show", path)
+    assert (code, out) == (2, "")
+    assert "is damaged" in err
+    code, _, err = call(capsys, "show", tmp_path / "none.safetensors")
+    assert code == 2
+    assert "there is no network file" in err
