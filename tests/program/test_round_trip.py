@@ -257,13 +257,29 @@ VALID = [
     "# add\nlet l = 3\nbits p[l] q[l] c[l] n\nblock p[i] q[i] for i in 1..l\nblock c[i] for i in 1..l\nblock n\n"
     "when p[i]!=q[i] write p[i] for i in 1..l\nwhen p[i]=1 q[i]=1 write c[i] for i in 1..l\n"
     "when c[i]=1 write q[i+1] for i in 1..l-1\nwhen n=1 write c[l]\n"
-    "input p q\noutput sum = c[l] p\nstart n\nsteps 2*l\nhalt when n\n",
+    "input p q\noutput sum = c[l] p\nstart n\nsteps 2*l\nhalt when n\ncell p[i] c[i] for i in 1..l if i > 0\ncell n\n",
     "let w = 4\nbits m[2,w] f g\nblock m[k,*] for k in 1..2\nblock f g\n"
     "when m[k,(j-2)%w+1]=1 write m[3-k,j..w] for k in 1..2, j in 1..w if j<=2^k and k!=0\n"
     "when f=g write m[*,*] \\\n  g\nwhen f!=g write f\ninput a = m[1,*]\noutput m[2,*]\nhalt at fixed point\n",
 ]
 PIECES = [
-    *("let", "bits", "block", "when", "write", "for", "in", "if", "and", "input", "output", "start", "steps", "halt"),
+    *(
+        "let",
+        "bits",
+        "block",
+        "cell",
+        "when",
+        "write",
+        "for",
+        "in",
+        "if",
+        "and",
+        "input",
+        "output",
+        "start",
+        "steps",
+        "halt",
+    ),
     *("matches", "examples"),
     *("at", "fixed", "point", "p", "q", "m", "f", "i", "j", "l", "x", "z", "p[i]", "m[k,*]", "x[1..2]", "[", "]", "("),
     *(")", ",", "..", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "//", "%", "^", "*]", "[*", "\n", "\r\n", "\\\n"),

@@ -36,6 +36,10 @@ def multiplication(bits: int) -> Algorithm:
     ticks = span(1, 4 * l)
     b.block(sum_counter[ticks])
 
+    b.cell(multiplicand[i], sum_p[i], sum_c[i], sum_counter[2 * i - 1], sum_counter[2 * i])
+    b.cell(multiplier[1])
+    b.cell(multiplier[upper])
+
     # Preserve the multiplier and the multiplicand while something else goes on.
     b.when(multiplier[1] == 1, to_shift_right[1] == 0, to_check_lsb == 0).write(multiplier[1])
     b.when(multiplier[upper] == 1, to_shift_right[upper] == 0).write(multiplier[upper])

@@ -26,6 +26,7 @@ def permutation(order: Sequence[int]) -> Algorithm:
     i, pi = span(1, l), np.asarray(order, dtype=np.int64)
 
     b.block(p[i])
+    b.cell(p[i])
     b.when(p[i] == 1).write(p[pi])
 
     return Algorithm(

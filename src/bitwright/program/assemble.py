@@ -66,12 +66,13 @@ def assemble(
     incomplete: bool = False,
     array_families: Sequence[str] = (),
     cells: Sequence[CellFamily] = (),
+    rest_as_cells: bool = False,
 ) -> Program:
     """The Program made of these families; raises ProgramError with every problem there is.
 
     `declared` says where each name was declared; names in `already_reported` may lack a block without complaint,
     because the line that should have given them one has been complained about. An `incomplete` program lacks rules for
-    such a reason, so that having none is no further problem.
+    such a reason, so that having none is no further problem. With `rest_as_cells` a block in no cell is one of its own.
     """
     problems: list[Problem] = []
     if not layout.size:
@@ -80,7 +81,7 @@ def assemble(
         problems.append(Problem(0, 0, "a program needs at least one template"))
     arranged = _arrange_blocks(layout, blocks, declared or {}, already_reported, problems)
     templates = _arrange_templates(layout, rules, arranged, problems)
-    grouped = _arrange_cells(layout, cells, arranged, problems) if cells and not problems else None
+    grouped = _arrange_cells(layout, cells, arranged, problems, rest_as_cells) if cells and not problems else None
     if problems:
         raise ProgramError(problems)
     return Program(
@@ -173,7 +174,11 @@ def _arrange_blocks(
 
 
 def _arrange_cells(
-    layout: Layout, families: Sequence[CellFamily], blocks: _Blocks, problems: list[Problem]
+    layout: Layout,
+    families: Sequence[CellFamily],
+    blocks: _Blocks,
+    problems: list[Problem],
+    rest_as_cells: bool,
 ) -> Cells | None:
     """Every block is in just one cell; a cell has its blocks in the order in which its bits are first named."""
     source = NumberedRows((family.count, family.origin) for family in families)
@@ -192,11 +197,13 @@ def _arrange_cells(
 
     order = np.argsort(owned, kind="stable")
     twice = order[1:][owned[order][1:] == owned[order][:-1]]
-    for _, which in source.by_family(rows[twice]):
+    for number, which in source.by_family(rows[twice]):
         at = twice[which[0]]
-        problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells"))
+        first = source.family(int(rows[np.flatnonzero(owned == owned[at])[0]]))
+        also = "" if first == number else f"; {source.origins[first]} has it too"
+        problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells{also}"))
     absent = _absent(owned, count)
-    if len(absent):
+    if len(absent) and not rest_as_cells:
         more = f" (and {len(absent) - 1:,} more blocks)" if len(absent) > 1 else ""
         problems.append(
             source.origins[0].problem(f"the block {names(int(absent[0]))} is in no cell; add a 'cell' for it{more}")
@@ -205,7 +212,11 @@ def _arrange_cells(
         return None
     present = np.unique(rows)
     start = np.append(np.searchsorted(rows, present), len(rows))
-    return Cells(start, owned, source.families(present))
+    named = source.families(present)
+    if not len(absent):
+        return Cells(start, owned, named)
+    start = np.concatenate((start, start[-1] + 1 + np.arange(len(absent))))
+    return Cells(start, np.concatenate((owned, absent)), named.followed_by(blocks.rows.families(blocks.order[absent])))
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ class Builder:
         self._blocks: list[BlockFamily] = []
         self._rules: list[RuleFamily] = []
         self._cells: list[CellFamily] = []
+        self._rest_as_cells = False
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
         self._already_reported: set[str] = set()  # names in blocks that could not be made
@@ -147,6 +148,22 @@ class Builder:
         if count is not None:
             self._cells.append(CellFamily(count, self._picks(members, count, origin), origin))
 
+    def rest_as_cells(self) -> None:
+        """Every block that no `cell` names is a cell of its own, in the family of its block.
+
+        >>> b = Builder()
+        >>> p, flag = b.bits("p", 2), b.bit("flag")
+        >>> b.block(p[1])
+        >>> b.block(p[2])
+        >>> b.block(flag)
+        >>> b.when(flag == 1).write(p[:])
+        >>> b.cell(p[:])
+        >>> b.rest_as_cells()
+        >>> [b.build().cells.members(cell).tolist() for cell in range(2)]
+        [[0, 1], [2]]
+        """
+        self._rest_as_cells = True
+
     def when(self, *conditions: Condition) -> Rule:
         """Starts a rule: the bits named here have these values, the other bits of their block are 0.
 
@@ -186,6 +203,7 @@ class Builder:
                 incomplete,
                 array_families=self._array_families,
                 cells=self._cells,
+                rest_as_cells=self._rest_as_cells,
             )
         except ProgramError as error:
             raise ProgramError([*problems, *error.problems]) from None

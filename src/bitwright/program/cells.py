@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from itertools import count, groupby, permutations, product
+from math import factorial, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.errors import InputError, counted
 from bitwright.program.families import Families
@@ -50,24 +52,26 @@ class Cells:
         place[self.blocks] = np.arange(len(self.blocks)) - np.repeat(self.start[:-1], np.diff(self.start))
         return place
 
+    def members(self, cell: int) -> IntArray:
+        """The blocks of a cell, in its order."""
+        return self.blocks[self.start[cell] : self.start[cell + 1]]
+
     def tiled(self, tile: int) -> Cells:
         """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer."""
         if tile < 1:
             raise InputError(f"a tile has at least 1 cell, got {tile}")
         if tile == 1:
             return self
-        order, start, of, index, number = [], [0], [], [], 0
-        for family in range(len(self.families)):
-            members = self.families.members(family)
-            for row, at in enumerate(range(0, len(members), tile)):
-                blocks = [self.blocks[self.start[cell] : self.start[cell + 1]] for cell in members[at : at + tile]]
-                order.append(np.concatenate(blocks))
-                number += len(order[-1])
-                start.append(number)
-                of.append(family)
-                index.append(row)
-        families = Families(np.array(of), np.array(index), self.families.labels, self.families.places)
-        return Cells(np.array(start), np.concatenate(order), families)
+        members = np.lexsort((self.families.index, self.families.of))  # cells, family by family
+        family = self.families.of[members]
+        row = (np.arange(len(members)) - np.searchsorted(family, family)) // tile
+        begins = np.flatnonzero(_fresh(family, row))
+        lengths = np.diff(self.start)[members]
+        ends = np.cumsum(lengths)
+        within = np.arange(len(self.blocks)) - np.repeat(ends - lengths, lengths)
+        blocks = self.blocks[np.repeat(self.start[members], lengths) + within]
+        families = Families(family[begins], row[begins], self.families.labels, self.families.places)
+        return Cells(np.append((ends - lengths)[begins], len(blocks)), blocks, families)
 
 
 def each_block(families: Families) -> Cells:
@@ -134,107 +138,158 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     first = np.searchsorted(cell[order], np.arange(len(cells) + 1))
     number = np.empty(program.templates, dtype=np.int64)
     number[order] = np.arange(program.templates) - first[cell[order]]
-    tables = _tables(program, cells, order, first)
+    tables, table_of = distinct(_table_rows(program, order, first, cell), first)
 
-    writing = np.repeat(np.arange(program.templates), np.diff(program.write_start))
-    by = np.lexsort((number[writing], program.write_bits, cell[writing]))
-    wires_cell, wires_bit, wires_number = cell[writing][by], program.write_bits[by], number[writing][by]
-    fresh = np.ones(len(by), dtype=bool)
-    fresh[1:] = (wires_cell[1:] != wires_cell[:-1]) | (wires_bit[1:] != wires_bit[:-1])
-    begins = np.flatnonzero(fresh)
-    sets, port_of = _distinct(wires_number, np.append(begins, len(by)))
-    wire_cell, wire_bit = wires_cell[begins], wires_bit[begins]
+    # A wire is a cell and a bit that it writes; what sets it is a set of the cell's templates, a port.
+    writing, bits = _writes(program, order)
+    by = np.argsort(cell[writing] * max(1, program.bits) + bits, kind="stable")
+    writing, bits = writing[by], bits[by]
+    begins = np.flatnonzero(_fresh(cell[writing], bits))
+    wire_cell, wire_bit = cell[writing][begins], bits[begins]
+    ports, port_of = distinct(number[writing], np.append(begins, len(by)))
 
-    pairs = np.unique(np.stack((wire_cell, port_of), axis=1), axis=0)
-    starts = np.searchsorted(pairs[:, 0], np.arange(len(cells) + 1))
-    used = pairs[:, 1]
-    found: dict[tuple[int, bytes], int] = {}
-    kind_of = np.full(len(cells), -1, dtype=np.int64)
-    for x in np.flatnonzero(np.diff(first)).tolist():
-        signature = (int(tables[1][x]), used[starts[x] : starts[x + 1]].tobytes())
-        kind_of[x] = found.setdefault(signature, len(found))
-    kinds, ports = [], []
-    for table, own in found:
-        ids = np.frombuffer(own, dtype=used.dtype).tolist()
-        ranked = sorted(ids, key=lambda one: sets[one])
-        kinds.append(Kind(tables[0][table], tuple(sets[one] for one in ranked)))
-        ports.append({one: rank for rank, one in enumerate(ranked)})
+    # Ports are numbered by content, so those of a cell stand in the order in which its kind has them.
+    pairs, pair = np.unique(wire_cell * max(1, len(ports)) + port_of, return_inverse=True)
+    start = np.searchsorted(pairs, np.arange(len(cells) + 1) * max(1, len(ports)))
+    own, own_of = distinct(pairs % max(1, len(ports)), start)
+
+    used = np.flatnonzero(np.diff(first))
+    signature, which = np.unique(table_of[used] * len(own) + own_of[used], return_inverse=True)
+    kinds = [
+        Kind(_read_table(tables[one // len(own)]), tuple(ports[port] for port in own[one % len(own)]))
+        for one in signature.tolist()
+    ]
     by_content = sorted(range(len(kinds)), key=lambda one: kinds[one])
-    rank = np.empty(len(kinds) + 1, dtype=np.int64)
-    rank[by_content], rank[-1] = np.arange(len(kinds)), -1
-    lookup = np.full((max(1, len(kinds)), max(1, len(sets))), -1, dtype=np.int64)
-    for one, own_ports in enumerate(ports):
-        for number_of_set, port in own_ports.items():
-            lookup[one, number_of_set] = port
-    wire_port = lookup[kind_of[wire_cell], port_of] if len(wire_cell) else wire_cell
-    return CellKinds(
-        tuple(kinds[one] for one in by_content), rank[kind_of], number, first, order, wire_cell, wire_port, wire_bit
+    rank = np.empty(len(kinds), dtype=np.int64)
+    rank[by_content] = np.arange(len(kinds))
+    of = np.full(len(cells), -1, dtype=np.int64)
+    of[used] = rank[which]
+    in_order = tuple(kinds[one] for one in by_content)
+    return CellKinds(in_order, of, number, first, order, wire_cell, pair - start[wire_cell], wire_bit)
+
+
+_CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
+
+
+def _table_rows(program: Program, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
+    """What each template says, by cell; blocks are counted without those that have no templates."""
+    block = program.template_block[order]
+    counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
+    place = counted_on - counted_on[first[cell[order]]]
+    bits = np.diff(program.block_start)[block]
+    return np.asarray(((place << _BITS | bits) << _CONFIG) | program.template_config[order], dtype=np.int64)
+
+
+def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    blocks = groupby(rows, key=lambda row: row >> _CONFIG)
+    return tuple(
+        (head & (1 << _BITS) - 1, tuple(row & (1 << _CONFIG) - 1 for row in members)) for head, members in blocks
     )
 
 
-Table = tuple[tuple[int, tuple[int, ...]], ...]
+def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
+    """Templates in this order and the bits that they write, pair by pair."""
+    lengths = np.diff(program.write_start)[order]
+    offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(order, lengths), program.write_bits[np.repeat(program.write_start[order], lengths) + offset]
 
 
-def _tables(program: Program, cells: Cells, order: IntArray, first: IntArray) -> tuple[list[Table], IntArray]:
-    """The different tables of cells (blocks with their bits and configurations), and which each cell has."""
-    block = program.template_block[order]
-    bits = np.diff(program.block_start)[block]
-    rows = np.stack((cells.place[block], bits, program.template_config[order]), axis=1)
-    found: dict[bytes, int] = {}
-    tables: list[Table] = []
-    table_of = np.full(len(cells), -1, dtype=np.int64)
-    for x in np.flatnonzero(np.diff(first)).tolist():
-        mine = rows[first[x] : first[x + 1]].copy()
-        mine[:, 0] = np.cumsum(np.diff(mine[:, 0], prepend=mine[0, 0]) != 0)  # blocks without templates left out
-        key = mine.tobytes()
-        if key not in found:
-            found[key] = len(tables)
-            listed: dict[int, tuple[int, list[int]]] = {}
-            for at, size, config in mine.tolist():
-                listed.setdefault(at, (size, []))[1].append(config)
-            tables.append(tuple((size, tuple(configs)) for size, configs in listed.values()))
-        table_of[x] = found[key]
-    return tables, table_of
+def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
+    """Where a row differs from the one before it."""
+    fresh = np.ones(len(columns[0]), dtype=bool)
+    fresh[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return fresh
 
 
-def _distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
-    """The different runs of `values` that begin at `starts`, and which each run is."""
-    lengths, which = np.diff(starts), np.empty(len(starts) - 1, dtype=np.int64)
-    found: list[tuple[int, ...]] = []
-    for length in np.unique(lengths).tolist():
-        rows = np.flatnonzero(lengths == length)
-        runs = values[starts[rows][:, None] + np.arange(length)]
-        different, inverse = np.unique(runs, axis=0, return_inverse=True)
-        which[rows] = len(found) + inverse.ravel()
-        found += [tuple(run) for run in different.tolist()]
-    return found, which
+def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
+    """The different runs of `values` that begin at `starts`, sorted, and which each run is.
+
+    Runs are told apart by numbers that mix their values, and then compared value by value.
+
+    >>> distinct(np.array([5, 6, 7, 5, 6]), np.array([0, 2, 3, 5]))
+    ([(5, 6), (7,)], array([0, 1, 0]))
+    """
+    lengths = np.diff(starts)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    offset = np.arange(len(values)) - starts[run]
+    for salt in count():
+        mixed = _mix(_mix(values.astype(np.uint64) + np.uint64(salt)) + offset.astype(np.uint64))
+        sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)))
+        _, first, inverse = np.unique(sums[starts[1:]] - sums[starts[:-1]], return_index=True, return_inverse=True)
+        same = first[inverse]
+        if np.array_equal(lengths[same], lengths) and np.array_equal(values[starts[same][run] + offset], values):
+            break
+    found = [tuple(values[starts[one] : starts[one + 1]].tolist()) for one in first.tolist()]
+    ranked = sorted(range(len(found)), key=lambda one: found[one])
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[ranked] = np.arange(len(found))
+    return [found[one] for one in ranked], rank[inverse]
+
+
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of splitmix64: one number for another, spread over all 64 bits."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(values ^ values >> np.uint64(31))
+
+
+_MOST_ORDERS = 5_000  # of blocks that look alike; where there are more, only the order as written is tried
 
 
 def check_same_order(kinds: Sequence[Kind]) -> tuple[int, int] | None:
     """Two kinds that differ only in the order of their blocks, if there are such: a grouping that is not careful."""
-    seen: dict[object, int] = {}
+    seen: dict[object, list[int]] = {}
     for number, kind in enumerate(kinds):
-        unordered = tuple(sorted(_block_views(kind)))
-        if unordered in seen:
-            return seen[unordered], number
-        seen[unordered] = number
+        views = _block_views(kind)
+        alike = seen.setdefault(tuple(sorted(views)), [])
+        for other in alike:
+            if _reordered(kinds[other], kind, _block_views(kinds[other]), views):
+                return other, number
+        alike.append(number)
     return None
 
 
-def _block_views(kind: Kind) -> list[tuple[int, tuple[int, ...], tuple[tuple[int, ...], ...]]]:
-    """Each block with what its own templates write, ports named by how many templates write them in each block."""
-    first, views = 0, []
-    shares = [[0] * len(kind.blocks) for _ in kind.ports]
-    block_of = [at for at, (_, configs) in enumerate(kind.blocks) for _ in configs]
-    for port, templates in zip(shares, kind.ports, strict=True):
-        for template in templates:
-            port[block_of[template]] += 1
-    names = [tuple(sorted(port)) for port in shares]
-    for bits, configs in kind.blocks:
-        own = range(first, first + len(configs))
-        writes = tuple(
-            tuple(sorted(hash(names[p]) for p, ts in enumerate(kind.ports) if template in ts)) for template in own
-        )
-        views.append((bits, configs, writes))
-        first += len(configs)
+Block = tuple[int, tuple[int, ...]]  # its number of bits, its configurations
+PortName = tuple[tuple[tuple[Block, int], ...], ...]  # the templates that write it, by block
+BlockView = tuple[Block, tuple[tuple[PortName, ...], ...]]
+
+
+def _block_views(kind: Kind) -> list[BlockView]:
+    """Each block, and for each of its templates the ports that it writes; a port by which configurations of which
+    blocks write it, whatever the order of these blocks."""
+    templates = [(block, config) for block in kind.blocks for config in block[1]]
+    at = [place for place, (_, configs) in enumerate(kind.blocks) for _ in configs]
+    written: list[list[PortName]] = [[] for _ in templates]
+    for port in kind.ports:
+        shares = [(block, tuple(templates[t] for t in own)) for block, own in groupby(port, key=lambda t: at[t])]
+        name = tuple(sorted(share for _, share in shares))
+        for template in port:
+            written[template].append(name)
+    in_order = [tuple(sorted(names)) for names in written]
+    views, first = [], 0
+    for block in kind.blocks:
+        views.append((block, tuple(in_order[first : first + len(block[1])])))
+        first += len(block[1])
     return views
+
+
+def _reordered(one: Kind, other: Kind, one_views: list[BlockView], other_views: list[BlockView]) -> bool:
+    """Whether some order of the blocks of `one` makes it the other; blocks keep their view."""
+    groups = [
+        (
+            [at for at, own in enumerate(one_views) if own == view],
+            [at for at, own in enumerate(other_views) if own == view],
+        )
+        for view in dict.fromkeys(other_views)
+    ]
+    theirs = [at for _, places in groups for at in places]
+    first = np.cumsum([0, *(len(configs) for _, configs in one.blocks)]).tolist()
+    few = prod(factorial(len(mine)) for mine, _ in groups) <= _MOST_ORDERS
+    for choice in product(*(permutations(mine) if few else [mine] for mine, _ in groups)):
+        source = dict(zip(theirs, (at for places in choice for at in places), strict=True))
+        order = [first[source[at]] + i for at, (_, configs) in enumerate(other.blocks) for i in range(len(configs))]
+        renamed = {old: new for new, old in enumerate(order)}
+        if tuple(sorted(tuple(sorted(renamed[t] for t in port)) for port in one.ports)) == other.ports:
+            return True
+    return False

@@ -76,6 +76,15 @@ class Families:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def followed_by(self, others: Families) -> Families:
+        """These and, behind them, the others."""
+        return Families(
+            np.concatenate((self.of, others.of + len(self))),
+            np.concatenate((self.index, others.index)),
+            self.labels + others.labels,
+            self.places + others.places,
+        )
+
     @cached_property
     def sizes(self) -> IntArray:
         """How many blocks or templates each family has."""

@@ -29,7 +29,7 @@ class Pattern:
     >>> from bitwright import addition
     >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
     >>> pattern.program
-    <Program: 12 bits, 10 blocks, 8 templates>
+    <Program: 11 bits, 9 blocks, 8 templates>
     """
 
     kinds: tuple[Kind, ...]

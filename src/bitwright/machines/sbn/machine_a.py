@@ -53,6 +53,7 @@ class _MachineA:
         self.memory_cells()
         self.subtract()
         self.branch()
+        self.b.rest_as_cells()
         k, i = grid((1, self.entries), (1, self.n_i))
         word, j = grid((1, self.l_m), (1, self.n_m))
         always = [
@@ -122,6 +123,7 @@ class _MachineA:
         k, i = grid((1, self.entries), (1, self.n_i))
         cmp, cur, ins = self.compare[k, i], self.current[k, i], self.instr[k, i]
         b.block(cmp, cur, ins)
+        b.cell(cmp, equal[k, i])
         b.when(cmp == 0, cur == 0, ins == 1).write(ins)
         b.when(cmp == 1, cur == 0, ins == 1).write(ins)
         k = span(1, self.entries)
@@ -162,6 +164,7 @@ class _MachineA:
             delay = b.bits(f"I_{z}_delay", l_i, bits)
             k, j = grid((1, l_i), (1, bits))
             b.block(operand[k, j], self.copy[z][k, j])
+            b.cell(operand[k, j], delay[k, j])
             b.when(operand[k, j] == 1, self.copy[z][k, j] == 0).write(operand[k, j])
             k = span(1, l_i)
             for bit in range(1, bits + 1):
@@ -198,6 +201,7 @@ class _MachineA:
         k, i = grid((1, self.l_m), (1, self.n_m))
         cmp, a, bb, addr = self.word_compare[k, i], self.wanted["a"][k, i], self.wanted["b"][k, i], self.addr[k, i]
         b.block(cmp, a, bb, addr)
+        b.cell(cmp, equal["a"][k, i], equal["b"][k, i])
         b.when(cmp == 0, a == 0, bb == 0, addr == 1).write(addr)
         k = span(1, self.l_m)
         for bit in range(1, self.n_m + 1):
@@ -220,6 +224,8 @@ class _MachineA:
         b, l_m, n_c = self.b, self.l_m, self.n_c
         delay_a, delay_b = b.bits("M_a_cont_delay", l_m, n_c), b.bits("M_b_cont_delay", l_m, n_c)
         sync_a, sync_b = b.bits("M_a_cont_sync", l_m), b.bits("M_b_cont_sync", l_m)
+        k, j = grid((1, l_m), (1, n_c))
+        b.cell(self.memory[k, j], delay_a[k, j], delay_b[k, j])
         k = span(1, l_m)
         for j in range(1, n_c + 1):
             m, ca, cb = self.memory[k, j], self.copy_a[k, j], self.copy_b[k, j]
@@ -261,10 +267,12 @@ class _MachineA:
         b.block(p[i], q[i], copy[i])
         b.when(p[i] == 1, q[i] == 0, copy[i] == 0).write(p[i])
         b.when(p[i] == 0, q[i] == 1, copy[i] == 0).write(p[i])
+        b.cell(p[n])
         if n > 1:
             carries = b.bits(carry, n - 1)
             i = span(1, n - 1)
             b.block(carries[i])
+            b.cell(p[i], carries[i])
             b.when(p[i] == 1, q[i] == 1, copy[i] == 0).write(carries[i])
             b.when(carries[i] == 1).write(q[i + 1])
 
@@ -291,6 +299,8 @@ class _MachineA:
         b, n = self.b, self.n_i
         self._adder(self.sum_p, self.sum_q, self.copy_p, "B_carry", n)
         latch(b, self.sync_c, self.sync_sub, [self.copy_sub[:], self.copy_p[:], self.copy_candidate[:]])
+        every = span(1, n)
+        b.cell(self.pre_candidate[every], self.candidate[0][every], self.candidate[1][every])
         for i in range(1, n + 1):
             one = [self.sum_p[1]] if i == 1 else []
             b.when(self.sum_p[i] == 1, self.copy_p[i] == 1).write(self.candidate[0][i], *one)

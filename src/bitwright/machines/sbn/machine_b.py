@@ -49,6 +49,7 @@ class _MachineB:
         self.subtract()
         self.write_back()
         self.branch()
+        self.b.rest_as_cells()
         program = self.b.build()
         return Machine(
             kind="B",
@@ -125,6 +126,7 @@ class _MachineB:
             k, j = grid((1, l_i), (1, bits))
             b.block(operand[k, j])
             b.block(port[k, j], self.copy[z][k, j])
+            b.cell(operand[k, j], port[k, j])
             b.when(operand[k, j] == 1).write(operand[k, j], port[k, j])
             b.when(port[k, j] == 1, self.copy[z][k, j] == 1).write(tree.leaf(j, k))
         wait = delay_line(b, "D_wait", self.n_m + 2 + ceil_log2(self.l_m), [self.go[1]])
@@ -151,6 +153,7 @@ class _MachineB:
         }
         k, j = grid((1, l_m), (1, self.n_c))
         b.block(self.memory[k, j], self.overwrite[k, j])
+        b.cell(self.memory[k, j], ports["a"][k, j], ports["b"][k, j], self.load[k, j])
         b.when(self.memory[k, j] == 1, self.overwrite[k, j] == 0).write(
             self.memory[k, j], ports["a"][k, j], ports["b"][k, j]
         )
@@ -185,6 +188,7 @@ class _MachineB:
         j = span(1, n)
         b.block(self.minuend[j], self.inverse[j])
         b.block(half[j])
+        b.cell(self.minuend[j], half[j], self.half[j])
         b.when(half[j] == 1).write(self.half[j])
         for i in range(1, n + 1):
             b.when(self.minuend[i] != self.inverse[i]).write(half[i], *propagated(0, i))
@@ -193,6 +197,7 @@ class _MachineB:
         for d in range(levels):
             for i in range(n):
                 b.block(generate[d][i])
+                b.cell(generate[d][i], *([keep[d][i]] if i >= 2**d else []))
                 b.when(generate[d][i] == 1).write(*generated(d + 1, i))
                 if i >= 2**d:
                     passing = [pass_low[d][i]] if i in pass_low[d] else []
@@ -250,6 +255,7 @@ class _MachineB:
         sum_ = b.bits("B_sum", n)
         every = span(1, n)
         b.block(sum_[every])
+        b.cell(sum_[every], self.next[every], self.target_address[every], choice[every])
         b.when(sum_[every] == 1).write(self.next[every])
         for i in range(1, n + 1):
             b.block(self.next[i], self.fall_through[0][i], self.fall_through[1][i])

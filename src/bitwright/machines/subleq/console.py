@@ -49,4 +49,5 @@ class Console:
         b.when(self.offer == 1).write(self.offer)
         b.when(self.offer == 1, self.taken == 1).write(self.clear[:], release, self.go_on, self.done)
         b.block(self.shown[j], self.clear[j])
+        b.cell(self.given[j], self.given_late[j], self.shown[j])
         b.when(self.shown[j] == 1).write(self.shown[j])

@@ -9,7 +9,7 @@ from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.memory import Memory
 from bitwright.machines.subleq.timing import Timing
 from bitwright.machines.subleq.wiring import Check, rule
-from bitwright.program import Builder
+from bitwright.program import Builder, span
 
 
 class Counter:
@@ -38,7 +38,8 @@ class Counter:
         return [self.next_if[1][:], self.target_if[1][:]]
 
     def connect(self, memory: Memory, halted: Check) -> None:
-        b = self.b
+        b, every = self.b, span(1, self.width)
+        b.cell(self.next[every], self.target[every], self.address[every])
         for i in range(1, self.width + 1):
             held, carry, target, address = self.next[i], self.count[i], self.target[i], self.address[i]
             b.block(held, carry, self.next_if[0][i], self.next_if[1][i])

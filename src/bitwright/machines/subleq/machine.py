@@ -176,6 +176,7 @@ def machine_v(shape: Shape) -> MachineV:
     sequencer.connect(memory, port, subtractor, counter, console)
     if console:
         console.connect(memory, port, counter, sequencer)
+    b.rest_as_cells()
     return MachineV(
         shape=shape,
         timing=timing,

@@ -147,6 +147,7 @@ class Memory:
         k = span(1, self.words)
         b.block(self.second[k])
         b.block(self.third[k])
+        b.cell(self.second[k], self.third[k])
         b.when(self.second[k] == 1).write(self.read[k, :], self.third[k % self.words + 1])
         b.when(self.third[k] == 1).write(self.read[k, :])
         k, j = grid((1, self.words), (1, self.width))
@@ -154,6 +155,7 @@ class Memory:
         b.when(self.cell[k, j] == 1).write(self.cell[k, j])
         b.when(self.cell[k, j] == 1, self.read[k, j] == 1).write(self.cell[k, j], self._risen_bit(1, k, j, port))
         b.block(self.store[k, j], self.data[k, j])
+        b.cell(self.cell[k, j], self.store[k, j])
         b.when(self.store[k, j] == 1, self.data[k, j] == 1).write(self.cell[k, j])
 
     def _rise(self, port: Bits) -> None:

@@ -52,6 +52,7 @@ class Port:
                 b.when(word == 1, self.is_output[j] == 1).write(console.shown[j])
         i = span(1, self.address_bits)
         b.block(self.target[i], self.release[i])
+        b.cell(self.arriving[i], self.target[i])
         b.when(self.target[i] == 1).write(self.target[i])
         for bit in range(1, self.address_bits + 1):
             b.when(self.target[bit] == 1, self.release[bit] == 1).write(*memory.root_address(bit))

@@ -60,6 +60,7 @@ class Subtractor:
         b.block(self.inverted[j])
         b.when(self.inverted[j] == 1).write(self.waiting[j])
         b.block(self.minuend[j], self.waiting[j])
+        b.cell(self.inverted[j], self.minuend[j], self.half[j], *([self.sum[j]] if self.saturate else []))
         equal = and_tree(b, "D_equal", n, self.levels, [self.zero])
         for i in range(1, n + 1):
             b.when(self.minuend[i] != self.waiting[i]).write(self.half[i], equal[i - 1], *self.propagated(0, i))
@@ -71,6 +72,7 @@ class Subtractor:
         for d in range(self.levels):
             for i in range(self.width):
                 b.block(self.generate[d][i])
+                b.cell(self.generate[d][i], *([self.keep[d][i]] if i >= 2**d else []))
                 b.when(self.generate[d][i] == 1).write(*self.generated(d + 1, i))
                 if i < 2**d:
                     continue

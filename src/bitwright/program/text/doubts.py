@@ -1,4 +1,7 @@
-"""What a rule file can hardly mean, though it is well formed: rules that never match, numbers that nothing sets."""
+"""What a rule file can hardly mean, though it is well formed.
+
+Rules that never match, numbers that nothing sets, cells that differ only in the order of their blocks.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import Problem, listing
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.cells import check_same_order
 from bitwright.program.reach import possible
 from bitwright.program.text import syntax
 from bitwright.program.text.parser import SyntaxTree, parse_statements
@@ -19,7 +23,7 @@ def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
     tree = parse_statements(text)
     bits, templates = possible(algorithm)
-    found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates)]
+    found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates), *_orders(tree, algorithm)]
     for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
         if isinstance(algorithm.halt, int) and not bits[algorithm.halt]:
             name = algorithm.program.layout.name_of(algorithm.halt)
@@ -86,6 +90,25 @@ def _places(tree: SyntaxTree) -> dict[tuple[str, str], Token]:
         else:
             found[kind, port.name.text if port.name else "value"] = port.token
     return found
+
+
+def _orders(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
+    """Two cells that would be of one kind if they named their blocks in one order."""
+    program = algorithm.program
+    alike = None if program.grouped is None else check_same_order(program.kinds.kinds)
+    if alike is None:
+        return []
+    first, second = sorted(int(np.flatnonzero(program.kinds.of == kind)[0]) for kind in alike)
+    names = [
+        listing([program.block_names(block)[0] for block in program.cells.members(cell).tolist()])
+        for cell in (first, second)
+    ]
+    place = program.cells.families.places[program.cells.families.of[second]]
+    line = next(
+        item for item in tree.statements if isinstance(item, syntax.Cell) and place == f"line {item.token.line}"
+    )
+    message = f"the cells {names[0]} and {names[1]} differ only in the order of their blocks, and so are of two kinds"
+    return [line.token.problem(f"{message}; name their blocks in one order")]
 
 
 def _why(names: list[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
-from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
@@ -43,7 +43,9 @@ class _Expansion:
     def __init__(self, tree: SyntaxTree, work: int) -> None:
         self.tree = tree
         self.problems = list(tree.problems)
-        self.already_reported = {token.text for line in tree.broken if line[0].text != "when" for token in line}
+        self.already_reported = {
+            token.text for line in tree.broken if line[0].text not in ("when", "cell") for token in line
+        }
         self.budget = Budget(work)
         self.lets: dict[str, int] = {}
         self.declared: dict[str, WrittenAt] = {}
@@ -143,6 +145,7 @@ class _Expansion:
                 rules += reader.rules(item.rules, self.rules_of_line)
             elif isinstance(item, syntax.When):
                 rules += self.attempt(self.rules, item) or ()
+        cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
         if not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.When)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
@@ -152,7 +155,13 @@ class _Expansion:
             return None
         try:
             return assemble(
-                self.layout, blocks, rules, self.declared, self.already_reported, incomplete=bool(self.problems)
+                self.layout,
+                blocks,
+                rules,
+                self.declared,
+                self.already_reported,
+                incomplete=bool(self.problems),
+                cells=() if self.problems else cells,  # what a line lacks is then no further problem
             )
         except ProgramError as error:
             self.problems.extend(error.problems)
@@ -175,6 +184,10 @@ class _Expansion:
         except Refused:
             self.already_reported.update(member.token.text for member in item.members)
             raise
+
+    def cells(self, item: syntax.Cell) -> list[CellFamily]:
+        rows, origin = self.rows_of(item)
+        return [CellFamily(rows.count, self.picks(rows, item.members, origin), origin)]
 
     def rules(self, item: syntax.When) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
@@ -306,7 +319,7 @@ class _Expansion:
     def rows(self) -> Rows:
         return Rows(self.lets, self.layout, self.already_reported, self.budget)
 
-    def rows_of(self, item: syntax.Block | syntax.When | syntax.Start) -> tuple[Rows, WrittenAt]:
+    def rows_of(self, item: syntax.Block | syntax.Cell | syntax.When | syntax.Start) -> tuple[Rows, WrittenAt]:
         rows = self.rows()
         rows.expand(item.clauses)
         return rows, WrittenAt(item.text, item.token.line, item.token.column, indices=rows.indices)

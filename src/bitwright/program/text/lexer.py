@@ -9,7 +9,8 @@ from bitwright.errors import Problem
 from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
-STATEMENTS = ("let", "bits", "block", "when", "input", "output", "start", "steps", "halt", "matches", "examples")
+_FIRST_WORDS = "let bits block cell when input output start steps halt matches examples"
+STATEMENTS = tuple(_FIRST_WORDS.split())
 
 _SCANNER = Scanner(
     {
@@ -22,7 +23,8 @@ _SCANNER = Scanner(
     }
 )
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
-_STATEMENT = re.compile(rf"[ \t]*(?:{'|'.join(STATEMENTS)})\b")
+_WORDS = "|".join(word for word in STATEMENTS if word != "cell")
+_STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|cell[ \t]+[A-Za-z_])")  # bits and numbers may be called cell
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:

@@ -111,6 +111,7 @@ class _Line:
             "let": self.let,
             "bits": self.bits,
             "block": self.block,
+            "cell": self.cell,
             "when": self.when,
             "input": self.port,
             "output": self.port,
@@ -151,6 +152,10 @@ class _Line:
     def block(self, token: Token) -> syntax.Block:
         members = self.references(_FORMS["block"])
         return syntax.Block(token, members, self.clauses(_FORMS["block"]), self.text())
+
+    def cell(self, token: Token) -> syntax.Cell:
+        members = self.references(_FORMS["cell"])
+        return syntax.Cell(token, members, self.clauses(_FORMS["cell"]), self.text())
 
     def when(self, token: Token) -> syntax.When:
         form = _FORMS["when"]
@@ -303,6 +308,7 @@ _FORMS = {
     "let": "let l = 4",
     "bits": "bits p[l] q[l] flag",
     "block": "block p[i] q[i] for i in 1..l",
+    "cell": "cell p[i] c[i] for i in 1..l",
     "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",
     "input": "input p q, or input a = p",
     "output": "output p, or output sum = c[l] p",

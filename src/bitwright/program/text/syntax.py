@@ -104,6 +104,14 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    token: Token
+    members: tuple[BitRef, ...]
+    clauses: Clauses
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class When:
     token: Token
     tests: tuple[Test, ...]
@@ -167,4 +175,4 @@ class PlainLines:
     rules: list[PlainLine]
 
 
-Statement = Let | BitsDeclaration | Block | When | Start | PortLine | Count | Halt | PlainLines
+Statement = Let | BitsDeclaration | Block | Cell | When | Start | PortLine | Count | Halt | PlainLines

@@ -1,0 +1,197 @@
+"""The `cell` lines of rule text, and what a Builder and `check` say of cells."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bitwright import Algorithm, Builder, ProgramError, addition, index_range, parse
+from bitwright.program.cells import check_same_order
+from bitwright.program.text.doubts import doubts
+
+ADDITION = """\
+let l = 4
+bits p[l] q[l] c[l]
+block p[i] q[i] for i in 1..l
+block c[i] for i in 1..l
+when p[i]!=q[i] write p[i] for i in 1..l
+when p[i]=1 q[i]=1 write c[i] for i in 1..l
+when c[i]=1 write q[i+1] for i in 1..l-1
+when c[l]=1 write c[l]
+input p q
+"""
+
+
+def named_cells(algorithm: Algorithm) -> list[list[list[str]]]:
+    """The bits of each block of each cell."""
+    program = algorithm.program
+    cells = program.cells
+    return [[program.block_names(block) for block in cells.members(cell).tolist()] for cell in range(len(cells))]
+
+
+def test_a_cell_has_the_blocks_of_its_bits_in_the_order_in_which_they_are_named() -> None:
+    assert named_cells(parse(ADDITION + "cell c[i] q[i] p[i] for i in 1..l"))[:2] == [
+        [["c[1]"], ["p[1]", "q[1]"]],
+        [["c[2]"], ["p[2]", "q[2]"]],
+    ]
+
+
+def test_without_cell_lines_every_block_is_a_cell() -> None:
+    algorithm = parse(ADDITION)
+    assert algorithm.program.grouped is None
+    assert named_cells(algorithm) == [[algorithm.program.block_names(b)] for b in range(algorithm.program.blocks)]
+
+
+def test_for_and_if_choose_rows_as_for_blocks() -> None:
+    text = ADDITION + "cell p[i] c[i] p[i+1] c[i+1] for i in 1..l if i % 2 = 1"
+    assert [len(cell) for cell in named_cells(parse(text))] == [4, 4]
+
+
+def test_a_line_is_a_family_of_cells() -> None:
+    families = parse(ADDITION + "cell p[i] for i in 1..l\ncell c[i] for i in 1..l").program.cells.families
+    assert families.labels == ("cell p[i] for i in 1..l", "cell c[i] for i in 1..l")
+    assert families.places == ("line 10", "line 11")
+    assert families.of.tolist() == [0] * 4 + [1] * 4
+    assert families.index.tolist() == [0, 1, 2, 3] * 2
+
+
+def test_text_and_builder_give_the_same_cells_and_kinds() -> None:
+    read, built = parse(ADDITION + "cell p[i] c[i] for i in 1..l").program, addition(4).program
+    assert np.array_equal(read.cells.start, built.cells.start)
+    assert np.array_equal(read.cells.blocks, built.cells.blocks)
+    assert read.kinds.kinds == built.kinds.kinds
+
+
+def test_cells_count_neither_in_the_id_nor_in_equality_nor_in_the_text() -> None:
+    plain, grouped = parse(ADDITION), parse(ADDITION + "cell p[i] c[i] for i in 1..l")
+    assert plain.program == grouped.program
+    assert plain.program.id == grouped.program.id
+    assert plain.text() == grouped.text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bits cell[2] p\nblock cell[*] p\nwhen cell[1]=1 write cell[2] p\ninput cell\noutput cell p",
+        "bits cell p\nblock cell\nblock p\nwhen cell=1 p=0 write p cell",
+        "let cell = 2\nbits p[\ncell\n] q\nblock p[*] q\nwhen p[\ncell - 1]=1 write q",
+        "bits p[3]\nblock p[cell] for cell in 1..3\nwhen p[cell]=1 write p[\ncell+1] for cell in 1..2",
+    ],
+)
+def test_bits_numbers_and_indices_may_be_called_cell(text: str) -> None:
+    if "block cell\n" in text:
+        with pytest.raises(ProgramError, match="spans blocks"):
+            parse(text)
+        text = text.replace(" p=0", "")
+    algorithm = parse(text)
+    assert algorithm.program.grouped is None
+    assert parse(algorithm.text()).same_as(algorithm)
+
+
+def test_a_cell_line_may_name_bits_called_cell() -> None:
+    text = "bits cell p\nblock cell\nblock p\nwhen cell=1 write p\nwhen p=1 write cell\ncell cell p"
+    assert named_cells(parse(text)) == [[["cell"], ["p"]]]
+
+
+def test_a_bracket_left_open_does_not_swallow_a_cell_line() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse(ADDITION + "steps (2\ncell p[i] c[i] for i in 1..l")
+    assert [(problem.line, problem.column) for problem in refusal.value.problems] == [(10, 9)]
+
+
+def test_problems_of_cells_do_not_hide_others() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse(ADDITION.replace("block c", "# block c") + "cell p[i] z for i in 1..l")
+    assert [str(problem) for problem in refusal.value.problems] == [
+        "2:16: c[1], c[2], c[3], c[4] are in no block; add a 'block' for it",
+        "10:11: unknown bit 'z'; declare it with bits",
+    ]
+
+
+def test_a_builder_names_its_line() -> None:
+    b = Builder()
+    p, i = b.bits("p", 3), index_range(1, 3)
+    b.block(p[i])
+    b.when(p[i] == 1).write(p[i])
+    b.cell(p[1], p[2])
+    b.cell(p[2])
+    with pytest.raises(ProgramError) as refusal:
+        b.build()
+    messages = [problem.message for problem in refusal.value.problems]
+    assert messages[0] == "the block p[3] is in no cell; add a 'cell' for it"
+    assert messages[1].startswith("the block p[2] is in two cells; test_cell_lines.py:")
+
+
+# Cells that nearly agree.
+
+SWAPPED = "cell p[1] c[1]\ncell p[2] c[2]\ncell c[3] p[3]\ncell p[4] c[4]"
+
+
+def test_check_names_two_cells_that_differ_only_in_order() -> None:
+    text = ADDITION + SWAPPED
+    (doubt,) = (doubt for doubt in doubts(text, parse(text)) if "cells" in doubt.message)
+    assert str(doubt) == (
+        "12:1: the cells p[1], c[1] and c[3], p[3] differ only in the order of their blocks, and so are of two kinds; "
+        "name their blocks in one order"
+    )
+
+
+@pytest.mark.parametrize("cells", ["", "cell p[i] c[i] for i in 1..l", "cell c[i] p[i] for i in 1..l"])
+def test_no_warning_where_the_order_is_the_same(cells: str) -> None:
+    assert not [doubt for doubt in doubts(ADDITION + cells, parse(ADDITION + cells)) if "cells" in doubt.message]
+
+
+def kinds_of(rules: str) -> Algorithm:
+    """Two cells of three one-bit blocks; the first cell writes as `rules` say, the second by its own."""
+    head = "bits x[3] y[3] t[9]\nblock x[i] for i in 1..3\nblock y[i] for i in 1..3\nblock t[i] for i in 1..9\n"
+    return parse(head + rules + "\ncell x[*]\ncell y[*]\ncell t[i] for i in 1..9")
+
+
+def test_kinds_that_only_look_alike_block_by_block_are_not_called_the_same() -> None:
+    # x: two ports shared in a row (1-2, 2-3); y: the same in another order (1-2, 1-3).
+    chain = "when x[1]=1 write t[1]\nwhen x[2]=1 write t[1] t[2]\nwhen x[3]=1 write t[2]\n"
+    other = "when y[1]=1 write t[3] t[4]\nwhen y[2]=1 write t[3]\nwhen y[3]=1 write t[4]"
+    assert check_same_order(kinds_of(chain + other).program.kinds.kinds) is not None
+    different = "when y[1]=1 write t[3] t[4]\nwhen y[2]=1 write t[3] t[4]\nwhen y[3]=1 write t[5]"
+    assert check_same_order(kinds_of(chain + different).program.kinds.kinds) is None
+
+
+def test_symmetric_blocks_are_tried_in_every_order() -> None:
+    """Rings of six blocks that look alike one by one: one ring of six is not two of three, whatever the order."""
+
+    def ring(name: str, pairs: list[tuple[int, int]], first: int) -> str:
+        lines = []
+        for block in range(1, 7):
+            ports = [first + at for at, pair in enumerate(pairs) if block in pair]
+            lines.append(f"when {name}[{block}]=1 write {' '.join(f't[{port}]' for port in ports)}")
+        return "\n".join(lines) + "\n"
+
+    def program(*rings: list[tuple[int, int]]) -> Algorithm:
+        head = "bits x[6] y[6] t[12]\nblock x[i] for i in 1..6\nblock y[i] for i in 1..6\nblock t[i] for i in 1..12\n"
+        rules = "".join(ring(name, pairs, first) for name, pairs, first in zip("xy", rings, (1, 7), strict=True))
+        return parse(head + rules + "cell x[*]\ncell y[*]\ncell t[i] for i in 1..12")
+
+    six = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (1, 6)]
+    shuffled = [(1, 4), (4, 2), (2, 6), (6, 3), (3, 5), (5, 1)]
+    two_of_three = [(1, 2), (2, 3), (1, 3), (4, 5), (5, 6), (4, 6)]
+    assert check_same_order(program(six, shuffled).program.kinds.kinds) is not None
+    assert check_same_order(program(six, two_of_three).program.kinds.kinds) is None
+
+
+def test_the_warning_does_not_depend_on_the_seed_of_hashes() -> None:
+    code = (
+        "from bitwright import parse\nfrom bitwright.program.text.doubts import doubts\n"
+        f"text = {ADDITION + SWAPPED!r}\nprint(*doubts(text, parse(text)), sep=chr(10))"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1", "77")
+    }
+    assert len(answers) == 1
+    assert b"differ only" in answers.pop()
