@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bitwright.networks.quantize import Cost
 
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
-_LEAST, _PER_EXAMPLE = 128, 24  # of a width that has been seen to suffice for most seeds; see docs/cells.md
+_LEAST, _PER_EXAMPLE = 128, 16  # of a width that has been seen to suffice for most seeds; see docs/cells.md
 
 
 def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
