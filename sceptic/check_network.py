@@ -10,9 +10,9 @@ n = |S|. From whole numbers A, B and T (`first`, `last` and `thresholds` in its 
     bit i is on  if  n >= 1  and  G_i > T[n][c_i],     G_i = sum over u of B[i][u] * max(0, sum over j in S of A[u][j])
 
 where c_i is the number of templates that write bit i. A certificate claims that network and rules agree on every bit of
-every state of a domain: `states` are all there are, `runs` those that the runs of all inputs meet. All are tried here.
-What there is to try follows from RULES.bw; the certificate is only ever compared with what was found. Exit 0: all of it
-holds, and the network is certified. 1: a claim does not hold, or the network is wrong. 2: a file cannot be read.
+every state of a domain: `states` are all there are, `runs` those that the runs of all inputs meet, `cells` (where the
+rules are a pattern of cells) those of each kind alone, on its own ports. What is tried follows from RULES.bw, not from
+the certificate. Exit 0: it holds, and the network is certified; 1: it does not, or the network is wrong; 2: unreadable.
 """
 
 import json
@@ -20,7 +20,7 @@ import struct
 import sys
 from functools import lru_cache, reduce
 from hashlib import sha256
-from itertools import chain, compress, count, product
+from itertools import chain, compress, count, groupby, product
 from operator import mul, or_
 from pathlib import Path
 
@@ -74,8 +74,7 @@ class Rules:
         self.bit = {name: 1 << i for i, name in enumerate(self.names)}
         members = sorted(name for block in of["block"] for name in block)
         need(members == sorted(self.bit) == sorted(self.names), "a bit is not declared once, and in one block")
-        self.blocks = {tuple(block): {} for block in of["block"]}  # for each: which of its bits are on -> the template
-        self.writes = []  # by each template
+        self.writes, self.blocks = [], {tuple(block): {} for block in of["block"]}  # in a block: bits on -> template
         for line in of["when"]:
             names, values = zip(*(test.split("=") for test in line[: line.index("write")]), strict=True)
             on, templates = self.set_of(compress(names, map(int, values))), self.blocks[names]
@@ -84,8 +83,7 @@ class Rules:
             self.writes.append(self.set_of(line[line.index("write") + 1 :]))
         self.tables = [(self.set_of(block), templates) for block, templates in self.blocks.items() if templates]
         self.writers = [sum(bits >> i & 1 for bits in self.writes) for i in range(len(self.names))]
-        # How runs go. Inputs are written from the highest bit down; here the lowest is first, and changes fastest.
-        self.inputs = [name for line in of["input"] for name in line[: line.index("=") : -1]]
+        self.inputs = [name for line in of["input"] for name in line[: line.index("=") : -1]]  # the lowest bit first
         self.start = [name for line in of["start"] for name in line]
         known = {*self.inputs, *self.start} & self.bit.keys()
         need(len(known) == len(self.inputs + self.start), "a bit that is set before a run is set twice, or is none")
@@ -94,8 +92,7 @@ class Rules:
         need(self.halt in (None, "fixed point", *self.bit), "the rules do not say how runs end")
 
     @staticmethod
-    def declared(text):
-        """The names that `p[2]`, `m[2,8]` or `flag` stands for."""
+    def declared(text):  # the names that `p[2]`, `m[2,8]` or `flag` stands for
         name, _, shape = text.removesuffix("]").partition("[")
         places = product(*(range(1, int(size) + 1) for size in (shape.split(",") if shape else ())))
         return [f"{name}[{','.join(map(str, place))}]" if place else name for place in places]
@@ -103,23 +100,26 @@ class Rules:
     def set_of(self, names):
         return sum(self.bit[name] for name in set(names))
 
-    def step(self, state):
-        """S, which has one template of a block or none, and the next state."""
-        matched = tuple(templates[state & bits] for bits, templates in self.tables if state & bits in templates)
+    def step(self, state, within=-1):
+        """S, which has one template of a block (of those within some bits) or none, and the next state."""
+        matched = tuple(table[state & b] for b, table in self.tables if b & within and state & b in table)
         return matched, reduce(or_, (self.writes[template] for template in matched), 0)
 
-    def all_states(self):
-        """(number, 0, state) for one choice in every block: a template, or the first configuration without one."""
-        choices = []  # states that choose alike match the same S, so that rules and network treat them alike
-        for block, templates in self.blocks.items():
-            every = (self.set_of(compress(block, values[::-1])) for values in product((0, 1), repeat=len(block)))
-            without = [on for on in every if on not in templates][:1]
-            choices.append([*without, *templates] if templates else [0])
-        for number, chosen in enumerate(product(*reversed(choices))):  # the first block changes fastest
-            yield number, 0, sum(chosen)
+    def all_states(self, cells=False):
+        """(number, 0, state, bits of its blocks, bits to look at): a template in each block, or what matches none."""
+        number, kind = count(), lambda block: block[0].split("_")[0] * cells  # kind3_block1[2] is of kind3
+        for _, blocks in groupby(self.blocks, kind):
+            choices, within, ports = [], 0, 0
+            for block in blocks:
+                templates, bits = self.blocks[block], self.set_of(block)
+                every = (self.set_of(compress(block, values[::-1])) for values in product((0, 1), repeat=len(block)))
+                choices.append([*[on for on in every if on not in templates][:1], *templates] if templates else [0])
+                within, ports = within | bits, ports | bits * (not templates)
+            for chosen in product(*reversed(choices)):  # the first block changes fastest
+                yield next(number), 0, sum(chosen), within, ports if cells else -1
 
     def all_runs(self):
-        """(input, step, state) for every state that a run steps from; the rules make the steps."""
+        """The same for every state that a run of an input steps from, by number and step; the rules make the steps."""
         halt, fixed = self.bit.get(self.halt, 0), self.halt == "fixed point"
         for number in range(1 << len(self.inputs)):
             before, state = None, self.set_of([*self.start, *compress(self.inputs, map(int, f"{number:b}"[::-1]))])
@@ -127,7 +127,7 @@ class Rules:
                 if state & halt or (fixed and state == before) or (self.halt is None and step == self.steps):
                     break
                 need(step < self.steps + fixed, f"the run of input {number} does not end", 1)
-                yield number, step, state
+                yield number, step, state, -1, -1
                 before, (_, state) = state, self.step(state)
 
 
@@ -139,26 +139,24 @@ def findings(network, rules, states):
     need([*network.shapes.values()] == shapes, "the network does not fit the rules", 1)
 
     @lru_cache(maxsize=1 << 16)
-    def nearest(matched, after):
-        """The bit that is nearest to being wrong: (distance, i, what it must be, G, T); below 1 it is wrong."""
+    def nearest(matched, after, own):
+        """The own bit that is nearest to being wrong: (distance, i, what it must be, G, T); below 1 it is wrong."""
         hidden = [max(0, total) for total in map(sum, zip(*(by_template[j] for j in matched), strict=True))]
-        found = []
-        for i, weights in enumerate(network.last):
-            G, T = sum(map(mul, weights, hidden)), network.thresholds[len(matched) - 1][column[i]]
-            found.append((G - T if after >> i & 1 else T + 1 - G, i, after >> i & 1, G, T))
-        return min(found)
+        T, bits = network.thresholds[len(matched) - 1], (i for i in range(len(column)) if own >> i & 1)
+        sums = ((i, sum(map(mul, network.last[i], hidden)), T[column[i]]) for i in bits)
+        return min((G - t if after >> i & 1 else t + 1 - G, i, after >> i & 1, G, t) for i, G, t in sums)
 
     def place(_, number, step, state, n, i, must, G, T):
         at = {"on": [name for name in rules.names if state & rules.bit[name]], "number": number, "step": step, "n": n}
         return at | {"bit": rules.names[i], "expected": must, "sum": G, "threshold": T}
 
     by_n, least, wrong, first = {}, {}, 0, {}
-    for number, step, state in states:
-        matched, after = rules.step(state)
+    for number, step, state, within, own in states:
+        matched, after = rules.step(state, within)
         n = len(matched)
         by_n[n] = by_n.get(n, 0) + 1
         if n:  # else the next state is zero, by the rules and by the network
-            distance, *bit = nearest(matched, after)
+            distance, *bit = nearest(matched, after, own)
             here = (distance, number, step, state, n, *bit)
             least[n] = min(here, least.get(n, here))
             if distance < 1:
@@ -176,18 +174,20 @@ def main(arguments):
     try:
         readers = zip((Network, Rules, read_json), arguments, strict=True)
         network, rules, certificate = (read(Path(name).read_bytes()) for read, name in readers)
-        about, runs = network.about, {"states": False, "runs": True}[certificate.pop("domain")]
+        about, domain, kinds = network.about, certificate.pop("domain"), {name.split("_")[0] for name in rules.names}
+        runs, cells = domain == "runs", domain == "cells" and all(kind.startswith("kind") for kind in kinds)
+        need(runs or cells or domain == "states", f"there are no such states: {domain}")
         known = {"format": "bitwright network certificate 1", "of": "network", "arithmetic": "whole numbers"}
         known |= {"program_id": rules.id, "tensors": network.sha256, "network_sha256": about["sha256"]}
-        known |= {"width": len(network.first), "examples": len(rules.writes) + about["padding"]}
         known |= {name: about[name] for name in ("padding", "members", "weight_bits")}
-        known |= {"inputs": [], "start": [], "halt": None, "steps": None}
+        known |= {"width": len(network.first), "examples": len(rules.writes) + about["padding"]}
+        known |= {"inputs": [], "start": [], "halt": None, "steps": None, "kinds": len(kinds) if cells else None}
         known |= {name: getattr(rules, name) for name in ("inputs", "start", "halt", "steps") if runs}
     except Exception as error:
         need(False, f"{type(error).__name__}: {error}")
     tried = f"the runs of all 2^{len(rules.inputs)} inputs, {rules.steps:,} steps at most, halt: {rules.halt}"
-    print("trying", tried if runs else "every choice in every block")
-    found, states = {}, rules.all_runs() if runs else rules.all_states()
+    print("trying", tried if runs else "every choice in every block" + " of each kind of cells alone" * cells)
+    found, states = {}, rules.all_runs() if runs else rules.all_states(cells)
     for name, value in chain(known.items(), findings(network, rules, states)):
         claimed, found[name] = certificate.pop(name, {}), value
         same = json.dumps(claimed, sort_keys=True) == json.dumps(value, sort_keys=True)

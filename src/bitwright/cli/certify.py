@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 def network_proof_options(function: Any) -> Any:
     """What goes with --network only."""
     for option in (
+        click.option("--sizes", help="With a network of cells: look for the kinds of all these sizes, such as 1..64."),
+        click.option(
+            "--cells", is_flag=True, help="With a network of cells: prove it for every size; the default there."
+        ),
         click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
         click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda."),
         click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
@@ -111,11 +115,15 @@ def command(
     if check is not None and (rounding is not None or source is not None or padding is not None):
         raise InputError("--check takes rounding, n and padding from the file; leave these options out")
     if network is not None:
-        from bitwright.cli.certify_network import NetworkProof, prove_network
+        from bitwright.cli.certify_network import NetworkProof, prove_cells, prove_network
 
         check_limit_options({"rounding": rounding, "n": source, "padding": padding})
+        asked = NetworkProof(target, network, output, check, **how)
+        if asked.is_of_cells:
+            algorithm = find_algorithm(target, bits, order, machine=machine)
+            return prove_cells(algorithm, asked, order, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
-        return prove_network(algorithm, NetworkProof(target, network, output, check, **how), as_json, quiet)
+        return prove_network(algorithm, asked, as_json, quiet)
     check_network_options(how)
     algorithm = find_algorithm(target, bits, order, machine=machine)
     with StepProgress(not quiet, "checking") as progress:
@@ -184,7 +192,7 @@ def _headline(c: Certificate) -> str:
 
 def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> Iterator[str]:
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    yield f"{_headline(c)}: {name}, {c.rounding} rounding"
+    yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding"
     yield f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding")
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
     yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,20 @@ class NetworkProof:
     resume: Path | None
     device: str
     state: str | None
+    cells: bool
+    sizes: str | None
+
+    @property
+    def is_of_cells(self) -> bool:
+        """Whether the file holds a network of cells."""
+        from bitwright.app.trained import is_of_cells
+
+        found = is_of_cells(self.network)
+        if not found and (self.cells or self.sizes is not None):
+            raise InputError(
+                f"{self.network} was trained on a whole program, not on cells; leave out --cells and --sizes"
+            )
+        return found
 
 
 def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet: bool) -> int:
@@ -57,6 +71,39 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
     return _prove(algorithm, network, asked, workers, as_json, quiet)
 
 
+def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as_json: bool, quiet: bool) -> int:
+    """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
+    from bitwright.app.cells import as_algorithm, load_cells, pattern_in
+    from bitwright.cli.train_cells import algorithms_of
+    from bitwright.engines.cells.wiring import tile_of
+    from bitwright.workers import Workers
+
+    if asked.domain not in (None, "cells"):
+        raise InputError(f"a network of cells is proved for all their local states; leave out --domain {asked.domain}")
+    pattern = pattern_in(asked.network)
+    assert pattern is not None
+    (network,) = load_cells([asked.network], pattern)
+    programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
+    tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
+    note(_covered(asked, algorithm, programs, tiles), quiet)
+    cells = replace(
+        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}"
+    )
+    asked = replace(asked, domain=None if asked.check is not None else "cells")
+    workers = Workers.parse(asked.workers)
+    if asked.state is not None:
+        raise InputError("--state is for networks of whole programs")
+    if asked.check is not None:
+        return _check(cells, network, asked, workers, as_json, quiet)
+    return _prove(cells, network, asked, workers, as_json, quiet)
+
+
+def _covered(asked: NetworkProof, algorithm: Algorithm, programs: list[Algorithm], tiles: list[int]) -> str:
+    what = f"{asked.target} at the sizes {asked.sizes}" if len(programs) > 1 else f"{algorithm.name} as it is"
+    tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
+    return f"all cells of {what} are of the network's kinds{tiled}"
+
+
 def _prove(
     algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, workers: Workers, as_json: bool, quiet: bool
 ) -> int:
@@ -69,7 +116,7 @@ def _prove(
     _announce(ProofTask(algorithm, network, domain, asked.device), workers, asked.yes, quiet)
     kept = asked.resume or (None if asked.output is None else asked.output.with_name(asked.output.name + ".part"))
     try:
-        with StepProgress(not quiet, "states" if domain == "states" else "inputs") as progress:
+        with StepProgress(not quiet, "inputs" if domain == "runs" else "states") as progress:
             certificate = certify_network(
                 algorithm, network, domain, workers=workers, progress=progress, file=kept, device=asked.device
             )
@@ -91,7 +138,7 @@ def _announce(task: ProofTask, workers: Workers, yes: bool, quiet: bool) -> None
 
     check_size(task)
     size = counted(task.domain.size, task.unit[:-1])
-    if (states := task.domain.count_states()) is not None and task.unit != "states":
+    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
         size = f"{counted(states, 'state')} in the runs of {size}"
     seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not yes:
@@ -140,7 +187,8 @@ def _print(
     checked: bool,
 ) -> None:
     if as_json:
-        print_json({"name": algorithm.name} | asdict(certificate) | ({"holds": True} if checked else {}))
+        more = {"kinds": certificate.kinds, "local_states": certificate.states} if certificate.kinds else {}
+        print_json({"name": algorithm.name} | asdict(certificate) | more | ({"holds": True} if checked else {}))
     elif quiet:
         click.echo(certificate.sentence)
     else:
@@ -150,6 +198,9 @@ def _print(
 def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, checked: bool) -> Iterator[str]:
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
     yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
+    if c.kinds is not None:
+        examples = counted(c.examples, "example")
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
     side = f", {c.members:,} side by side" if c.members > 1 else ""
     yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"
@@ -177,6 +228,8 @@ def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterat
     yield f"  state     on: {listing(found.on, 12) or 'no bit'}"
     state = shlex.quote(" ".join(found.on) or "none")
     target, network = shlex.quote(asked.target), shlex.quote(str(asked.network))
+    if asked.domain == "cells":
+        return
     yield f"  see it    bitwright certify {target} --network {network} --state {state}"
 
 

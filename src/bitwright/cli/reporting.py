@@ -92,6 +92,7 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
         "rounding": run.rounding,
         "examples": run.examples,
         "margin": run.margin,
+        **({} if run.cells is None else {"cells": dict(run.cells)}),
         **more,
     }
 
@@ -115,7 +116,22 @@ def report(
         rounded = "" if run.rounding is None else f", {run.rounding} rounding"
         margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
         note(f"{about}{sizes}, engine {run.engine}{rounded}{margin}", quiet)
+        if run.cells is not None:
+            note(cells_note(run.cells), quiet)
     return exit_code(run, exact)
+
+
+def cells_note(cells: Mapping[str, Any]) -> str:
+    """What stands behind a run by a network of cells."""
+    states = counted(cells["local_states"], "local state")
+    shown = (
+        f"proved on all {states}, smallest margin {cells['margin']:.3f}"
+        if cells["proved"]
+        else f"{states}, of which some come out wrong" if cells["margin"] is not None
+        else f"{states}, too many to try them all beforehand"
+    )  # fmt: skip
+    how = "; every cell of every step was evaluated" if cells["evaluated"] else ""
+    return f"one network of width {cells['width']:,} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
 
 
 def exit_code(run: Run, exact: bool | None) -> int:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @machine_option
 @click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
+@click.option("--cells", is_flag=True, help="Show the kinds of cells instead, and the pattern that has one of each.")
+@click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
 @json_option
 def command(
     target: str,
@@ -34,6 +36,8 @@ def command(
     machine: MachineChoice | None,
     diagram: Path | None,
     text: bool,
+    cells: bool,
+    tile: int | None,
     as_json: bool,
 ) -> None:
     """Show what a program consists of, or what a .safetensors file of a network is.
@@ -45,7 +49,15 @@ def command(
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
         return
     algorithm = find_algorithm(target, bits, order, machine=machine)
-    if diagram is not None:
+    if tile is not None and not cells:
+        raise InputError("--tile goes with --cells")
+    if cells:
+        from bitwright.cli.show_cells import show_cells
+
+        if diagram is not None or text:
+            raise InputError("--cells shows the kinds of cells; leave out --diagram and --text")
+        show_cells(algorithm, tile or 1, as_json)
+    elif diagram is not None:
         _draw(algorithm, diagram)
     elif text:
         print_lines(algorithm.text_lines())

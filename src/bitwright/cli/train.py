@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 @click.option("--networks", type=click.IntRange(1, 10**6), default=1, show_default=True, help="Members to train.")
 @click.option("--integer", is_flag=True, help="Round it to whole numbers; several become one network, in one file.")
 @click.option("--weight-bits", type=click.IntRange(2, 8), help="With --integer: bits of a weight.  [default: 8]")
+@click.option("--cells", is_flag=True, help="Train one small network for all cells, of whole numbers, for every size.")
+@click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
+@click.option("--sizes", help="With --cells: the kinds of all these sizes, such as 1..64.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")
 @workers_option
 @json_option
@@ -61,19 +64,32 @@ def command(
     networks: int,
     integer: bool,
     weight_bits: int | None,
+    cells: bool,
+    tile: int | None,
+    sizes: str | None,
     onnx: Path | None,
     workers: str,
     as_json: bool,
     quiet: bool,
     **how: Any,
-) -> None:
+) -> int:
     """Train networks on the templates of a program, to run it with --engine network --network FILE."""
     from bitwright.workers import Workers
 
     helpers = Workers.parse(workers)
     algorithm = find_algorithm(target, bits, order, machine=machine)
+    if not cells and (tile is not None or sizes is not None):
+        raise InputError(f"{'--tile' if tile is not None else '--sizes'} goes with --cells")
+    if cells:
+        from bitwright.cli.train_cells import train_network_of_cells
+
+        if networks > 1 or padding or onnx is not None or helpers.kind != "serial":
+            raise InputError("--cells trains one small network; leave out --networks, --padding, --onnx and --workers")
+        return train_network_of_cells(
+            target, algorithm, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet
+        )
     recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
-    if weight_bits is not None and not integer:
+    if weight_bits is not None and not integer and not cells:
         raise InputError("--weight-bits goes with --integer")
     if integer:
         if helpers.kind != "serial":
@@ -87,6 +103,7 @@ def command(
         raise InputError(f"--workers {workers} share several networks out; give --networks, or leave out --workers")
     else:
         _train_file(algorithm, recipe, output, onnx, as_json, quiet)
+    return 0
 
 
 def make_recipe(

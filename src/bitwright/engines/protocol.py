@@ -9,7 +9,7 @@ back.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -118,6 +118,10 @@ class Engine(Protocol):
     @property
     def kind(self) -> Kind:
         """The limit whose weights calibrated rounding uses."""
+
+    @property
+    def cell_facts(self) -> Mapping[str, object] | None:
+        """What is known of a network of cells, by name; None for engines of whole states."""
 
     @property
     def closed_form(self) -> bool:

@@ -27,6 +27,7 @@ class RealEngine(ABC):
     networks: int | None = None
     digests: Sequence[str] = ()
     closed_form = False
+    cell_facts = None
     fallible = True
     costly = True
     decisions = None

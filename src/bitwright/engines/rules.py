@@ -43,6 +43,7 @@ class RuleEngine:
     networks: int | None = None
     digests: tuple[str, ...] = ()
     closed_form = True
+    cell_facts = None
     fallible = False
     costly = False
 

@@ -27,6 +27,7 @@ class TorchNetworkEngine:
 
     name = "network"
     closed_form = False
+    cell_facts = None
     fallible = True
     costly = True
     decisions = None

@@ -52,6 +52,7 @@ class Run(Shown):
     fallible: bool = False  # whether its steps may differ from those of the rules by chance
     networks: int | None = None  # how many were averaged, if any were
     closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
+    cells: Mapping[str, object] | None = None  # of a network of cells: its kinds, local states, and what they showed
 
     @property
     def value(self) -> int:
@@ -119,6 +120,7 @@ def run_with(
         fallible=chosen.fallible,
         networks=chosen.networks,
         closed_form=chosen.closed_form,
+        cells=chosen.cell_facts,
     )
 
 

@@ -95,7 +95,8 @@ def test_runs_are_all_states_that_are_stepped_from(make: object) -> None:
     domain = RunsDomain(algorithm)
     seen: dict[int, list[tuple[int, ...]]] = {}
 
-    def look(rows: np.ndarray, numbers: np.ndarray, step: int, times: int) -> None:
+    def look(rows: np.ndarray, numbers: np.ndarray, step: int, times: int, own: slice) -> None:
+        assert own == slice(None)
         for row, number in zip(rows, numbers.tolist(), strict=True):
             assert len(seen.setdefault(number, [])) == step
             seen[number] += [tuple(np.flatnonzero(row).tolist())] * times

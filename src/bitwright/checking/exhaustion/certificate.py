@@ -60,6 +60,7 @@ class NetworkCertificate(Shown):
     certified: bool
     verdict: Verdict
     domain: str
+    kinds: int | None  # for `cells`: of cells in the pattern
     inputs: tuple[str, ...]  # for `runs`: the bits that inputs set, the one that changes fastest first
     start: tuple[str, ...]  # the bits that are on at the start whatever the input
     halt: str | None  # the bit at which a run ends, or "fixed point"; None: after `steps`
@@ -157,6 +158,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         certified=verdict == "certified",
         verdict=verdict,
         domain=described["domain"],
+        kinds=len(task.domain.pattern.kinds) if isinstance(task.domain, CellsDomain) else None,
         inputs=tuple(described.get("inputs", ())),
         start=tuple(described.get("start", ())),
         halt=described.get("halt"),

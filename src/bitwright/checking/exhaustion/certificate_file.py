@@ -142,6 +142,7 @@ _FIELDS: dict[str, Check] = {
     "certified": flag(),
     "verdict": one_of("certified", "refuted", "not proved"),
     "domain": one_of(*DOMAINS),
+    "kinds": optional(_NUMBER),
     "inputs": each(text()),
     "start": each(text()),
     "halt": optional(text()),

@@ -71,6 +71,20 @@ class CellEngine:
         return self.tables is not None and not self.tables.wrong
 
     @property
+    def cell_facts(self) -> dict[str, object]:
+        """How many kinds and local states there are, and what trying all of them has shown."""
+        kinds, tables = [wired.kind for wired in self.wiring.kinds], self.tables
+        return {
+            "kinds": len(kinds),
+            "local_states": sum(self.pattern.kinds[kind].local_states for kind in kinds),
+            "tile": self.wiring.tile,
+            "width": self.cells.networks[0].shape.width,
+            "proved": self.proved,
+            "margin": None if tables is None else tables.margin,
+            "evaluated": self.evaluate or tables is None,
+        }
+
+    @property
     def _by_rules(self) -> bool:
         return self.proved and not self.evaluate
 

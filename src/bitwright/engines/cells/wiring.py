@@ -39,16 +39,16 @@ class Wiring:
         places = [pattern.place_of(kind) for kind in found.kinds]
         self._digit = np.zeros(program.templates, dtype=np.int64)  # that chooses each template
         self.kinds: list[WiredKind] = []
-        occupied = np.bincount(program.template_block, minlength=program.blocks) > 0
+        occupied = cells.blocks[np.bincount(program.template_block, minlength=program.blocks)[cells.blocks] > 0]
+        begins = np.searchsorted(cells.of_block[occupied], np.arange(len(cells)))  # blocks come cell by cell
         for own, place in enumerate(places):
             assert place is not None
             members = np.flatnonzero(found.of == own)
             local = LocalStates(found.kinds[own])
-            lists = [cells.blocks[cells.start[x] : cells.start[x + 1]] for x in members.tolist()]
-            blocks = np.array([owned[occupied[owned]] for owned in lists])
+            blocks = occupied[begins[members][:, None] + np.arange(len(local.kind.blocks))]
             templates = found.order[found.first_template[members][:, None] + np.arange(local.kind.templates)]
             self._digit[templates] = local.digit
-            mine = np.flatnonzero(np.isin(found.wire_cell, members))
+            mine = np.flatnonzero(found.of[found.wire_cell] == own)
             self.kinds.append(
                 WiredKind(
                     place,

@@ -118,6 +118,7 @@ class IntegerDeviceEngine:
     costly = True
     decisions = None
     closed_form = False
+    cell_facts = None
     chunk = 1 << 15
 
     def __init__(

@@ -57,16 +57,19 @@ class IntegerEngine(RealEngine):
 
         return each_once(states, evaluate)
 
-    def decide(self, states: BoolArray) -> tuple[BoolArray, IntArray, IntArray]:  # (batch, k), (batch, k), (batch,)
-        """The next states, the distance of every sum from deciding otherwise, and n."""
-        sums, n = self.sums(states)
-        return (*decide_bits(sums, n, self.network, self._columns), n)
+    def decide(self, sums: IntArray, n: IntArray) -> tuple[BoolArray, IntArray]:  # (batch, k), (batch, k)
+        """The next states, and the distance of every sum from deciding otherwise."""
+        return decide_bits(sums, n, self.network, self._columns)
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
         """The sums in the units of the training set's labels, for people to look at; no bit is decided by them."""
         sums, n = self.sums(states)
+        return self.as_outputs(sums, n), n
+
+    def as_outputs(self, sums: IntArray, n: IntArray) -> FloatArray:
+        """Sums in those units."""
         scale = sum_scale(np.maximum(n, 1), self.examples, self.network.shape.width, self.network.rounded)
-        return sums / scale[:, None], n
+        return np.asarray(sums / scale[:, None])
 
 
 class IntegerBatch(RealBatch):
@@ -75,11 +78,10 @@ class IntegerBatch(RealBatch):
     _engine: IntegerEngine
 
     def step(self) -> None:
-        bits, distance, n = self._engine.decide(self._now)
+        sums, n = self._engine.sums(self._now)
+        bits, distance = self._engine.decide(sums, n)
+        self._rounded = self._engine.as_outputs(sums, n)
         self._before, self._now = self._now, bits
         unit = self._engine.network.units[np.maximum(n, 1) - 1]
         margin = (distance.min(axis=1, initial=np.iinfo(np.int64).max) - 0.5) / unit
         self._margin = np.where(n > 0, margin, np.inf)
-
-    def rounded(self) -> None:
-        """What was rounded are whole numbers, found again from the states."""

@@ -31,7 +31,8 @@ def outputs_data(
     All recorded outputs if there are at most `most`, else the `closest` of each step.
     """
     rounding = check_rounding(run.rounding or "calibrated")
-    examples = run.examples or trace.program.templates
+    # A network of cells has examples and an n of each cell's own; of the whole state it has no outputs to show.
+    examples = trace.program.templates if run.cells is not None else run.examples or trace.program.templates
     closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
     blob.integers("n", n)
@@ -55,7 +56,7 @@ def outputs_data(
         "examples": examples,
         "stored": stored,
         "deviations": random,
-        "followed": run.rounding is not None,
+        "followed": run.rounding is not None and run.cells is None,
         "closest": closest,
         "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
     }

@@ -84,7 +84,7 @@ function certificate(c) {
   rows.push(["program", c.program_id]);
   const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: sentence(c.verdict) }), `${assumed}, ${c.rounding} rounding`),
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: sentence(c.verdict) }), `${assumed}, the limit, ${c.rounding} rounding`),
     make("p", { className: "soft", textContent: MEANINGS[c.verdict] }),
     make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
   );

@@ -1,0 +1,67 @@
+"""`bitwright show --cells`: the kinds of a program's cells, and the pattern that has one of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bitwright.cli.reporting import print_json
+from bitwright.errors import counted, listing
+
+if TYPE_CHECKING:
+    from bitwright.program import Algorithm
+
+
+def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
+    """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
+    import numpy as np
+
+    from bitwright.program.cells import cell_kinds
+    from bitwright.program.pattern import Pattern
+
+    program = algorithm.program
+    cells = program.cells.tiled(tile)
+    found = program.kinds if tile == 1 else cell_kinds(program, cells)
+    pattern = Pattern.of(found.kinds)
+    rows = []
+    for number, kind in enumerate(found.kinds):
+        first = int(np.flatnonzero(found.of == number)[0])
+        names = [
+            name for block in cells.blocks[cells.start[first] : cells.start[first + 1]]
+            for name in program.block_names(int(block))
+        ]  # fmt: skip
+        rows.append((kind, int(found.counts[number]), names))
+    if as_json:
+        print_json(
+            {
+                "name": algorithm.name,
+                "program_id": program.id,
+                "cells": int(found.counts.sum()),
+                "tile": tile,
+                "kinds": [
+                    {
+                        "cells": count,
+                        "blocks": len(kind.blocks),
+                        "examples": kind.templates,
+                        "ports": len(kind.ports),
+                        "local_states": kind.local_states,
+                        "first": names,
+                    }
+                    for kind, count, names in rows
+                ],
+                "examples": pattern.program.templates,
+                "local_states": pattern.local_states,
+                "pattern_id": pattern.program.id,
+            }
+        )
+        return
+    click.echo(
+        f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}; "
+        f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
+    )
+    for number, (kind, count, names) in enumerate(rows, 1):
+        click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}")
+    click.echo("\n# the pattern: one cell of each kind; ports are bits that nothing reads")
+    for line in pattern.program.text_lines():
+        click.echo(line)

@@ -1,0 +1,135 @@
+"""`bitwright train --cells`: one small network for the cells of a program, at every size."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bitwright.cli.quantize import about_whole
+from bitwright.cli.reporting import note, print_json
+from bitwright.cli.targets import find_algorithm
+from bitwright.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from bitwright.app.cells import TrainedCells
+    from bitwright.networks import Recipe
+    from bitwright.program import Algorithm
+    from bitwright.program.pattern import Pattern
+
+MOST_SIZES = 10_000
+
+
+def sizes_of(text: str) -> range:
+    """`1..64`, or one number."""
+    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text.strip(), re.ASCII)
+    if found is None:
+        raise InputError(f"--sizes is a range such as 1..64, got '{text[:40]}'")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if not 1 <= first <= last or last - first >= MOST_SIZES:
+        raise InputError(f"--sizes goes from at least 1 up, over at most {MOST_SIZES:,} sizes, got {text.strip()}")
+    return range(first, last + 1)
+
+
+def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: str | None) -> list[Algorithm]:
+    """The algorithm, or it in every one of these sizes."""
+    from bitwright.app.programs import SIZED
+
+    if sizes is None:
+        return [algorithm]
+    if target not in SIZED or order is not None:
+        raise InputError(f"--sizes goes with {', '.join(SIZED)}, whose size is a bit length")
+    return [find_algorithm(target, size) for size in sizes_of(sizes)]
+
+
+def train_network_of_cells(
+    target: str,
+    algorithm: Algorithm,
+    order: str | None,
+    sizes: str | None,
+    tile: int,
+    how: dict[str, Any],
+    output: Path,
+    weight_bits: int,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
+    from bitwright.app.cells import check_tile, pattern_of, suggested_cells_width, train_cells
+    from bitwright.cli.train import make_recipe
+    from bitwright.files.storage import check_writable
+    from bitwright.networks import save_network
+
+    if output.suffix != ".safetensors":
+        raise InputError(f"-o takes a .safetensors file, got {output}")
+    check_writable(output)
+    if sizes is None:
+        check_tile(algorithm, tile)
+    programs = algorithms_of(target, algorithm, sizes, order)
+    pattern = pattern_of([one.program for one in programs], tile)
+    recipe: Recipe = make_recipe(pattern.program, padding=0, **how)
+    if how["width"] is None:
+        recipe = replace(recipe, width=suggested_cells_width(pattern))
+    begin = time.perf_counter()
+    found = train_cells(pattern, recipe, weight_bits)
+    seconds = time.perf_counter() - begin
+    save_network(found.network, pattern.program, output)
+    if as_json:
+        print_json(
+            {
+                "file": str(output),
+                "name": algorithm.name,
+                "program_id": pattern.program.id,
+                **about_cells(pattern, found),
+                "seed": found.network.origin.seed,
+                "digest": found.network.digest,
+                "seconds": round(seconds, 3),
+            }
+        )
+    else:
+        for line in _notes(found, seconds):
+            note(line, quiet)
+        click.echo(str(output))
+    if not found.proved and found.tables is not None:
+        click.echo("bitwright: some local states come out wrong; use a wider network or more bits", err=True)
+        return 1
+    return 0
+
+
+def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
+    """What was trained, for JSON."""
+    tables = found.tables
+    return {
+        "cells": True,
+        "kinds": len(pattern.kinds),
+        "examples": pattern.program.templates,
+        "local_states": pattern.local_states,
+        "wrong": None if tables is None else tables.wrong,
+        "margin": None if tables is None else tables.margin,
+        "seeds_tried": found.seeds,
+        **about_whole(found.network, found.cost),
+    }
+
+
+def _notes(found: TrainedCells, seconds: float) -> list[str]:
+    pattern, network = found.pattern, found.network
+    tried = "" if found.seeds == 1 else f", after {counted(found.seeds, 'seed')}"
+    lines = [
+        f"{counted(len(pattern.kinds), 'kind')} of cells, {counted(pattern.program.templates, 'example')}; width "
+        f"{network.shape.width:,}, {network.bytes:,} bytes, in {seconds:.2f} s{tried}"
+    ]
+    if found.tables is None:
+        lines.append(
+            f"{pattern.local_states:,} local states are more than are tried here; certify --cells --network proves it"
+        )
+    else:
+        right = "all right" if found.proved else f"{found.tables.wrong:,} wrong"
+        lines.append(
+            f"{counted(found.tables.states, 'local state')}, {right}; smallest margin {found.tables.margin:.3f}"
+            + (": it runs every program of these kinds exactly, at every size" if found.proved else "")
+        )
+    return lines

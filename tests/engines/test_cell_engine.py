@@ -1,0 +1,209 @@
+"""One small network in every cell: at every size the steps of the rules, and of nothing else where it is wrong."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from whole import with_weights
+
+from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
+from bitwright.app.cells import TrainedCells, local_sample, pattern_of, suggested_cells_width, train_cells
+from bitwright.checking.exhaustion import ProofTask
+from bitwright.checking.exhaustion.task import prove
+from bitwright.checking.validation import Arithmetic
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.local import LocalStates
+from bitwright.engines.rules import RuleEngine
+from bitwright.networks import Plan, Recipe
+from bitwright.program.pattern import Pattern, read_pattern
+
+
+@cache
+def cells_of(name: str, tile: int = 1) -> TrainedCells:
+    make = {"addition": addition, "multiplication": multiplication}[name]
+    sizes = range(1, 9) if tile > 1 else range(1, 5)
+    pattern = pattern_of([make(size).program for size in sizes], tile)
+    return train_cells(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(momentum=True)))
+
+
+def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:
+    return CellEngine(algorithm.program, found.pattern, [found.network], **how)
+
+
+def test_a_network_is_proved_where_it_was_trained() -> None:
+    for name in ("addition", "multiplication"):
+        found = cells_of(name)
+        assert found.proved
+        assert found.tables is not None
+        assert found.tables.states == found.pattern.local_states
+        assert 0 < found.tables.margin < 0.5
+
+
+@pytest.mark.parametrize("how", [{}, {"evaluate": True}, {"compiled": False}])
+@pytest.mark.parametrize("bits", [1, 2, 7, 40])
+def test_sums_and_products_of_every_length_by_one_network(bits: int, how: dict[str, bool]) -> None:
+    rng = np.random.default_rng(bits)
+    sums, products = cells_of("addition"), cells_of("multiplication")
+    for _ in range(3):
+        a, b = (int(rng.integers(0, 2 ** min(bits, 62))) for _ in range(2))
+        assert run(addition(bits), p=a, q=b, engine=engine(addition(bits), sums, **how)).value == a + b
+        if bits < 40 or not how:
+            task = multiplication(bits)
+            done = run(task, multiplicand=a, multiplier=b, engine=engine(task, products, **how))
+            assert done.value == a * b
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+def test_several_positions_a_cell(tile: int) -> None:
+    """Trained on K examples, it is right in all local states, of which there are many more."""
+    found = cells_of("addition", tile)
+    assert found.proved
+    assert found.pattern.local_states > 6 * found.pattern.program.templates
+    for bits in (1, 3, 8, 101):
+        task = addition(bits)
+        made = engine(task, found, evaluate=True)
+        assert made.wiring.tile == tile or bits < tile
+        a, b = 2**bits - 1, 2 ** (bits - 1) + 1 if bits > 1 else 1
+        assert run(task, p=a, q=b, engine=made).value == a + b
+
+
+def test_every_step_is_that_of_the_rules_in_random_states() -> None:
+    """The network's own table and evaluation, beside the rules, in states that no run meets."""
+    found = cells_of("multiplication")
+    task = multiplication(5)
+    states = np.random.default_rng(1).random((300, task.program.bits)) < 0.5
+    wanted = RuleEngine(task.program).begin(states)
+    wanted.step()
+    for made in (engine(task, found), engine(task, found, evaluate=True)):
+        assert (made.following(states)[0] == wanted.states()).all()
+
+
+def test_all_inputs_through_the_network_at_the_speed_of_the_rules() -> None:
+    task = multiplication(4)
+    done = validate(task, engine=engine(task, cells_of("multiplication")), oracle=Arithmetic("multiplication"))
+    assert done.verdict == "exact"
+    assert done.task.sliced
+    plain = validate(task, engine=engine(task, cells_of("multiplication"), evaluate=True), random=20)
+    assert plain.verdict == "exact"
+    assert not plain.task.sliced
+
+
+def test_a_wrong_network_makes_its_own_steps() -> None:
+    """A threshold is raised beyond all sums, so that no port is ever set where one template matches."""
+    good = cells_of("addition")
+    thresholds = good.network.thresholds.copy()
+    thresholds[0] = 10**9
+    bad = with_weights(good.network, thresholds=thresholds)
+    task = addition(3)
+    made = CellEngine(task.program, good.pattern, [bad])
+    assert not made.proved
+    assert made.fallible
+    assert made.decisions is None
+    assert made.tables is not None
+    assert made.tables.wrong > 0
+    done = run(task, p=5, q=2, engine=made)
+    assert done.value != 7
+    own = made.begin(np.array([task.state({"p": 5, "q": 2})]))
+    own.step()
+    rules = RuleEngine(task.program).begin(np.array([task.state({"p": 5, "q": 2})]))
+    rules.step()
+    assert (own.states() != rules.states()).any()
+
+
+def test_the_proof_and_the_tables_agree() -> None:
+    """Two ways to try all local states: the domain `cells`, and the engine's table; for right and wrong networks."""
+    good = cells_of("multiplication")
+    thresholds = good.network.thresholds.copy()
+    thresholds[1, -1] += 60_000
+    for network in (good.network, with_weights(good.network, thresholds=thresholds)):
+        found = prove(ProofTask(Algorithm("cells", good.pattern.program), network, "cells"))
+        made = CellEngine(multiplication(6).program, good.pattern, [network])
+        assert found.states == good.pattern.local_states
+        assert made.tables is not None
+        # the program at 6 bits may lack kinds that the pattern has from other sizes
+        if len(made.wiring.kinds) == len(good.pattern.kinds):
+            assert found.wrong == made.tables.wrong
+        assert bool(found.wrong) >= bool(made.tables.wrong)
+
+
+def test_a_cell_is_encoded_from_its_own_matches_only() -> None:
+    """Where a block has a template for all bits off, the idle cells of a pattern's state would match as well."""
+    rules = "bits x[6]\nblock x[i] for i in 1..6\nwhen x[i]=0 write x[i] for i in 1..6\ninput x\noutput x\nsteps 1\n"
+    task = parse(rules, name="invert")
+    found = train_cells(pattern_of([task.program]), Recipe(64, plan=Plan(momentum=True)))
+    made = CellEngine(task.program, found.pattern, [found.network], evaluate=True)
+    for value in (0, 5, 63):
+        assert run(task, x=value, engine=made).value == 63 - value
+
+
+def test_a_program_with_another_cell_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"no cell like that of p\[1\] \(1 block, 1 example, 1 port, 2 local states\)"):
+        engine(permutation([2, 1, 3]), cells_of("addition"))
+
+
+def test_float_networks_of_cells() -> None:
+    found = cells_of("addition")
+    task = addition(12)
+    made = CellEngine(task.program, found.pattern, [found.trained])
+    assert made.proved
+    assert run(task, p=4000, q=95, engine=made).value == 4095
+
+
+def test_local_states_are_all_choices() -> None:
+    for kind in cells_of("multiplication").pattern.kinds:
+        local = LocalStates(kind)
+        options = []
+        first = 0
+        for bits, configs in kind.blocks:
+            own: list[int | None] = list(range(first, first + len(configs)))
+            options.append([*([None] if len(configs) < 2**bits else []), *own])
+            first += len(configs)
+        wanted = [
+            {one for one in chosen if one is not None} for chosen in product(*reversed(options))
+        ]  # the first block changes fastest
+        found = local.matched(np.arange(local.count))
+        assert [set(np.flatnonzero(row).tolist()) for row in found] == wanted
+        truth = local.truth(found)
+        for row, matched in zip(truth, wanted, strict=True):
+            assert row.tolist() == [bool(matched & set(port)) for port in kind.ports]
+
+
+def test_a_pattern_is_read_back_and_nothing_else_is() -> None:
+    pattern = cells_of("multiplication").pattern
+    program = pattern.program
+    names = list(program.layout.names)
+    texts = [program.template_text(template) for template in range(program.templates)]
+    assert read_pattern(names, texts) == pattern
+    assert read_pattern(names[1:], texts) is None
+    assert read_pattern(names, texts[:-1]) is None
+    assert read_pattern(names, [texts[1], texts[0], *texts[2:]]) is None
+    other = addition(2).program
+    assert read_pattern(list(other.layout.names), [other.template_text(t) for t in range(other.templates)]) is None
+    swapped = Pattern(tuple(reversed(pattern.kinds)))
+    assert isinstance(swapped.program, Program)
+    assert (
+        read_pattern(list(swapped.program.layout.names), [swapped.program.template_text(t) for t in range(20)]) is None
+    )
+
+
+def test_the_sample_is_of_own_ports() -> None:
+    pattern = cells_of("addition").pattern
+    matched, own = local_sample(pattern)
+    assert len(matched) == pattern.local_states
+    assert (own.sum(axis=1) > 0).all()
+    assert own.sum(axis=1).max() < pattern.program.bits
+
+
+def test_a_file_serves_every_size(tmp_path: Path) -> None:
+    from bitwright.networks import save_network
+
+    found, path = cells_of("addition"), tmp_path / "cells.safetensors"
+    save_network(found.network, found.pattern.program, path)
+    for bits in (3, 64, 300):
+        assert run(addition(bits), p=3, q=4, network=path).value == 7
+    with pytest.raises(InputError, match="no cell like"):
+        run(permutation([2, 1]), p=1, network=path)
