@@ -104,7 +104,7 @@ def _engine(machine: MachineV, choice: EngineChoice) -> Engine:
     from bitwright.app.engines import choose_engine
 
     algorithm = machine.algorithm()
-    if choice.trains:
+    if choice.trains and not choice.by_cells:
         _check_training(machine, choice.width)
     return choose_engine(with_padding(algorithm) if choice.rounding == "sign" else algorithm, choice)
 
