@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bitwright import Program, addition, multiplication
-from bitwright.app.cells import pattern_of, train_cells
+from bitwright.app.cells import pattern_of, train_on_pattern
 from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
@@ -49,7 +49,7 @@ def one_seed(asked: tuple[str, int, int]) -> tuple[bool, float, float, int]:
     begin = time.perf_counter()
     try:
         with linear_algebra_threads(1):
-            found = train_cells(pattern, Recipe(width, seed, plan=Plan(momentum=True)), seeds=1)
+            found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(momentum=True)), seeds=1)
     except TrainingError:
         return False, -1.0, time.perf_counter() - begin, 0
     assert found.tables is not None

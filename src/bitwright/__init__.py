@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
+    from bitwright.app.cells import TrainedCells as TrainedCells
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
     from bitwright.app.programs import open_program as open_program
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bitwright.app.public import run as run
     from bitwright.app.public import run_batch as run_batch
     from bitwright.app.public import train as train
+    from bitwright.app.public import train_cells as train_cells
     from bitwright.app.public import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
@@ -75,10 +77,11 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
+        "bitwright.app.cells": "TrainedCells",
         "bitwright.app.engines": "EngineChoice choose_engine",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify certify_network ensemble_sizes load_network quantize run "
-        "run_batch train validate",
+        "run_batch train train_cells validate",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",

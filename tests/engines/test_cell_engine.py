@@ -11,7 +11,7 @@ import pytest
 from whole import with_weights
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
-from bitwright.app.cells import TrainedCells, local_sample, pattern_of, suggested_cells_width, train_cells
+from bitwright.app.cells import TrainedCells, local_sample, pattern_of, suggested_cells_width, train_on_pattern
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import Arithmetic
@@ -27,7 +27,7 @@ def cells_of(name: str, tile: int = 1) -> TrainedCells:
     make = {"addition": addition, "multiplication": multiplication}[name]
     sizes = range(1, 9) if tile > 1 else range(1, 5)
     pattern = pattern_of([make(size).program for size in sizes], tile)
-    return train_cells(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(momentum=True)))
+    return train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(momentum=True)))
 
 
 def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:
@@ -134,7 +134,7 @@ def test_a_cell_is_encoded_from_its_own_matches_only() -> None:
     """Where a block has a template for all bits off, the idle cells of a pattern's state would match as well."""
     rules = "bits x[6]\nblock x[i] for i in 1..6\nwhen x[i]=0 write x[i] for i in 1..6\ninput x\noutput x\nsteps 1\n"
     task = parse(rules, name="invert")
-    found = train_cells(pattern_of([task.program]), Recipe(64, plan=Plan(momentum=True)))
+    found = train_on_pattern(pattern_of([task.program]), Recipe(64, plan=Plan(momentum=True)))
     made = CellEngine(task.program, found.pattern, [found.network], evaluate=True)
     for value in (0, 5, 63):
         assert run(task, x=value, engine=made).value == 63 - value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from bitwright.program.cells import Kind, cell_kinds
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
-    from bitwright.engines.cells.engine import CellTables
+    from bitwright.engines.cells.engine import CellEngine, CellTables
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network, Recipe
     from bitwright.networks.quantize import Cost
 
@@ -75,7 +76,13 @@ def suggested_cells_width(pattern: Pattern) -> int:
 
 @dataclass(frozen=True)
 class TrainedCells:
-    """A network of a pattern, and what its local states showed."""
+    """A network of a pattern, and what its local states showed; `run` and `validate` take it as their `network`.
+
+    >>> from bitwright import addition, run, train_cells
+    >>> cells = train_cells(addition(4))
+    >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
+    (True, True)
+    """
 
     pattern: Pattern
     network: IntegerNetwork
@@ -86,10 +93,35 @@ class TrainedCells:
 
     @property
     def proved(self) -> bool:
+        """Whether the network says of every local state what the rules say: then it is exact at every size."""
         return self.tables is not None and not self.tables.wrong
 
+    def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:
+        """The engine that runs a program by this network; raises InputError if it has a cell of another kind.
 
-def train_cells(
+        >>> from bitwright import addition, train_cells
+        >>> train_cells(addition(4)).engine(addition(12)).cell_facts["local_states"]
+        16
+        """
+        from bitwright.engines.cells.engine import CellEngine
+
+        program = what.program if isinstance(what, Algorithm) else what
+        return CellEngine(program, self.pattern, [self.network], evaluate=evaluate)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the network to a .safetensors file, which serves every size.
+
+        >>> from bitwright import addition, run, train_cells
+        >>> train_cells(addition(4)).save("adder.safetensors")
+        >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
+        311
+        """
+        from bitwright.networks import save_network
+
+        save_network(self.network, self.pattern.program, Path(path))
+
+
+def train_on_pattern(
     pattern: Pattern,
     recipe: Recipe,
     weight_bits: int = 8,

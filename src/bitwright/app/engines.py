@@ -142,7 +142,7 @@ def choose_engine(
 
 def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None) -> Engine | None:
     """The engine for a network of cells, from its file or trained now; None where the choice is of another network."""
-    from bitwright.app.cells import load_cells, pattern_in, pattern_of, suggested_cells_width, train_cells
+    from bitwright.app.cells import load_cells, pattern_in, pattern_of, suggested_cells_width, train_on_pattern
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.networks import Plan, Recipe
     from bitwright.networks.cache import cached_network
@@ -159,7 +159,7 @@ def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | No
         pattern = pattern_of([algorithm.program])
         recipe = Recipe(suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
         make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
-        networks = [train_cells(pattern, recipe, make=make).network]
+        networks = [train_on_pattern(pattern, recipe, make=make).network]
     else:
         return None
     rounding = check_rounding(choice.rounding)

@@ -17,12 +17,13 @@ from bitwright.running.observers import Progress, Watch
 from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
+    from bitwright.app.cells import TrainedCells
     from bitwright.checking.certificate import Certificate
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 
-    Networks = str | PathLike[str] | AnyNetwork | Sequence[str | PathLike[str] | AnyNetwork]
+    Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
 
 
 def run(
@@ -113,6 +114,33 @@ def train(
         **more,
     )
     return networks.train(program, recipe, progress)[0]
+
+
+def train_cells(
+    *what: Algorithm | Program,
+    tile: int = 1,
+    width: int | None = None,
+    seed: int = 0,
+    weight_bits: int = 8,
+    seeds: int = 10,
+) -> TrainedCells:
+    """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
+
+    It is looked at in every local state; where one is wrong the next of so many `seeds` is tried.
+
+    >>> from bitwright import multiplication, run
+    >>> cells = train_cells(multiplication(2), multiplication(6))
+    >>> run(multiplication(20), multiplicand=719483, multiplier=483719, network=cells).value == 719483 * 483719
+    True
+    """
+    from bitwright.app.cells import pattern_of, suggested_cells_width, train_on_pattern
+    from bitwright.networks import Plan, Recipe
+
+    if not what:
+        raise InputError("give at least one program, whose cells the network is for")
+    pattern = pattern_of([as_algorithm(one).program for one in what], tile)
+    recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
+    return train_on_pattern(pattern, recipe, weight_bits, seeds)
 
 
 def quantize(what: Algorithm | Program, network: Network | Sequence[Network], weight_bits: int = 8) -> IntegerNetwork:
@@ -279,8 +307,13 @@ def _engine(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
+    from bitwright.app.cells import TrainedCells
     from bitwright.networks import IntegerNetwork, Network
 
+    if isinstance(network, TrainedCells):
+        if engine not in (None, "network") or [name for name in settings if name != "evaluate"]:
+            raise InputError("a network of cells has its settings already; leave out all but evaluate")
+        return network.engine(algorithm, **settings)
     one = isinstance(network, str | PathLike | Network | IntegerNetwork)
     given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
     name = ("network" if given else default) if engine is None else engine

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 def network_proof_options(function: Any) -> Any:
     """What goes with --network only."""
     for option in (
-        click.option("--sizes", help="With a network of cells: look for the kinds of all these sizes, such as 1..64."),
+        click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64."),
         click.option(
-            "--cells", is_flag=True, help="With a network of cells: prove it for every size; the default there."
+            "--cells",
+            is_flag=True,
+            help="Prove the pattern of the cells, for every size; the default for their networks.",
         ),
         click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
         click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda."),
@@ -124,8 +126,15 @@ def command(
             return prove_cells(algorithm, asked, order, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
         return prove_network(algorithm, asked, as_json, quiet)
+    by_cells, sizes = how.pop("cells"), how.pop("sizes")
     check_network_options(how)
     algorithm = find_algorithm(target, bits, order, machine=machine)
+    if by_cells or sizes is not None:
+        from bitwright.app.cells import as_algorithm, pattern_of
+        from bitwright.cli.train_cells import algorithms_of
+
+        programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
+        algorithm = as_algorithm(pattern_of(programs), f"cells of {algorithm.name}")
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             try:

@@ -59,7 +59,7 @@ def train_network_of_cells(
     quiet: bool,
 ) -> int:
     """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
-    from bitwright.app.cells import check_tile, pattern_of, suggested_cells_width, train_cells
+    from bitwright.app.cells import check_tile, pattern_of, suggested_cells_width, train_on_pattern
     from bitwright.cli.train import make_recipe
     from bitwright.files.storage import check_writable
     from bitwright.networks import save_network
@@ -75,7 +75,7 @@ def train_network_of_cells(
     if how["width"] is None:
         recipe = replace(recipe, width=suggested_cells_width(pattern))
     begin = time.perf_counter()
-    found = train_cells(pattern, recipe, weight_bits)
+    found = train_on_pattern(pattern, recipe, weight_bits)
     seconds = time.perf_counter() - begin
     save_network(found.network, pattern.program, output)
     if as_json:

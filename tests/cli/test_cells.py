@@ -1,0 +1,139 @@
+"""Networks of cells on the command line: trained once, proved, and used at every size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bitwright.cli.main import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+@pytest.fixture(scope="module")
+def multiplier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("cells") / "mul.safetensors"
+    assert main(["train", "multiplication", "--cells", "--sizes", "1..12", "-o", str(file), "-q"]) == 0
+    return file
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (1, 1), (3, 4), (719, 483), (12345678901234567890, 98765432109876543210)])
+def test_one_file_multiplies_numbers_of_any_length(multiplier: Path, capsys: Captured, a: int, b: int) -> None:
+    code, out, _ = call(capsys, "multiply", a, b, "--engine", "network", "--network", multiplier, "-q")
+    assert (code, int(out)) == (0, a * b)
+
+
+def test_the_report_says_what_stands_behind_it(multiplier: Path, capsys: Captured) -> None:
+    _, _, err = call(capsys, "multiply", 5, 7, "--engine", "network", "--network", multiplier)
+    assert "kinds of cells, proved on all" in err
+    code, out, err = call(
+        capsys, "multiply", 5, 7, "--engine", "network", "--network", multiplier, "--evaluate", "--json"
+    )
+    found = json.loads(out)
+    assert (code, found["value"]) == (0, 35)
+    assert found["cells"]["proved"] is True
+    assert found["cells"]["evaluated"] is True
+    assert found["margin"] >= found["cells"]["margin"] > 0
+
+
+def test_the_default_network_is_that_of_cells_and_whole_asks_for_the_other(capsys: Captured) -> None:
+    _, out, err = call(capsys, "add", 5, 9, "--engine", "network")
+    assert out.strip() == "5 + 9 = 14"
+    assert "kinds of cells" in err
+    _, out, err = call(capsys, "add", 5, 9, "--engine", "network", "--whole")
+    assert out.strip() == "5 + 9 = 14"
+    assert "kinds of cells" not in err
+    assert "smallest margin" in err
+
+
+def test_a_proof_for_every_size(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    file = tmp_path / "mul.json"
+    code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--sizes", "1..30", "-o", file)
+    assert code == 0
+    assert "every program of these kinds of cells, at every size" in out
+    assert "all cells of multiplication at the sizes 1..30 are of the network's kinds" in err
+    code, out, _ = call(capsys, "certify", "multiplication", "--cells", "--network", multiplier, "--check", file)
+    assert code == 0
+    assert "came out the same" in out
+    code, out, _ = call(capsys, "certify", "multiplication", "--network", multiplier, "--json")
+    found = json.loads(out)
+    assert (found["certified"], found["domain"], found["wrong"]) == (True, "cells", 0)
+    assert found["local_states"] == found["states"]
+    assert found["kinds"] >= 5
+
+
+def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path: Path) -> None:
+    """Two bits a weight are too few for tiles of four; training says so, and the proof does."""
+    file = tmp_path / "bad.safetensors"
+    options = ("--cells", "--tile", 4, "--bits", 8, "--weight-bits", 2, "--width", 64)
+    code, _, err = call(capsys, "train", "addition", *options, "-o", file)
+    assert code == 1
+    assert "some local states come out wrong" in err
+    code, out, _ = call(capsys, "certify", "addition", "--bits", 8, "--network", file)
+    assert code == 1
+    assert out.startswith("REFUTED")
+    assert "_port[" in out
+
+
+def test_the_limit_of_a_pattern(capsys: Captured) -> None:
+    code, out, _ = call(capsys, "certify", "multiplication", "--cells")
+    assert code == 0
+    assert out.startswith("CERTIFIED: cells of multiplication")
+
+
+def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Path) -> None:
+    code, out, _ = call(capsys, "show", "addition", "--bits", 8, "--cells")
+    assert code == 0
+    assert out.startswith("addition: 8 cells of 2 kinds; 8 examples, 16 local states")
+    pattern = tmp_path / "pattern.bw"
+    pattern.write_text(out[out.index("#") :])
+    code, out, _ = call(capsys, "show", pattern, "--json")
+    assert json.loads(out)["templates"] == 8
+    code, out, _ = call(capsys, "show", "addition", "--bits", 8, "--cells", "--tile", 4, "--json")
+    found = json.loads(out)
+    assert (found["cells"], len(found["kinds"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "addition", "--tile", "2"], "--tile goes with --cells"),
+        (["train", "addition", "--sizes", "1..3"], "--sizes goes with --cells"),
+        (["train", "addition", "--cells", "--sizes", "0..3"], "at least 1"),
+        (["train", "addition", "--cells", "--sizes", "5..3"], "at least 1"),
+        (["train", "addition", "--cells", "--sizes", "all"], "a range such as 1..64"),
+        (["train", "addition", "--cells", "--bits", "9", "--tile", "4"], "a tile of 4 does not divide the 9 cells"),
+        (["train", "addition", "--cells", "--networks", "2"], "leave out --networks"),
+        (["train", "examples/gray.bw", "--cells", "--sizes", "1..4"], "--sizes goes with"),
+    ],
+)
+def test_what_does_not_go_together(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    code, _, err = call(capsys, *arguments, "-o", tmp_path / "net.safetensors")
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--network", multiplier)
+    assert code == 2
+    assert "this network has no cell like that of" in err
+    code, _, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--domain", "runs")
+    assert code == 2
+    assert "leave out --domain runs" in err
+    whole = tmp_path / "whole.safetensors"
+    assert call(capsys, "train", "addition", "--bits", 2, "--width", 256, "--integer", "-o", whole, "-q")[0] == 0
+    code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)
+    assert code == 2
+    assert "was trained on a whole program" in err
