@@ -248,6 +248,27 @@ def test_a_proof_on_a_device_finds_the_same() -> None:
         assert small.prove(0, size // 3) + small.prove(size // 3, size) == wanted
 
 
+def test_a_device_that_runs_out_of_memory_goes_on_in_smaller_pieces() -> None:
+    """A device that holds 40 states at a time; and one that holds none."""
+    torch = pytest.importorskip("torch")
+    from bitwright.checking.exhaustion.device import DeviceProver
+
+    class Small(DeviceProver):
+        room = 40
+
+        def _go(self, first: int, last: int) -> Findings:
+            if self._most > self.room:
+                raise torch.OutOfMemoryError
+            return super()._go(first, last)
+
+    task = ProofTask(addition(3), trained(width=24))
+    prover = Small(task, least=1)
+    assert prover.prove(0, 512) == prove(task)
+    prover.room = 0
+    with pytest.raises(InputError, match="too little memory"):
+        prover.prove(0, 512)
+
+
 @pytest.mark.gpu
 def test_a_proof_on_cuda_finds_the_same() -> None:
     torch = pytest.importorskip("torch")

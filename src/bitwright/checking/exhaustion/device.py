@@ -25,7 +25,7 @@ _LEAST = 1 << 10
 class DeviceProver:
     """Goes through parts of a task's domain on a device; keeps to the memory that is free."""
 
-    def __init__(self, task: ProofTask, most: int = _TILE) -> None:
+    def __init__(self, task: ProofTask, most: int = _TILE, least: int = _LEAST) -> None:
         if not isinstance(task.network, IntegerNetwork):
             raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
         if isinstance(task.domain, CellsDomain):
@@ -33,7 +33,7 @@ class DeviceProver:
         self._domain, self._program = task.domain, task.algorithm.program
         self._decide = DeviceDecisions(self._program, task.network, task.device)
         self._judge = _DeviceJudge(self._decide)
-        self._most = most
+        self._most, self._least = most, least
         self._tables: _LowTables | None = None
 
     def prove(self, first: int, last: int) -> Findings:
@@ -47,7 +47,7 @@ class DeviceProver:
                 self._tables = None
                 torch.cuda.empty_cache()
                 self._most //= 2
-                if self._most < _LEAST:
+                if self._most < self._least:
                     raise InputError(
                         "the device has too little memory for even a few states; use --device cpu"
                     ) from None
