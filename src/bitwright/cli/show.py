@@ -24,9 +24,18 @@ if TYPE_CHECKING:
 @bits_option
 @order_option
 @machine_option
-@click.option("--diagram", type=click.Path(path_type=Path), help="Write a diagram of the blocks to this .svg file.")
+@click.option(
+    "--diagram",
+    type=click.Path(path_type=Path),
+    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
+)
+@click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
-@click.option("--cells", is_flag=True, help="Show the kinds of cells instead, and the pattern that has one of each.")
+@click.option(
+    "--cells",
+    is_flag=True,
+    help="Show the kinds of cells and the pattern that has one of each; with --diagram: draw it by cells.",
+)
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
 @json_option
 def command(
@@ -35,6 +44,7 @@ def command(
     order: str | None,
     machine: MachineChoice | None,
     diagram: Path | None,
+    blocks: bool,
     text: bool,
     cells: bool,
     tile: int | None,
@@ -46,19 +56,24 @@ def command(
     """
     if is_network(target):
         others = {"bits": bits, "order": order, "machine": machine, "diagram": diagram, "text": text or None}
+        others |= {"blocks": blocks or None}
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
         return
     algorithm = find_algorithm(target, bits, order, machine=machine)
     if tile is not None and not cells:
         raise InputError("--tile goes with --cells")
-    if cells:
+    if blocks and (diagram is None or cells):
+        raise InputError("--blocks goes with --diagram, and without --cells")
+    if diagram is not None and text:
+        raise InputError("--diagram draws and --text prints; leave out one of them")
+    if diagram is not None:
+        _draw(algorithm, diagram, cells, blocks, tile or 1)
+    elif cells:
         from bitwright.cli.show_cells import show_cells
 
-        if diagram is not None or text:
-            raise InputError("--cells shows the kinds of cells; leave out --diagram and --text")
+        if text:
+            raise InputError("--cells shows the kinds of cells; leave out --text")
         show_cells(algorithm, tile or 1, as_json)
-    elif diagram is not None:
-        _draw(algorithm, diagram)
     elif text:
         print_lines(algorithm.text_lines())
     elif as_json:
@@ -67,8 +82,10 @@ def command(
         _tables(algorithm)
 
 
-def _draw(algorithm: Algorithm, path: Path) -> None:
+def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int) -> None:
+    """Kinds of cells or blocks, as asked for; otherwise cells where there are some, but machines by their units."""
     from bitwright.files.storage import write_atomically
+    from bitwright.viewer.cell_diagram import cell_diagram_svg
     from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
 
     if path.suffix != ".svg":
@@ -82,7 +99,11 @@ def _draw(algorithm: Algorithm, path: Path) -> None:
     elif "M_word" in layout or "M_mem_cont" in layout:
         units = SBN_UNITS
         title = f"An SBN machine, as {algorithm.name} needs it"
-    write_atomically(path, diagram_svg(algorithm.program, title, units).encode())
+    if cells or (algorithm.program.grouped is not None and units is None and not blocks):
+        picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
+    else:
+        picture = diagram_svg(algorithm.program, title, units)
+    write_atomically(path, picture.encode())
     note(f"wrote {path}")
 
 

@@ -1,5 +1,6 @@
 """A trace as something to look at: text for terminals, SVG for pages and print, one HTML page to explore."""
 
+from bitwright.viewer.cell_diagram import cell_diagram_svg
 from bitwright.viewer.columns import choose_columns
 from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.machine_view import MachineView
@@ -9,6 +10,7 @@ from bitwright.viewer.text import trace_states, trace_text
 
 __all__ = [
     "MachineView",
+    "cell_diagram_svg",
     "choose_columns",
     "diagram_svg",
     "run_title",
