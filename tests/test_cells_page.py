@@ -51,6 +51,7 @@ def printed_by(command: str, capfd: pytest.CaptureFixture[str]) -> list[str]:
 
 def test_the_page_is_true(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     assert len(sessions()) >= 8
     for command, output in sessions():
         printed = printed_by(command, capfd)
@@ -59,3 +60,13 @@ def test_the_page_is_true(capfd: pytest.CaptureFixture[str], monkeypatch: pytest
             assert set(shown) - {"..."} <= set(printed), command
         else:
             assert sorted(shown) == sorted(printed), command  # notes go to another stream, so the order may differ
+
+
+def test_the_python_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(code, scope)
+    [(line, said)] = re.findall(r"^(run\(.*\.value)  # (.*)$", code, flags=re.MULTILINE)
+    assert eval(line, scope) == eval(said)
+    assert Path("mul.safetensors").exists()
