@@ -160,6 +160,24 @@ def test_rules_and_network_agree_in_every_state_of_a_good_network() -> None:
     assert all(step_by_hand(program, network, m) == rules_by_hand(program, m) for m in choices(program))
 
 
+def test_a_kernel_that_adds_up_otherwise_is_not_used() -> None:
+    """One sum in a thousand off by one is noticed, and the right sums are not refused."""
+    torch = pytest.importorskip("torch")
+    from bitwright.engines.integer.device import DeviceSums
+
+    program, cpu = addition(3).program, torch.device("cpu")
+    sums = DeviceSums(trained(), program, cpu)
+
+    def nearly(matched: Any) -> Any:
+        found = sums.plain(matched)
+        found[::100, 0] += 1
+        return found
+
+    assert sums.agrees(sums.plain, sums.inputs, cpu)
+    assert sums.agrees(sums.plain, sums.inputs + 40, cpu)
+    assert not sums.agrees(nearly, sums.inputs, cpu)
+
+
 @pytest.fixture(scope="module")
 def fused() -> dict[str, Any]:
     pytest.importorskip("triton", reason="Triton is for Linux; the fused kernel is optional")

@@ -10,7 +10,7 @@ import numpy as np
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
 from bitwright.checking.exhaustion.findings import Findings, Nearest
 from bitwright.engines.integer.device import DeviceDecisions
-from bitwright.errors import InputError
+from bitwright.errors import BitwrightError, InputError
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TILE = 1 << 20  # states at a time, at most
 _LEAST = 1 << 10
+_COMPARED = 64  # states of a tile that are judged a second time
 
 
 class DeviceProver:
@@ -109,6 +110,8 @@ class _DeviceJudge:
         torch = torch_module()
         n = matched.sum(dim=1)
         distance = self._decide.distances(matched, n, truth).long()
+        if self._decide.sums.fused:
+            self._compare(distance, matched, n, truth)
         row = torch.arange(len(n), device=n.device)
         key = distance * _TILE + row  # the smallest distance, and of equals the first
         counts = torch.bincount(n)
@@ -128,6 +131,13 @@ class _DeviceJudge:
             fewest = int(n[wrong].min())
             first = (fewest, place(int((wrong & (n == fewest)).nonzero()[0, 0])))
         return Findings(by_n, number, 0, first, None)
+
+    def _compare(self, distance: Any, matched: Any, n: Any, truth: Any) -> None:
+        """A few states of every tile again by plain products: a kernel that a compiler got wrong proves nothing."""
+        rows = torch_module().arange(0, len(n), max(1, len(n) // _COMPARED), device=n.device)
+        again = self._decide.plain_distances(matched[rows], n[rows], truth[rows])
+        if bool(((again != distance[rows]) & (n[rows] > 0)).any()):
+            raise BitwrightError("the device's kernel adds up otherwise than plain products do; use --device cpu")
 
 
 class _LowTables:

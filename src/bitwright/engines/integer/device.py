@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,31 +21,45 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
 _ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
+_TRIED = 512  # random matches on which a kernel must agree with plain products before it is used
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
 
 
 class DeviceSums:
-    """G of many states on a device: by the fused kernel on CUDA where that is exact, else by products in float64."""
+    """G of many states on a device: by the fused kernel on CUDA where that is exact, else by products in float64.
+
+    What a compiler makes of the kernel is not taken on trust: it is used only if it gives the sums of the plain
+    products for some random matches, and those who prove something compare a few states of every tile again.
+    """
 
     def __init__(self, network: IntegerNetwork, program: Program, device: Any, fused: bool = True) -> None:
         torch = torch_module()
         check_belongs(network, program)
         bounds = checked_bounds(network, program)
-        self._fused = None
+        self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
+        if self.beyond >= _ROOM:
+            raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use --device cpu")
+        layers = (network.first.T, network.last.T)
+        self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
+        self._examples, self._width = network.shape.inputs, network.shape.width
+        self._fused: Any = None
         if fused and device.type == "cuda" and find_spec("triton") is not None:
             from bitwright.engines.integer.fused import FusedSums
 
             if FusedSums.fits(network, bounds):
-                self._fused = FusedSums(network, bounds, device)
-        self.inputs = network.shape.inputs if self._fused is None else self._fused.inputs  # columns of `matched`
+                kernel = FusedSums(network, bounds, device)
+                self._fused = kernel if self.agrees(kernel, kernel.inputs, device) else None
+        self.inputs = self._examples if self._fused is None else self._fused.inputs  # columns of `matched`
         self.columns = aligned(program.bits) if self._fused is None else self._fused.columns  # of next states
-        self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
-        self._width = network.shape.width
-        if self._fused is None:
-            if self.beyond >= _ROOM:
-                raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use --device cpu")
-            layers = (network.first.T, network.last.T)
-            self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
+
+    def agrees(self, fast: Callable[[Any], Any], inputs: int, device: Any) -> bool:
+        """Whether another way to add up gives the sums of the plain products, for random matches of every density."""
+        torch = torch_module()
+        rng = np.random.default_rng(0)
+        chosen = rng.random((_TRIED, self._examples)) < rng.random((_TRIED, 1))
+        matched = torch.zeros((_TRIED, inputs), dtype=torch.uint8, device=device)
+        matched[:, : self._examples] = torch.from_numpy(chosen).to(device)
+        return bool((fast(matched) == self.plain(matched)).all())
 
     @property
     def fused(self) -> bool:
@@ -52,11 +67,13 @@ class DeviceSums:
 
     def __call__(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int32 or int64
         """The sums for states that match these examples."""
-        if self._fused is not None:
-            return self._fused(matched)
+        return self.plain(matched) if self._fused is None else self._fused(matched)
+
+    def plain(self, matched: Any) -> Any:  # (batch, inputs) uint8 -> (batch, k) int64
+        """The same by products in float64, which are exact."""
         torch = torch_module()
         first, last = self._layers
-        rows = max(1, _HIDDEN // self._width)
+        rows, matched = max(1, _HIDDEN // self._width), matched[:, : self._examples]
         parts = [
             (matched[at : at + rows].double() @ first).relu_() @ last for at in range(0, max(1, len(matched)), rows)
         ]
@@ -64,7 +81,6 @@ class DeviceSums:
 
     def distances(self, matched: Any, n: Any, truth: Any, thresholds: Any) -> Any:
         """See FusedSums.distances."""
-        assert self._fused is not None
         return self._fused.distances(matched, n, truth, thresholds)
 
 
@@ -106,8 +122,12 @@ class DeviceDecisions:
         torch = torch_module()
         if self.sums.fused:
             return self.sums.distances(matched, n, truth.view(torch.uint8), self._thresholds)
-        over = self.over(matched, n)
-        return torch.where(truth[:, : self._bits], over, 1 - over).amin(dim=1)
+        return self.plain_distances(matched, n, truth)
+
+    def plain_distances(self, matched: Any, n: Any, truth: Any) -> Any:
+        """The same by plain products, to compare with."""
+        over = self.sums.plain(matched) - self._thresholds[n, : self._bits]
+        return torch_module().where(truth[:, : self._bits], over, 1 - over).amin(dim=1)
 
 
 class IntegerDeviceEngine:

@@ -34,7 +34,7 @@ class FusedSums:
         self.inputs = _EXAMPLES * -(-network.shape.inputs // _EXAMPLES)
         self._tile = min(_OUTPUTS, max(16, triton.next_power_of_2(self._outputs)))
         self.columns = self._tile * -(-self._outputs // self._tile)
-        self._width = _UNITS[0] * -(-width // _UNITS[0])
+        self._width = _UNITS[0] * max(_LEAST_CHUNKS, -(-width // _UNITS[0]))
         first = np.zeros((self.inputs, self._width), dtype=np.float16)
         first[: network.shape.inputs, :width] = network.first.T
         last = np.zeros((self._width, self.columns), dtype=np.float16)
@@ -87,6 +87,7 @@ class FusedSums:
 
 
 _UNITS = (128, 64, 32)  # hidden units in a chunk
+_LEAST_CHUNKS = 4  # as straight-line code, without a loop, Triton 3.6 compiles the products wrongly on Hopper
 
 
 def _plans(network: IntegerNetwork, bounds: Bounds) -> list[tuple[int, int]]:
