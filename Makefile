@@ -21,6 +21,8 @@ demo: $(VENV)/ready
 	  $(BIN)/bitwright train multiplication --bits 10 -o $(VENV)/multiplier.safetensors >/dev/null
 	@echo; echo '$$ bitwright multiply 719 483 --engine network --network multiplier.safetensors'; \
 	  $(BIN)/bitwright multiply 719 483 --engine network --network $(VENV)/multiplier.safetensors
+	@echo; echo '$$ bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network'; \
+	  $(BIN)/bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network
 	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
 	@echo; echo '$$ bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace'; \
 	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace

@@ -83,6 +83,17 @@ def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path
     assert "_port[" in out
 
 
+def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    net = tmp_path / "gray.safetensors"
+    assert call(capsys, "train", "examples/gray.bw", "--cells", "--sizes", "l=1..9", "-o", net, "-q")[0] == 0
+    number = 2**59 + 12345
+    options = ("--engine", "network", "--network", net, "-q")
+    code, out, _ = call(capsys, "run", "examples/gray.bw", "--let", "l=60", f"x={number}", *options)
+    assert (code, int(out)) == (0, number ^ number >> 1)
+    assert call(capsys, "certify", "examples/gray.bw", "--network", net, "--sizes", "l=10..70")[0] == 0
+
+
 def test_the_limit_of_a_pattern(capsys: Captured) -> None:
     code, out, _ = call(capsys, "certify", "multiplication", "--cells")
     assert code == 0
@@ -112,7 +123,8 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
         (["train", "addition", "--cells", "--sizes", "all"], "a range such as 1..64"),
         (["train", "addition", "--cells", "--bits", "9", "--tile", "4"], "a tile of 4 does not divide the 9 cells"),
         (["train", "addition", "--cells", "--networks", "2"], "leave out --networks"),
-        (["train", "examples/gray.bw", "--cells", "--sizes", "1..4"], "--sizes goes with"),
+        (["train", "examples/gray.bw", "--cells", "--sizes", "1..4"], "--sizes l=1..64 with rule files"),
+        (["train", "examples/gray.bw", "--cells", "--sizes", "k=1..4"], "has no line 'let k'"),
     ],
 )
 def test_what_does_not_go_together(

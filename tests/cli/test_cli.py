@@ -266,7 +266,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["run", "addition", "p=1"], "needs a value for q"),
         (["run", "addition", "p=1", "p=2"], "given twice"),
         (["run", "addition", "p=1", "q=1", "r=1"], "has no input 'r'"),
-        (["run", EXAMPLES / "gray.bw", "x=1", "--bits", 4], "change its 'let' line"),
+        (["run", EXAMPLES / "gray.bw", "x=1", "--bits", 4], "for a rule file give --let NAME=NUMBER"),
         (["run", EXAMPLES / "gray.bw", "x=1", "--order", "1"], "--order goes with permutation only"),
         (["check", "nosuch.bw"], "there is no file"),
         (["trace", "add", 1], "takes two numbers"),

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 NET = "{folder}/net.safetensors"
 TRAIN = ["train", "addition", "--bits", "2", "--width", "256", "-o", NET]
+TRAIN_CELLS = ["train", "addition", "--bits", "4", "--cells", "-o", NET]
 CASES: dict[str, list[str]] = {
     "add": ["add", "719", "483"],
     "multiply": ["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"],
@@ -36,6 +37,10 @@ CASES: dict[str, list[str]] = {
     "certify-network": ["certify", "addition", "--network", NET, "--domain", "runs"],
     "certify-state": ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"],
     "export": ["export", NET, "--to", "vnnlib", "-o", "{folder}/net.vnnlib"],
+    "show-cells": ["show", "addition", "--bits", "4", "--cells"],
+    "train-cells": TRAIN_CELLS,
+    "certify-cells": ["certify", "addition", "--network", NET, "--sizes", "1..4"],
+    "run-cells": ["add", "719", "483", "--engine", "network", "--network", NET],
     "cache": ["cache"],
 }
 # What has to be there first.
@@ -45,6 +50,8 @@ BEFORE = {
     "certify-network": [*TRAIN, "--integer"],
     "certify-state": [*TRAIN, "--integer"],
     "export": [*TRAIN, "--integer"],
+    "certify-cells": TRAIN_CELLS,
+    "run-cells": TRAIN_CELLS,
 }
 # Keys whose values depend on the clock, the machine or the version.
 PASSING = {

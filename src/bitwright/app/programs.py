@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -63,9 +63,11 @@ def open_program(
     words: int | None = None,
     word_width: int | None = None,
     dialect: str | None = None,
+    lets: Mapping[str, int] | None = None,
 ) -> Algorithm:
     """The algorithm in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
 
+    `lets` are values in place of those that rules give to their numbers, such as {"l": 1000}.
     SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
     `word_width` and `dialect`.
 
@@ -76,6 +78,8 @@ def open_program(
     """
     target, choice = fspath(path), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
+    if lets and suffix in (".sbn", ".py", *IMAGES):
+        raise InputError(f"lets go with rule files (.bw), and {Path(target).name} is none")
     if suffix in (".sbn", ".py"):
         return open_sbn(target, choice).algorithm
     if suffix in IMAGES:
@@ -84,7 +88,7 @@ def open_program(
         raise InputError("a machine goes with .sbn, .py, .sq and .dec programs only")
     from bitwright.program import load
 
-    return load(target)
+    return load(target, lets)
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:

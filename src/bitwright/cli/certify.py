@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def network_proof_options(function: Any) -> Any:
     """What goes with --network only."""
     for option in (
-        click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64."),
+        click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64, or l=1..64."),
         click.option(
             "--cells",
             is_flag=True,

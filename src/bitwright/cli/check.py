@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import json_option, quiet_option
+from bitwright.cli.options import json_option, let_option, quiet_option
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.streams import print_lines
+from bitwright.cli.targets import given_lets
 
 if TYPE_CHECKING:
     from bitwright.errors import Problem
@@ -30,6 +31,7 @@ class _Found:
 
 @click.command("check")
 @click.argument("file")
+@let_option
 @json_option
 @quiet_option
 def command(file: str, as_json: bool, quiet: bool) -> int:
@@ -76,7 +78,7 @@ def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
 
 
 def _read(path: Path) -> _Found:
-    from bitwright.errors import Problem, counted
+    from bitwright.errors import Problem, counted, printable
 
     suffix = path.suffix.lower()
     if suffix == ".sbn":
@@ -98,6 +100,6 @@ def _read(path: Path) -> _Found:
     from bitwright.program.text.files import read_text
 
     text = read_text(path)
-    algorithm = parse(text)
+    algorithm = parse(text, printable(path.stem), given_lets())
     program = algorithm.program
     return _Found(program.sizes, program_id=program.id, warnings=doubts(text, algorithm))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bitwright.app.programs import MachineChoice
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import find_algorithm, keep_lets
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -57,7 +57,21 @@ def machine_option(function: Any) -> Any:
     )(gather)
 
 
-order_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+def let_option(function: Any) -> Any:
+    """--let: `find_algorithm` then opens the rule file with these values."""
+
+    @wraps(function)
+    def gather(*args: Any, let: tuple[str, ...], **more: Any) -> Any:
+        keep_lets(more.get("target", more.get("file")), let)
+        return function(*args, **more)
+
+    shown = "For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated."
+    return click.option("--let", multiple=True, metavar="NAME=NUMBER", help=shown)(gather)
+
+
+order_option = _together(
+    click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2."), let_option
+)
 
 
 def algorithm_argument(function: Any) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.app.programs import NAMES, SIZED, MachineChoice, is_image
+import click
+
+from bitwright.app.programs import IMAGES, NAMES, SIZED, MachineChoice, is_image
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -18,6 +20,26 @@ def parse_order(text: str) -> list[int]:
     from bitwright.bits import parse_number
 
     return [parse_number(part, "each position of --order") for part in text.split(",")]
+
+
+_LETS = "bitwright.lets"  # where a command line keeps what --let says
+_NO_RULES = (".sbn", ".safetensors", *IMAGES)
+
+
+def keep_lets(target: str | None, pairs: Sequence[str]) -> None:
+    """Keeps what --let says for `find_algorithm`; raises InputError if the target is no rule file."""
+    lets = _numbers(pairs, "--let", "--let", "l=16")
+    if lets:
+        path = Path(target or "")
+        if target in (None, *NAMES, "add", "multiply", "permute") or path.suffix.lower() in _NO_RULES or path.is_dir():
+            raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
+        click.get_current_context().meta[_LETS] = lets
+
+
+def given_lets() -> dict[str, int]:
+    """The values in place of those of a rule file's `let` lines."""
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.meta.get(_LETS, {})
 
 
 def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
@@ -64,24 +86,28 @@ def find_algorithm(
     if target in SIZED:
         return named_algorithm(target, default_bits if bits is None else bits, places)
     if bits is not None:
-        raise InputError(f"--bits goes with {', '.join(NAMES)}; in a rule file, change its 'let' line")
+        raise InputError(f"--bits goes with {', '.join(NAMES)}; for a rule file give --let NAME=NUMBER")
     if not Path(target).suffix and not Path(target).exists():
         raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
-    return load(target)
+    return load(target, given_lets())
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:
     """`a=7 b=13` as a dictionary."""
+    return _numbers(pairs, "inputs", "input", "a=7")
+
+
+def _numbers(pairs: Sequence[str], all_of: str, one: str, form: str) -> dict[str, int]:
     from bitwright.bits import parse_signed, shorten
 
     values: dict[str, int] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"give inputs as NAME=NUMBER, such as a=7, got '{shorten(pair)}'")
+            raise InputError(f"give {all_of} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
         if name in values:
-            raise InputError(f"input {name} is given twice")
-        values[name] = parse_signed(text, f"input {name}")
+            raise InputError(f"{one} {name} is given twice")
+        values[name] = parse_signed(text, f"{one} {name}")
     return values
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @click.option("--weight-bits", type=click.IntRange(2, 8), help="With --integer: bits of a weight.  [default: 8]")
 @click.option("--cells", is_flag=True, help="Train one small network for all cells, of whole numbers, for every size.")
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
-@click.option("--sizes", help="With --cells: the kinds of all these sizes, such as 1..64.")
+@click.option("--sizes", help="With --cells: the kinds of all these sizes, such as 1..64, or l=1..64.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")
 @workers_option
 @json_option

@@ -12,7 +12,7 @@ import click
 
 from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -41,8 +41,16 @@ def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: s
 
     if sizes is None:
         return [algorithm]
-    if target not in SIZED or order is not None:
-        raise InputError(f"--sizes goes with {', '.join(SIZED)}, whose size is a bit length")
+    name, equals, rest = sizes.partition("=")
+    if equals and Path(target).suffix.lower() == ".bw":  # a number of the rule file in place of the bit length
+        from bitwright.program import load
+
+        return [load(target, {**given_lets(), name.strip(): size}) for size in sizes_of(rest)]
+    if equals or target not in SIZED or order is not None:
+        raise InputError(
+            f"--sizes 1..64 goes with {', '.join(SIZED)}, whose size is a bit length, and --sizes l=1..64 with "
+            "rule files"
+        )
     return [find_algorithm(target, size) for size in sizes_of(sizes)]
 
 

@@ -32,6 +32,8 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True)
 @rounding_options
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
+@click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells.")
+@click.option("--evaluate", is_flag=True, help="For networks of cells: evaluate every cell of every step for real.")
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
 @click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")

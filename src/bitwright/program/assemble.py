@@ -180,20 +180,21 @@ def _arrange_cells(
     problems: list[Problem],
     rest_as_cells: bool,
 ) -> Cells | None:
-    """Every block is in just one cell; a cell has its blocks in the order in which its bits are first named."""
+    """Every block is in just one cell; a cell has its blocks, and a block its bits, in the order of first naming."""
     source = NumberedRows((family.count, family.origin) for family in families)
     rows = _numbered([(family.count, family.members.rows) for family in families])
-    owned = blocks.block_of[_joined([family.members.bits for family in families])]
+    bits = _joined([family.members.bits for family in families])
     count = len(blocks.start) - 1
     by_row = np.argsort(rows, kind="stable")
-    rows, owned = rows[by_row], owned[by_row]
+    rows, bits = rows[by_row], bits[by_row]
+    owned = blocks.block_of[bits]
     _, firsts = np.unique(rows * count + owned, return_index=True)  # each block once in a row, where it is first named
     firsts = np.sort(firsts)
     rows, owned = rows[firsts], owned[firsts]
 
     def names(block: int) -> str:
-        bits = blocks.bits[blocks.start[block] : blocks.start[block + 1]]
-        return " ".join(layout.name_of(int(bit)) for bit in bits)
+        members = blocks.bits[blocks.start[block] : blocks.start[block + 1]]
+        return " ".join(layout.name_of(int(bit)) for bit in members)
 
     order = np.argsort(owned, kind="stable")
     twice = order[1:][owned[order][1:] == owned[order][:-1]]
@@ -212,11 +213,23 @@ def _arrange_cells(
         return None
     present = np.unique(rows)
     start = np.append(np.searchsorted(rows, present), len(rows))
-    named = source.families(present)
+    named, bit_place = source.families(present), _bit_places(blocks, bits)
     if not len(absent):
-        return Cells(start, owned, named)
+        return Cells(start, owned, named, bit_place)
     start = np.concatenate((start, start[-1] + 1 + np.arange(len(absent))))
-    return Cells(start, np.concatenate((owned, absent)), named.followed_by(blocks.rows.families(blocks.order[absent])))
+    alone = blocks.rows.families(blocks.order[absent])
+    return Cells(start, np.concatenate((owned, absent)), named.followed_by(alone), bit_place)
+
+
+def _bit_places(blocks: _Blocks, named: IntArray) -> IntArray | None:
+    """The place of each bit in its block: the named ones first, in their order; None if that is as it is already."""
+    count = len(blocks.block_of)
+    turn = np.full(count, len(named), dtype=np.int64)
+    turn[named[::-1]] = np.arange(len(named))[::-1]  # of a bit that is named twice the first time counts
+    order = np.lexsort((blocks.position, turn, blocks.block_of))
+    place = np.empty(count, dtype=np.int64)
+    place[order] = np.arange(count) - blocks.start[blocks.block_of[order]]
+    return None if np.array_equal(place, blocks.position) else place
 
 
 @dataclass(frozen=True)

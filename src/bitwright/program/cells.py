@@ -26,14 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Which blocks each cell has, in the order in which it names them; and the lines that cells come from."""
+    """Which blocks each cell has, in the order in which it names them; and the lines that cells come from.
+
+    A cell has the bits of a block in the order in which it names them too, so that declarations do not count.
+    """
 
     start: IntArray  # (cells + 1,) cell x has blocks[start[x]:start[x + 1]]
     blocks: IntArray  # (b,)
     families: Families
+    bit_place: IntArray | None = None  # (k,) of each bit in its block, as its cell has it; None: as the program has it
 
     def __post_init__(self) -> None:
         self.start.flags.writeable = self.blocks.flags.writeable = False
+        if self.bit_place is not None:
+            self.bit_place.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -71,7 +77,7 @@ class Cells:
         within = np.arange(len(self.blocks)) - np.repeat(ends - lengths, lengths)
         blocks = self.blocks[np.repeat(self.start[members], lengths) + within]
         families = Families(family[begins], row[begins], self.families.labels, self.families.places)
-        return Cells(np.append((ends - lengths)[begins], len(blocks)), blocks, families)
+        return Cells(np.append((ends - lengths)[begins], len(blocks)), blocks, families, self.bit_place)
 
 
 def each_block(families: Families) -> Cells:
@@ -134,11 +140,12 @@ class CellKinds:
 def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     """The kinds of these cells, by content: names and places do not count."""
     cell, place = cells.of_block[program.template_block], cells.place[program.template_block]
-    order = np.lexsort((program.template_config, place, cell))
+    config = program.template_config if cells.bit_place is None else _configurations(program, cells.bit_place)
+    order = np.lexsort((config, place, cell))
     first = np.searchsorted(cell[order], np.arange(len(cells) + 1))
     number = np.empty(program.templates, dtype=np.int64)
     number[order] = np.arange(program.templates) - first[cell[order]]
-    tables, table_of = distinct(_table_rows(program, order, first, cell), first)
+    tables, table_of = distinct(_table_rows(program, config, order, first, cell), first)
 
     # A wire is a cell and a bit that it writes; what sets it is a set of the cell's templates, a port.
     writing, bits = _writes(program, order)
@@ -171,13 +178,24 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
 _CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
 
 
-def _table_rows(program: Program, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
+def _configurations(program: Program, bit_place: IntArray) -> IntArray:
+    """The configurations of all templates, with each bit at this place in its block."""
+    block, found = program.template_block, np.zeros(program.templates, dtype=np.int64)
+    sizes = np.diff(program.block_start)[block]
+    for place in range(int(sizes.max(initial=0))):
+        has = np.flatnonzero(sizes > place)
+        bit = program.block_bits[program.block_start[block[has]] + place]
+        found[has] |= (program.template_config[has] >> place & 1) << bit_place[bit]
+    return found
+
+
+def _table_rows(program: Program, config: IntArray, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
     """What each template says, by cell; blocks are counted without those that have no templates."""
     block = program.template_block[order]
     counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
     place = counted_on - counted_on[first[cell[order]]]
     bits = np.diff(program.block_start)[block]
-    return np.asarray(((place << _BITS | bits) << _CONFIG) | program.template_config[order], dtype=np.int64)
+    return np.asarray(((place << _BITS | bits) << _CONFIG) | config[order], dtype=np.int64)
 
 
 def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...]:

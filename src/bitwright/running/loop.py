@@ -46,7 +46,10 @@ class _Runs:
         if ended is None or not (ended := ended & view.running).any():
             return
         runs = view.rows[ended]
-        self.states[runs] = view.batch.states()[ended]
+        if len(runs) == len(self.states):  # all of them, at once: nothing to pick out
+            self.states = view.batch.states()
+        else:
+            self.states[runs] = view.batch.states()[ended]
         self.steps[runs], self.halted[runs] = step, halted
         view.running = view.running & ~ended
         self.going, self._can_drop = int(np.count_nonzero(view.running)), True

@@ -224,8 +224,8 @@ class _MachineA:
         b, l_m, n_c = self.b, self.l_m, self.n_c
         delay_a, delay_b = b.bits("M_a_cont_delay", l_m, n_c), b.bits("M_b_cont_delay", l_m, n_c)
         sync_a, sync_b = b.bits("M_a_cont_sync", l_m), b.bits("M_b_cont_sync", l_m)
-        k, j = grid((1, l_m), (1, n_c))
-        b.cell(self.memory[k, j], delay_a[k, j], delay_b[k, j])
+        word, bit = grid((1, l_m), (1, n_c))
+        b.cell(self.memory[word, bit], delay_a[word, bit], delay_b[word, bit])
         k = span(1, l_m)
         for j in range(1, n_c + 1):
             m, ca, cb = self.memory[k, j], self.copy_a[k, j], self.copy_b[k, j]

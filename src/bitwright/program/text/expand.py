@@ -9,13 +9,15 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from bitwright.errors import Problem, ProgramError, listing
+from bitwright.bits import shorten
+from bitwright.errors import InputError, Problem, ProgramError, listing, suggestion
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
+from bitwright.program.text.lexer import MAX_NUMBER
 from bitwright.program.text.parser import SyntaxTree, parse_plain
 from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
@@ -26,12 +28,29 @@ MAX_WORK = 30_000_000  # a program of a million templates needs about five milli
 _ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
 
 
-def expand(tree: SyntaxTree, name: str, description: str, work: int = MAX_WORK) -> Algorithm:
+def expand(
+    tree: SyntaxTree, name: str, description: str, work: int = MAX_WORK, lets: Mapping[str, int] | None = None
+) -> Algorithm:
     """The algorithm that these statements describe; raises ProgramError with every problem.
 
-    `work` is how many rows, conditions and writes they may stand for.
+    `work` is how many rows, conditions and writes they may stand for; `lets` are values in place of those that `let`
+    lines give.
     """
-    return _Expansion(tree, work).algorithm(name, description)
+    if lets and not tree.problems:
+        _check_lets(name, [item.name.text for item in tree.statements if isinstance(item, syntax.Let)], lets)
+    return _Expansion(tree, work, lets or {}).algorithm(name, description)
+
+
+def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
+    """Raises InputError for a number that the text does not have, or a value that no number can have."""
+    for name, value in lets.items():
+        if name not in known:
+            has = f"it has {listing(known)}" if known else "it has none"
+            raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or abs(value) >= MAX_NUMBER:
+            shown = shorten(value if whole else str(value))
+            raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -40,8 +59,8 @@ Result = TypeVar("Result")
 
 
 class _Expansion:
-    def __init__(self, tree: SyntaxTree, work: int) -> None:
-        self.tree = tree
+    def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int]) -> None:
+        self.tree, self.given = tree, given
         self.problems = list(tree.problems)
         self.already_reported = {
             token.text for line in tree.broken if line[0].text not in ("when", "cell") for token in line
@@ -93,7 +112,7 @@ class _Expansion:
         name = item.name.text
         if name in self.lets:
             raise Refused(item.name.problem(f"'{name}' has a value already ({self.lets[name]})"))
-        self.lets[name] = self.number(item.value)
+        self.lets[name] = self.given[name] if name in self.given else self.number(item.value)
 
     def declare_bits(self) -> None:
         shapes: list[tuple[str, tuple[int, ...]]] = []

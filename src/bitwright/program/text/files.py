@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bitwright.errors import InputError, printable, problems_of
@@ -12,8 +13,10 @@ from bitwright.text.scanner import unix_lines
 MAX_BYTES = 64 << 20
 
 
-def load(path: str | Path) -> Algorithm:
+def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
     """The algorithm in a .bw file; raises InputError for the file, ProgramError for what it says.
+
+    `lets` are values in place of those that the file gives to its numbers.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -24,7 +27,7 @@ def load(path: str | Path) -> Algorithm:
     """
     path = Path(path)
     with problems_of(path):
-        return parse(read_text(path), printable(path.stem))
+        return parse(read_text(path), printable(path.stem), lets)
 
 
 def read_text(path: Path, suffix: str = ".bw") -> str:

@@ -1,0 +1,170 @@
+"""One rule file for all sizes: `--let`, and `lets` in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from programs import EXAMPLES
+
+import bitwright
+from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
+from bitwright.cli.main import main
+from bitwright.program import load
+
+Capture = pytest.CaptureFixture[str]
+SUBTRACTION, GRAY = EXAMPLES / "subtraction.bw", EXAMPLES / "gray.bw"
+
+
+def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+# In Python.
+
+
+def test_a_number_takes_the_value_that_is_given() -> None:
+    written = Path(SUBTRACTION).read_text()
+    assert load(SUBTRACTION, {"l": 16}).same_as(parse(written.replace("let l = 10", "let l = 16")))
+    assert load(SUBTRACTION, {"l": 10}).same_as(load(SUBTRACTION))
+    assert load(SUBTRACTION, {}).same_as(load(SUBTRACTION))
+    assert load(EXAMPLES / "multiplication.bw", {"l": 7}).same_as(multiplication(7))
+    assert bitwright.open(SUBTRACTION, lets={"l": 3}).program.bits == 9
+
+
+def test_numbers_computed_from_it_follow_unless_they_are_given_too() -> None:
+    text = "let l = 2\nlet n = 3*l\nbits p[l] q[n]\nblock p[*]\nblock q[i] for i in 1..n\nwhen p[1]=1 write q[n]"
+    sizes = [parse(text, lets=lets).program.bits for lets in ({}, {"l": 4}, {"n": 1}, {"l": 4, "n": 1})]
+    assert sizes == [8, 16, 3, 5]
+
+
+def test_the_description_stays() -> None:
+    assert load(SUBTRACTION, {"l": 3}).description == load(SUBTRACTION).description
+
+
+def test_the_kinds_of_cells_stay_but_the_program_is_another() -> None:
+    small, large = (load(SUBTRACTION, {"l": l}).program for l in (5, 50))
+    assert small.id != large.id
+    assert small.kinds.kinds == large.kinds.kinds
+
+
+@pytest.mark.parametrize(
+    ("lets", "message"),
+    [
+        ({"n": 3}, "subtraction has no line 'let n'; it has l"),
+        ({"l": 2**31}, "let l takes a whole number below 2^31, got 2147483648"),
+        ({"l": -(2**31)}, "let l takes a whole number below 2^31, got -2147483648"),
+        ({"l": True}, "let l takes a whole number below 2^31, got True"),
+        ({"l": 3.0}, "let l takes a whole number below 2^31, got 3.0"),
+    ],
+)
+def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        load(SUBTRACTION, lets)
+    assert str(refusal.value) == message
+
+
+def test_a_text_without_numbers_says_so() -> None:
+    with pytest.raises(InputError, match="dial has no line 'let l'; it has none"):
+        parse("bits p\nblock p\nwhen p=1 write p", "dial", {"l": 3})
+
+
+def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        load(SUBTRACTION, {"l": 0})
+    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0"
+
+
+def test_problems_of_the_text_come_first() -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", lets={"l": 3})
+    assert refusal.value.problems[0].line == 1
+
+
+def test_lets_do_not_go_with_other_programs() -> None:
+    with pytest.raises(InputError, match="lets go with rule files"):
+        bitwright.open(EXAMPLES / "sbn" / "gcd.sbn", lets={"l": 3})
+
+
+# On the command line.
+
+
+def test_every_verb_that_takes_a_file_takes_it(capsys: Capture, tmp_path: Path) -> None:
+    network, page = tmp_path / "gray.safetensors", tmp_path / "gray.txt"
+    for arguments in (
+        ("run", GRAY, "--let", "l=20", "x=1000000"),
+        ("certify", GRAY, "--let", "l=3"),
+        ("validate", GRAY, "--let", "l=3", "--engine", "limit", "--quiet"),
+        ("trace", GRAY, "--let", "l=3", "x=5", "-o", page),
+        ("show", GRAY, "--let", "l=3"),
+        ("check", GRAY, "--let", "l=3"),
+        ("size", GRAY, "--let", "l=3"),
+        ("train", GRAY, "--let", "l=2", "-o", network, "--width", "256"),
+        ("run", GRAY, "--let", "l=2", "x=3", "--engine", "network", "--network", network),
+    ):
+        code, out, err = call(capsys, *arguments)
+        assert code == 0, (arguments, out, err)
+    assert json.loads(call(capsys, "show", GRAY, "--let", "l=3", "--json")[1])["bits"] == 12
+    assert "12 bits" in call(capsys, "check", GRAY, "--let", "l=3")[1]
+
+
+def test_a_run_has_the_size_that_is_given(capsys: Capture) -> None:
+    code, out, _ = call(capsys, "run", SUBTRACTION, "--let", "l=16", "a=60000", "b=483", "--quiet")
+    assert (code, out) == (0, "59517\n0\n")
+    assert run(load(SUBTRACTION, {"l": 16}), a=60000, b=483).outputs["difference"] == 59517
+    assert call(capsys, "run", SUBTRACTION, "a=60000", "b=483")[0] == 2  # the file itself has 10 bits
+
+
+def test_it_may_be_repeated(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "two.bw"
+    path.write_text("let l = 2\nlet n = 3\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[1]=1 write q[1]\n")
+    assert "9 bits" in call(capsys, "check", path, "--let", "l=4", "--let", "n=5")[1]
+
+
+def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
+    call(capsys, "check", GRAY, "--let", "l=3")
+    assert "64 bits" in call(capsys, "check", GRAY)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", SUBTRACTION, "--let", "k=3", "a=1", "b=1"), "subtraction has no line 'let k'; it has l"),
+        (("check", SUBTRACTION, "--let", "k=3"), "subtraction has no line 'let k'; it has l"),
+        (("run", SUBTRACTION, "--let", "l", "a=1", "b=1"), "give --let as NAME=NUMBER, such as l=16, got 'l'"),
+        (("run", SUBTRACTION, "--let", "l=x", "a=1", "b=1"), "--let l must be a whole number"),
+        (("run", SUBTRACTION, "--let", "l=3", "--let", "l=4", "a=1", "b=1"), "--let l is given twice"),
+        (("show", "addition", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("show", "machine-v", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("trace", "add", "1", "2", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("run", EXAMPLES / "sbn" / "gcd.sbn", "--let", "l=3", "a=1", "b=1"), "--let goes with rule files (.bw)"),
+        (("run", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("check", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("show", "net.safetensors", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("figure", "beyond", "--let", "l=3"), "--let goes with rule files (.bw)"),
+    ],
+)
+def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[object, ...], message: str) -> None:
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"bitwright: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Capture) -> None:
+    code, out, _ = call(capsys, "check", SUBTRACTION, "--let", "l=0")
+    assert code == 1
+    assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0\n")
+
+
+def examples() -> dict[str, Algorithm]:
+    return {path.stem: load(path) for path in sorted(Path(EXAMPLES).glob("*.bw"))}
+
+
+def test_every_example_has_a_size_to_change() -> None:
+    for name in examples():
+        letter = "w" if name == "rule110" else "l"
+        assert load(EXAMPLES / f"{name}.bw", {letter: 3}).program.bits < load(EXAMPLES / f"{name}.bw").program.bits
