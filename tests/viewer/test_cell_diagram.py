@@ -119,6 +119,12 @@ def test_the_ends_of_a_chain_stand_with_what_lies_between() -> None:
     )
 
 
+def test_bits_stand_in_the_order_in_which_their_cell_names_them() -> None:
+    lines = ["bits a[2] b[2]", *(f"{line} for i in 1..2" for line in ("block a[i] b[i]", "cell b[i] a[i]"))]
+    program = parse("\n".join([*lines, "when b[i]=1 write b[i] for i in 1..2"])).program
+    assert drawn_kinds(program)[0].names == ("b[i] a[i]",)
+
+
 def test_tiles_are_drawn_as_cells() -> None:
     told = texts(cell_diagram_svg(addition(8).program, "addition", tile=4))
     assert told[0].startswith("addition: 2 cells of 2 kinds, ")

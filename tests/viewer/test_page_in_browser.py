@@ -280,6 +280,36 @@ def test_grouping_folding_and_zoom_draw(show: Open, done: Run) -> None:
     assert len(seen) >= 6  # going back to names, and to a width from before, may look the same
 
 
+def test_cells_fold_into_one_row_each(show: Open, done: Run) -> None:
+    """37 = 100101 and 45 = 101101: in the third cell p and q are on, and the fifth has nothing at the start."""
+    page = show(trace_page(done), "#by=cell")
+    assert page.input_value("#group") == "cell"
+    line = "name => trace.place(0, name).y"
+    assert len({page.evaluate(line, name) for name in ("p[3]", "q[3]", "c[3]")}) == 3
+    page.click("#fold")
+    assert page.inner_text("#fold") == "Unfold"
+    assert len({page.evaluate(line, name) for name in ("p[3]", "q[3]", "c[3]")}) == 1
+    assert len({page.evaluate(line, f"p[{i}]") for i in range(1, 7)}) == 6
+    for name, told in (("p[3]", ["p[3] … (kind 1) at step 0", "on: p[3] q[3]"]),
+                       ("p[5]", ["p[5] … (kind 1) at step 0", "all bits are off"]),
+                       ("p[6]", ["p[6] … (kind 2) at step 0", "on: p[6] q[6]"])):  # fmt: skip
+        spot = page.evaluate("name => trace.place(0, name)", name)
+        page.mouse.move(spot["x"], spot["y"])
+        assert page.inner_text("#tip").split("\n\n") == told
+    page.select_option("#group", "name")
+    assert page.inner_text("#fold") == "Fold"  # arrays were not folded
+
+
+def test_without_cells_there_is_nothing_to_group_by_them(show: Open) -> None:
+    plain = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\ninput a\noutput b\nsteps 3")
+    page = show(trace_page(run(plain, a=1, record=True)), "#by=cell")
+    assert page.input_value("#group") == "name"
+    for wanted in ("block", "name"):
+        page.focus("#cells")
+        page.keyboard.press("g")
+        assert page.input_value("#group") == wanted
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark(show: Open, done: Run, scheme: str) -> None:
     page = show(trace_page(done), color_scheme=scheme)

@@ -108,16 +108,18 @@ def _names(program: Program, cells: Cells, members: IntArray) -> str:
     alike = bool(np.all(blocks == blocks[0]))
     table = cells.blocks[cells.start[members if alike else members[:1]][:, None] + np.arange(blocks[0])]
     if not alike or np.any(lengths[table] != lengths[table[0]]):  # blocks without templates may differ
-        return "such as " + _table_names(program, table[:1])
-    return _table_names(program, table)
+        return "such as " + _table_names(program, cells, table[:1])
+    return _table_names(program, cells, table)
 
 
-def _table_names(program: Program, table: IntArray) -> str:  # (cells, blocks of each)
+def _table_names(program: Program, cells: Cells, table: IntArray) -> str:  # (cells, blocks of each)
     lengths = np.diff(program.block_start)
     letters: list[IntArray] = []
     texts = []
     for column in table.T:
         bits = program.block_bits[program.block_start[column][:, None] + np.arange(lengths[column[0]])]
+        if cells.bit_place is not None:
+            bits = np.take_along_axis(bits, np.argsort(cells.bit_place[bits], axis=1), axis=1)
         texts.append(" ".join(_name(program, own, letters) for own in bits.T))
     return " | ".join(texts)
 

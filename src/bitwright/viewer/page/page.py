@@ -43,6 +43,10 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
     for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
         blob.integers(name, getattr(program, name))
     blob.integers("template_rule", program.template_rule)
+    if program.grouped is not None:
+        blob.integers("cell_start", program.cells.start)
+        blob.integers("cell_blocks", program.cells.blocks)
+        blob.integers("cell_kind", program.kinds.of)
     facts = {
         "title": printable(title or run_title(run)),
         "algorithm": printable(run.algorithm.name),

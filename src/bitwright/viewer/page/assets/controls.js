@@ -84,12 +84,12 @@ function remember() {
 function recall() {
   let asked;
   try { asked = new URLSearchParams(location.hash.slice(1)); } catch { return; }
-  now.group = asked.get("by") === "block" ? "block" : "name";
+  now.group = groupings().find((one) => one === asked.get("by")) || "name";
   now.query = asked.get("find") || "";
   element("group").value = now.group;
   element("search").value = now.query;
   now.bit = bitOf(asked.get("bit") || "");
-  if (now.bit >= 0) now.folded.delete(groups.find((g) => g.bits.includes(now.bit)).number);
+  if (now.bit >= 0) for (const group of groups) if (group.bits.includes(now.bit)) now.folded.delete(group.number);
   rearrange();
   go(Number(asked.get("step")) || 0);
   reveal(now.step, now.bit);
@@ -102,8 +102,8 @@ function rearrange() {
   measure();
   const bits = rows.reduce((sum, entry) => sum + (entry >= 0), 0);
   element("found").textContent = now.query ? (bits ? `${whole(bits)} of ${whole(facts.bits)} bits` : "no such bit") : "";
-  element("fold").textContent = now.folded.size ? "Unfold" : "Fold";
-  element("fold").disabled = now.group !== "name" || Boolean(now.query);
+  element("fold").textContent = anyFolded() ? "Unfold" : "Fold";
+  element("fold").disabled = now.group === "block" || Boolean(now.query);
   redraw();
 }
 
@@ -116,8 +116,14 @@ function find(query) {
   remember();
 }
 
-function fold(all) {
-  now.folded = new Set(all ? groups.filter((g) => !g.flag).map((g) => g.number) : []);
+const groupings = () => (cells.length ? ["name", "block", "cell"] : ["name", "block"]);
+const anyFolded = () => shownGroups().some((group) => now.folded.has(group.number));
+
+function fold(all) { // what is shown; arrays stay as they are while cells are folded
+  for (const group of shownGroups()) {
+    if (all && !group.flag) now.folded.add(group.number);
+    else now.folded.delete(group.number);
+  }
   rearrange();
 }
 
@@ -226,8 +232,11 @@ const keys = {
   ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
   Home: () => go(0), End: () => go(facts.steps), ArrowUp: () => moveBit(-1), ArrowDown: () => moveBit(1),
   " ": () => play(!now.playing), "/": () => element("search").focus(), "+": () => zoom(now.cell * 1.4), "=": () => zoom(now.cell * 1.4),
-  "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()), f: () => fold(!now.folded.size), t: toggleTheme, m: toLeast,
-  g: () => { element("group").value = now.group === "name" ? "block" : "name"; element("group").dispatchEvent(new Event("change")); },
+  "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()), f: () => fold(!anyFolded()), t: toggleTheme, m: toLeast,
+  g: () => {
+    element("group").value = groupings()[(groupings().indexOf(now.group) + 1) % groupings().length];
+    element("group").dispatchEvent(new Event("change"));
+  },
   "[": () => arrays.instruction_step && toInstruction(instructionNow() - (now.step > arrays.instruction_step[instructionNow()] ? 0 : 1)),
   "]": () => arrays.instruction_step && toInstruction(instructionNow() + 1), "?": () => element("help").showModal(),
 };
@@ -260,7 +269,7 @@ function listen() {
   on_("least", "click", toLeast);
   on_("search", "input", (e) => find(e.target.value));
   on_("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); remember(); });
-  on_("fold", "click", () => fold(!now.folded.size));
+  on_("fold", "click", () => fold(!anyFolded()));
   on_("narrower", "click", keys["-"]);
   on_("wider", "click", keys["+"]);
   on_("fit", "click", keys[0]);
@@ -284,6 +293,9 @@ async function start() {
     throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
   await decode();
   prepare();
+  groupCells();
+  const byCell = element("group").querySelector("[value=cell]");
+  byCell.hidden = byCell.disabled = !cells.length;
   slider.max = element("step").max = facts.steps;
   element("steps").textContent = `of ${whole(facts.steps)}`;
   if (facts.computer) {
@@ -293,7 +305,7 @@ async function start() {
     element("instructions").textContent = `of ${whole(arrays.instruction_step.length)}`;
   }
   readPalette();
-  if (facts.bits > 160 && groups.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
+  if (facts.bits > 160 && arraysOfBits.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
   arrange();
   resize();
   describeOnce();

@@ -139,6 +139,11 @@ function describe(bit, step) {
 function describeNumber(group, step) {
   const head = make("p", undefined, "bit-head"), name = make("strong", group.label);
   name.style.color = colour(group.bits[0]);
+  if (group.cell) {
+    const ones = group.bits.filter((bit) => on(step, bit));
+    head.append(name, make("span", ` at step ${whole(step)}`));
+    return [head, make("p", ones.length ? `on: ${namesOf(ones)}` : "all bits are off", "soft")];
+  }
   head.append(name, make("span", ` = ${numberAt(step, group.bits, group.signed)} at step ${whole(step)}`));
   const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
   const more = make("p", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `, "soft");

@@ -1,9 +1,10 @@
-// What stands in the rows of the picture: arrays under a heading that shows them as a number, or bits by their blocks.
+// What stands in the rows of the picture: arrays under a heading that shows them as a number, bits by their blocks, or
+// cells under a heading that shows all their bits small.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
 const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), playing: false, zoomed: false };
 
-const groups = []; // one for each array of bits, or row of an array of higher rank
+const groups = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
 for (const field of fields) {
   const length = field.shape.length ? field.shape[field.shape.length - 1] : 1;
   for (let from = 0; from < field.size; from += length) {
@@ -26,6 +27,20 @@ if (facts.computer) {
   groups.sort((a, b) => (a.word === undefined) - (b.word === undefined));
 }
 groups.forEach((group, number) => { group.number = number; });
+const arraysOfBits = groups.slice(), cells = [];
+
+function groupCells() { // where blocks are grouped; called once, when the arrays are there
+  const { cell_start: start, cell_blocks: blocks, cell_kind: kinds } = arrays;
+  for (let cell = 0; start && cell + 1 < start.length; cell++) {
+    const bits = Array.from(blocks.subarray(start[cell], start[cell + 1]), (block) => Array.from(blockBits(block))).flat();
+    const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`;
+    const label = `${nameOf(bits[0])} … (${kind})`;
+    cells.push({ label, bits, field: fieldOf(bits[0]), number: groups.length, signed: false, flag: bits.length === 1, cell: true });
+    groups.push(cells[cell]);
+  }
+}
+
+const shownGroups = () => (now.group === "cell" ? cells : arraysOfBits);
 
 let rows = []; // of a bit: its number; of a heading: -1 - the number of its group
 let rowOfBit = new Map();
@@ -36,12 +51,14 @@ function arrange() {
   else if (now.group === "block") rows = Array.from(arrays.block_bits);
   else {
     rows = [];
-    for (const group of groups) {
+    for (const group of shownGroups()) {
       if (!group.flag) rows.push(-1 - group.number);
-      if (group.flag || !now.folded.has(group.number)) for (let i = group.bits.length; i-- > 0;) rows.push(group.bits[i]);
+      if (!group.flag && now.folded.has(group.number)) continue;
+      if (group.cell) for (const bit of group.bits) rows.push(bit);
+      else for (let i = group.bits.length; i-- > 0;) rows.push(group.bits[i]);
     }
   }
-  rowOfBit = new Map(); // the bits of a folded array are in the row of its heading
+  rowOfBit = new Map(); // the bits of a folded array or cell are in the row of its heading
   rows.forEach((entry, row) => {
     if (entry >= 0) rowOfBit.set(entry, row);
     else if (now.folded.has(-1 - entry)) for (const bit of groups[-1 - entry].bits) rowOfBit.set(bit, row);
@@ -54,7 +71,7 @@ function search(query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return null;
   const found = [];
-  for (const group of groups) {
+  for (const group of arraysOfBits) {
     for (let i = group.bits.length; i-- > 0;) {
       const name = nameOf(group.bits[i]).toLowerCase();
       if (words.some((word) => name.includes(word))) found.push(group.bits[i]);

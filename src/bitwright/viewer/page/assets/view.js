@@ -62,7 +62,8 @@ function draw() {
   paint.clip();
   drawBands(top, bottom, first, last);
   for (let row = top; row <= bottom; row++) {
-    if (rows[row] < 0) drawNumber(groups[-1 - rows[row]], row, first, last);
+    const group = rows[row] < 0 ? groups[-1 - rows[row]] : null;
+    if (group) (group.cell ? drawSmall : drawNumber)(group, row, first, last);
     else drawBit(rows[row], row, first, last);
   }
   drawWrong(top, bottom, first, last);
@@ -141,6 +142,21 @@ function drawNumber(group, row, first, last) {
       else if (fits > 3) paint.fillText(`${text.slice(0, fits - 1)}…`, left, middle);
     }
   }
+}
+
+// A cell in one row: a thin line for each of its bits.
+
+function drawSmall(group, row, first, last) {
+  const high = (size.row - 4) / group.bits.length;
+  group.bits.forEach((bit, place) => {
+    paint.fillStyle = palette.fields[fieldOf(bit).number % 7];
+    for (let step = first; step <= last; step++) {
+      if (!on(step, bit)) continue;
+      const from = step;
+      while (step < last && on(step + 1, bit)) step++;
+      paint.fillRect(columnOf(from), lineOf(row) + 2 + place * high, Math.max((step - from + 1) * now.cell, 1), Math.max(high, 1));
+    }
+  });
 }
 
 function same(bits, one, other) { // they are adjacent, so whole bytes can be compared
