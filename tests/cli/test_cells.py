@@ -110,7 +110,7 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
     assert json.loads(out)["templates"] == 8
     code, out, _ = call(capsys, "show", "addition", "--bits", 8, "--cells", "--tile", 4, "--json")
     found = json.loads(out)
-    assert (found["cells"], len(found["kinds"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
+    assert (found["cell_count"], len(found["tables"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,26 @@ def test_what_does_not_go_together(
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys: Captured) -> None:
+    code, _, err = call(capsys, "multiply", 3, 4, "--engine", "network", "--network", multiplier, "--whole")
+    assert code == 2
+    assert "this file is of cells" in err
+    code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--whole", "--evaluate", "-q")
+    assert code == 2
+    assert "evaluate goes with networks of cells" in err
+
+
+def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
+    code, out, _ = call(capsys, "show", multiplier)
+    assert code == 0
+    assert "trained for cells of 5 kinds (33 examples, 345 local states)" in out
+    code, out, _ = call(
+        capsys, "validate", "multiplication", "--bits", 3, "--engine", "network", "--network", multiplier, "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["cells"]["proved"] is True
 
 
 def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:

@@ -151,7 +151,13 @@ def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | No
     if choice.files:
         pattern = pattern_in(choice.files[0])
         if pattern is None:
+            if choice.evaluate:
+                raise InputError("evaluate goes with networks of cells; this one is of the whole state, and always is")
             return None
+        if choice.whole:
+            raise InputError(
+                "whole asks for a network of the whole state; this file is of cells, leave one of them out"
+            )
         if (choice.device, choice.precision) != ("cpu", "float32"):
             raise InputError("networks of cells run on the CPU, in whole numbers; leave out device and precision")
         networks = load_cells(choice.files, pattern)
@@ -160,6 +166,8 @@ def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | No
         recipe = Recipe(suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
         make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
         networks = [train_on_pattern(pattern, recipe, make=make).network]
+    elif choice.evaluate:
+        raise InputError("evaluate goes with networks of cells; leave out what asks for one of the whole state")
     else:
         return None
     rounding = check_rounding(choice.rounding)

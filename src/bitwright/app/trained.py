@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import InputError, counted
+from bitwright.program.pattern import read_pattern
 
 if TYPE_CHECKING:
     from bitwright.networks.store import About
@@ -77,6 +78,9 @@ def algorithm_of(about: About) -> Algorithm | None:
 def what_of(about: About) -> str:
     """The same for a person: the name and the bit length, or the id of a program without a name."""
     found = algorithm_of(about)
+    if found is None and (pattern := read_pattern(about.bits, about.examples)) is not None:
+        kinds, states = counted(len(pattern.kinds), "kind"), counted(pattern.local_states, "local state")
+        return f"cells of {kinds} ({counted(len(about.examples), 'example')}, {states})"
     if found is None:
         sizes = f"{counted(len(about.bits), 'bit')}, {counted(len(about.examples), 'template')}"
         return f"program {about.origin.program_id[:13]}... ({sizes})"

@@ -187,7 +187,9 @@ def _print(
     checked: bool,
 ) -> None:
     if as_json:
-        more = {"kinds": certificate.kinds, "local_states": certificate.states} if certificate.kinds else {}
+        more: dict[str, object] = {}
+        if certificate.kinds:
+            more = {"local_states": certificate.states, "sizes": asked.sizes}
         print_json({"name": algorithm.name} | asdict(certificate) | more | ({"holds": True} if checked else {}))
     elif quiet:
         click.echo(certificate.sentence)

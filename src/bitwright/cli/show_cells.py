@@ -37,9 +37,10 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
             {
                 "name": algorithm.name,
                 "program_id": program.id,
-                "cells": int(found.counts.sum()),
+                "cell_count": int(found.counts.sum()),
                 "tile": tile,
-                "kinds": [
+                "kinds": len(rows),
+                "tables": [
                     {
                         "cells": count,
                         "blocks": len(kind.blocks),

@@ -63,6 +63,7 @@ def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, 
         "precision": None if whole else network.first.dtype.name,
         "bits": len(about.bits),
         "templates": len(about.examples),
+        **_cells(about),
         "examples": len(about.examples) + origin.padding,
         "padding": origin.padding,
         "width": about.width,
@@ -82,6 +83,14 @@ def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, 
         "claim": CLAIM,
         "proof": f"bitwright certify {target} --network {shlex.quote(str(about.path))}",
     }
+
+
+def _cells(about: About) -> dict[str, int]:
+    """Of a network of cells: how many kinds, and all their local states."""
+    from bitwright.program.pattern import read_pattern
+
+    pattern = read_pattern(about.bits, about.examples)
+    return {} if pattern is None else {"kinds": len(pattern.kinds), "local_states": pattern.local_states}
 
 
 def _lines(about: About, found: dict[str, Any]) -> list[str]:

@@ -112,7 +112,7 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
     """What was trained, for JSON."""
     tables = found.tables
     return {
-        "cells": True,
+        "domain": "cells",
         "kinds": len(pattern.kinds),
         "examples": pattern.program.templates,
         "local_states": pattern.local_states,
@@ -138,6 +138,6 @@ def _notes(found: TrainedCells, seconds: float) -> list[str]:
         right = "all right" if found.proved else f"{found.tables.wrong:,} wrong"
         lines.append(
             f"{counted(found.tables.states, 'local state')}, {right}; smallest margin {found.tables.margin:.3f}"
-            + (": it runs every program of these kinds exactly, at every size" if found.proved else "")
+            + (": it runs every program of these kinds exactly, whatever its size" if found.proved else "")
         )
     return lines

@@ -12,7 +12,7 @@ from bitwright.app.programs import NAMES, is_image, open_sbn
 from bitwright.app.trained import files_of
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option, quiet_option, rounding_options
 from bitwright.cli.progress import StepProgress
-from bitwright.cli.reporting import engine_choice, note, print_json
+from bitwright.cli.reporting import cells_note, engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
 from bitwright.errors import InputError
 
@@ -118,6 +118,8 @@ def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool
     else:
         with any_digits():
             click.echo(done.verdict if quiet else report(done, target, options))
+        if done.task.engine.cell_facts is not None:
+            note(cells_note(done.task.engine.cell_facts), quiet)
         note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
     if done.bound_broken and quiet:
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)

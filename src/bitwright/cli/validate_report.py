@@ -54,6 +54,7 @@ def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[
         "networks": engine.networks,
         "seed": engine.seed,
         "network_digests": list(engine.digests),
+        **({} if engine.cell_facts is None else {"cells": dict(engine.cell_facts)}),
         "oracle": oracle_name(done),
         "verdict": done.verdict,
         "exact": done.exact,

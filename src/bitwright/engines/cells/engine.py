@@ -128,7 +128,8 @@ class CellEngine:
             return on[numbers], margins[numbers]
         different, place = np.unique(numbers, return_inverse=True)
         found = [self.cells.ports(kind, different[at : at + _PART]) for at in range(0, len(different), _PART)]
-        on, margins = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        on = np.concatenate([one for one, _ in found])
+        margins = np.concatenate([margin.min(axis=1, initial=np.inf) for _, margin in found])
         place = place.reshape(numbers.shape)
         return on[place], margins[place]
 
@@ -139,18 +140,19 @@ class CellTables:
     def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
         self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
         self.wrong = self.states = 0
-        self.margin = np.inf
+        self.margin = np.inf  # the smallest; below 0 where something is wrong
         for kind in kinds:
             local = cells.states[kind]
             parts = []
             for at in range(0, local.count, _PART):
                 numbers = np.arange(at, min(at + _PART, local.count))
                 on, margins = cells.ports(kind, numbers)
-                self.wrong += int((on != local.truth(local.matched(numbers))).any(axis=1).sum())
-                parts.append((on, margins))
+                right = on == local.truth(local.matched(numbers))
+                self.wrong += int((~right).any(axis=1).sum())
+                self.margin = min(self.margin, float(np.where(right, margins, -margins).min(initial=np.inf)))
+                parts.append((on, margins.min(axis=1, initial=np.inf)))
             self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
             self.states += local.count
-            self.margin = min(self.margin, float(self._tables[kind][1].min(initial=np.inf)))
 
     def of(self, kind: int) -> tuple[BoolArray, FloatArray]:  # (local states, ports), (local states,)
         return self._tables[kind]

@@ -53,14 +53,13 @@ class CellNetwork:
         matched[:, first:last] = self.states[kind].matched(numbers)
         return matched
 
-    def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports), (states,)
-        """What the network says of a kind's own ports in local states, and the smallest margin in each."""
+    def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """What the network says of a kind's own ports in local states, and the margin of each; none at n = 0."""
         matched = self.matched(kind, numbers)
         n = np.count_nonzero(matched, axis=1)
         bits, margins = self._decide(matched, n)
         own = self.pattern.port_bits(kind)
-        smallest = margins[:, own].min(axis=1, initial=np.inf)
-        return bits[:, own], np.where(n > 0, smallest, np.inf)
+        return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
 
 
 def _whole_numbers(network: IntegerNetwork, pattern: Pattern) -> Decide:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.local import LocalStates
-from bitwright.errors import InputError, listing
+from bitwright.errors import InputError, counted, listing
 from bitwright.program import Program
 from bitwright.program.cells import Cells, cell_kinds
 from bitwright.program.layout import IntArray
@@ -93,7 +93,15 @@ def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
                 f"{_name(program, cells, int(np.flatnonzero(found.of == lacking[0])[0]))} ({found.kinds[lacking[0]]})"
             )
     raise InputError(
-        f"this network has no cell like {missing}; train one for this program too, with --cells and --sizes"
+        f"this network has no cell like {missing}{_sizes_of(pattern)}; train one on the cells of this program too"
+    )
+
+
+def _sizes_of(pattern: Pattern) -> str:
+    """What the network does have, in a few words."""
+    sizes = sorted({len(kind.blocks) for kind in pattern.kinds})
+    return (
+        f"; its {counted(len(pattern.kinds), 'kind')} have {' or '.join(map(str, sizes))} block{'s' * (sizes != [1])}"
     )
 
 

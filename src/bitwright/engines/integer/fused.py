@@ -87,7 +87,7 @@ class FusedSums:
 
 
 _UNITS = (128, 64, 32)  # hidden units in a chunk
-_LEAST_CHUNKS = 4  # as straight-line code, without a loop, Triton 3.6 compiles the products wrongly on Hopper
+_LEAST_CHUNKS = 8  # one chunk came out wrong on an H200 with Triton 3.6, eight and more have not
 
 
 def _plans(network: IntegerNetwork, bounds: Bounds) -> list[tuple[int, int]]:
