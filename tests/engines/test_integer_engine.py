@@ -178,6 +178,27 @@ def test_a_kernel_that_adds_up_otherwise_is_not_used() -> None:
     assert not sums.agrees(nearly, sums.inputs, cpu)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("width", [16, 64, 100, 128, 256, 300, 512, 1_000, 2_048])
+def test_the_kernel_of_a_gpu_gives_the_sums_of_numpy_at_every_width(width: int) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    from bitwright.engines.integer.device import DeviceSums
+
+    for algorithm in (addition(4), multiplication(3), multiplication(6)):
+        program, rng = algorithm.program, np.random.default_rng(width)
+        first = rng.integers(-127, 128, (width, program.templates)).astype(np.int8)
+        last = rng.integers(-127, 128, (program.bits, width)).astype(np.int8)
+        network = with_weights(whole(program, 512), first=first, last=last)
+        sums = DeviceSums(network, program, torch.device("cuda"))
+        assert sums.fused  # else it was found to be wrong, and is not used
+        matched = rng.random((3_000, program.templates)) < 0.4
+        given = torch.zeros((len(matched), sums.inputs), dtype=torch.uint8, device="cuda")
+        given[:, : program.templates] = torch.from_numpy(matched).to("cuda")
+        assert (sums(given).cpu().numpy() == ExactSums(network, program).products(matched)).all()
+
+
 @pytest.fixture(scope="module")
 def fused() -> dict[str, Any]:
     pytest.importorskip("triton", reason="Triton is for Linux; the fused kernel is optional")
