@@ -40,7 +40,7 @@ fuzz: $(VENV)/ready-dev
 	$(BIN)/python -m tests.fuzz --minutes 10 --seed 1
 
 mutation: $(VENV)/ready-dev
-	$(BIN)/python -m tests.mutation --rooms theory,execution,learning --sample 200 --seed 0 --results mutation.jsonl
+	$(BIN)/python -m tests.mutation --rooms theory,networks,engines --sample 200 --seed 0 --results mutation.jsonl
 
 lint: $(VENV)/ready-dev
 	$(BIN)/ruff check .
