@@ -198,6 +198,25 @@ def test_the_sample_is_of_own_ports() -> None:
     assert own.sum(axis=1).max() < pattern.program.bits
 
 
+def test_without_tables_what_was_evaluated_is_kept() -> None:
+    """More local states than are tabled: tiles of eight, by a network that need not be right everywhere."""
+    task = addition(16)
+    pattern = pattern_of([task.program], 8)
+    assert pattern.local_states > 2**20
+    found = train_on_pattern(pattern, Recipe(512, plan=Plan(momentum=True)))
+    assert found.tables is None
+    assert not found.proved
+    kept, evaluated = engine(task, found), engine(task, found, evaluate=True)
+    assert kept.tables is None
+    assert kept.fallible
+    states = np.random.default_rng(0).random((40, task.program.bits)) < 0.3
+    for _ in range(3):  # the second time everything is known
+        for one, other in zip(kept.following(states), evaluated.following(states), strict=True):
+            assert (one == other).all()
+        states = states[::-1] if len(states) == 40 else states
+    assert run(task, p=40000, q=30000, engine=kept).value == run(task, p=40000, q=30000, engine=evaluated).value
+
+
 def test_a_file_serves_every_size(tmp_path: Path) -> None:
     from bitwright.networks import save_network
 

@@ -52,6 +52,7 @@ class CellEngine:
         self.seed, self.networks = networks[0].origin.seed, len(networks)
         self.digests = [network.digest for network in networks]
         self._rules = RuleEngine(program, compiled)
+        self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
 
     @property
     def pattern(self) -> Pattern:
@@ -127,11 +128,30 @@ class CellEngine:
             on, margins = self.tables.of(kind)
             return on[numbers], margins[numbers]
         different, place = np.unique(numbers, return_inverse=True)
-        found = [self.cells.ports(kind, different[at : at + _PART]) for at in range(0, len(different), _PART)]
-        on = np.concatenate([one for one, _ in found])
-        margins = np.concatenate([margin.min(axis=1, initial=np.inf) for _, margin in found])
+        on, margins = self._evaluated(kind, different) if self.evaluate else self._kept(kind, different)
         place = place.reshape(numbers.shape)
         return on[place], margins[place]
+
+    def _evaluated(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
+        found = [self.cells.ports(kind, numbers[at : at + _PART]) for at in range(0, len(numbers), _PART)]
+        margins = [margin.min(axis=1, initial=np.inf) for _, margin in found]
+        return np.concatenate([on for on, _ in found]), np.concatenate(margins)
+
+    def _kept(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # ascending, each once
+        """From what was evaluated before, where it is known; it is forgotten before it takes too much memory."""
+        known = self._known.get(kind)
+        if known is None or len(known[0]) > _KEPT:
+            known = (numbers[:0], *self._evaluated(kind, np.zeros(1, dtype=np.int64)))
+            known = (known[0], known[1][:0], known[2][:0])
+        fresh = numbers[~np.isin(numbers, known[0], assume_unique=True)]
+        if len(fresh):
+            found = self._evaluated(kind, fresh)
+            order = np.argsort(np.concatenate((known[0], fresh)))
+            parts = zip(known, (fresh, *found), strict=True)
+            known = tuple(np.concatenate(both)[order] for both in parts)  # type: ignore[assignment]
+        self._known[kind] = known
+        at = np.searchsorted(known[0], numbers)
+        return known[1][at], known[2][at]
 
 
 class CellTables:
