@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,11 @@ def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path
     assert code == 1
     assert out.startswith("REFUTED")
     assert "_port[" in out
+    words = shlex.split(out[out.index("bitwright certify") :].splitlines()[0])
+    code, shown, _ = call(capsys, words[1], words[2], "--bits", 8, *words[3:])
+    assert code == 1
+    assert "WRONG" in shown
+    assert "must be" in shown
 
 
 def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,13 +44,13 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
     command = ["export", str(folder / "whole.safetensors"), "--to", "vnnlib", "-o", str(output), "--json"]
     assert main(command) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["files"] == [str(output), str(tmp_path / "p.onnx")]
+    assert said["files"] == [str(output), str(tmp_path / "p-sums.onnx")]
     assert (said["states"], said["cases"]) == (63, 63 * 6)
     assert output.read_text().count("(and ") == said["cases"]
-    operators = [node.op_type for node in onnx.load(tmp_path / "p.onnx").graph.node]
+    operators = [node.op_type for node in onnx.load(tmp_path / "p-sums.onnx").graph.node]
     assert operators == ["MatMul", "Relu", "MatMul"]
     assert main([*command, "--onnx", str(elsewhere)]) == 0
-    assert elsewhere.read_bytes() == (tmp_path / "p.onnx").read_bytes()
+    assert elsewhere.read_bytes() == (tmp_path / "p-sums.onnx").read_bytes()
 
 
 @pytest.mark.parametrize(

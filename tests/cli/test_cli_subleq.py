@@ -157,7 +157,10 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
         (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
         (["run", "examples/subleq/hello.sq", "--seed", "3"], "--seed goes with --engine sampled or network"),
-        (["run", "examples/subleq/matrix.sq", "--engine", "network"], "GB are free; give a trained one by --network"),
+        (
+            ["run", "examples/subleq/matrix.sq", "--engine", "network", "--whole"],
+            "GB are free; give a trained one by --network",
+        ),
         (["run", "examples/subleq/hello.sq", "--words", "0"], "between 3 and 2^24 words, got 0"),
         (["run", "examples/subleq/hello.sq", "--word-width", "0"], "between 2 and 64 bits, got 0"),
         (["run", "examples/subleq/hello.sq", "--width", "0"], "between 2 and 64 bits, got 0"),

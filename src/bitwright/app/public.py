@@ -138,6 +138,9 @@ def train_cells(
 
     if not what:
         raise InputError("give at least one program, whose cells the network is for")
+    for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
     pattern = pattern_of([as_algorithm(one).program for one in what], tile)
     recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
     return train_on_pattern(pattern, recipe, weight_bits, seeds)
@@ -153,9 +156,12 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
     ('int8', 5)
     """
     from bitwright.app.whole import whole_network
-    from bitwright.networks import Network
+    from bitwright.networks import IntegerNetwork, Network
 
-    networks = [network] if isinstance(network, Network) else list(network)
+    networks: list[Any] = list(network) if isinstance(network, list | tuple) else [network]
+    if wrong := [item for item in networks if not isinstance(item, Network)]:
+        kind = "a network of whole numbers already" if isinstance(wrong[0], IntegerNetwork) else type(wrong[0]).__name__
+        raise InputError(f"give a trained network, or several; got {kind}")
     return whole_network(as_algorithm(what), networks, weight_bits)[0]
 
 
@@ -203,17 +209,18 @@ def certify(
 
 def certify_network(
     what: Algorithm | Program,
-    network: str | PathLike[str] | AnyNetwork,
-    domain: str = "states",
+    network: str | PathLike[str] | AnyNetwork | TrainedCells,
+    domain: str | None = None,
     *,
-    workers: str = "1",
+    workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> NetworkCertificate:
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
-    `domain` is `states` (one choice in every block) or `runs` (all states that runs of all inputs meet).
+    `domain` is `states` (one choice in every block, the default) or `runs` (all states that runs of all inputs meet);
+    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds.
 
     >>> from bitwright import addition
     >>> small = addition(2)
@@ -223,10 +230,36 @@ def certify_network(
     from bitwright.checking.exhaustion import certify_network as prove
     from bitwright.workers import Workers
 
-    algorithm = as_algorithm(what)
-    held = load_network(network, algorithm) if isinstance(network, str | PathLike) else network
+    algorithm, held = _to_be_proved(as_algorithm(what), network)
+    chosen = domain or ("cells" if algorithm.program is not as_algorithm(what).program else "states")
+    if not isinstance(resume, str | PathLike | None):
+        raise InputError(f"resume is the path of a file, got a {type(resume).__name__}")
     file = None if resume is None else Path(resume)
-    return prove(algorithm, held, domain, workers=Workers.parse(workers), progress=progress, file=file, device=device)
+    who = Workers.parse(str(workers))
+    return prove(algorithm, held, chosen, workers=who, progress=progress, file=file, device=str(device))
+
+
+def _to_be_proved(
+    algorithm: Algorithm, network: str | PathLike[str] | AnyNetwork | TrainedCells
+) -> tuple[Algorithm, AnyNetwork]:
+    """The network, and what it is proved for: the algorithm, or the pattern of its cells."""
+    from bitwright.app import cells
+    from bitwright.engines.cells.wiring import tile_of
+    from bitwright.networks import IntegerNetwork, Network
+
+    if isinstance(network, str | PathLike):
+        pattern = cells.pattern_in(Path(network))
+        if pattern is None:
+            return algorithm, load_network(network, algorithm)
+        (held,) = cells.load_cells([Path(network)], pattern)
+    elif isinstance(network, cells.TrainedCells):
+        pattern, held = network.pattern, network.network
+    elif isinstance(network, Network | IntegerNetwork):
+        return algorithm, network
+    else:
+        raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
+    tile_of(algorithm.program, pattern)  # refuses cells of other kinds
+    return cells.as_algorithm(pattern, algorithm.name), held
 
 
 def ensemble_sizes(
@@ -304,6 +337,10 @@ def _engine(
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
     if not isinstance(engine, str | None):
+        if not hasattr(engine, "begin"):
+            raise InputError(
+                f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}"
+            )
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
@@ -315,6 +352,10 @@ def _engine(
             raise InputError("a network of cells has its settings already; leave out all but evaluate")
         return network.engine(algorithm, **settings)
     one = isinstance(network, str | PathLike | Network | IntegerNetwork)
+    if not one and not isinstance(network, list | tuple | None):
+        raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
+    if network is not None and not one and not network:
+        raise InputError("give at least one network, or leave it out")
     given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
     name = ("network" if given else default) if engine is None else engine
     held = [item for item in given if isinstance(item, Network | IntegerNetwork)]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import InputError, counted
-from bitwright.program.pattern import read_pattern
 
 if TYPE_CHECKING:
     from bitwright.networks.store import About
@@ -77,6 +76,8 @@ def algorithm_of(about: About) -> Algorithm | None:
 
 def what_of(about: About) -> str:
     """The same for a person: the name and the bit length, or the id of a program without a name."""
+    from bitwright.program.pattern import read_pattern
+
     found = algorithm_of(about)
     if found is None and (pattern := read_pattern(about.bits, about.examples)) is not None:
         kinds, states = counted(len(pattern.kinds), "kind"), counted(pattern.local_states, "local state")

@@ -43,7 +43,7 @@ def network_proof_options(function: Any) -> Any:
         click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
         workers_option,
         click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),
-        click.option("--domain", help="With --network: states (of all blocks, the default) or runs (of all inputs)."),
+        click.option("--domain", help="With --network: states (the default), runs (of all inputs) or cells."),
     ):
         function = option(function)
     return function
@@ -109,6 +109,7 @@ def command(
     from bitwright.app.engines import EngineChoice
     from bitwright.checking.certificate import certify
     from bitwright.checking.certificate_file import save_certificate
+    from bitwright.checking.exhaustion.certificate_file import is_network_certificate
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_rounding
 
@@ -126,6 +127,8 @@ def command(
             return prove_cells(algorithm, asked, order, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
         return prove_network(algorithm, asked, as_json, quiet)
+    if check is not None and is_network_certificate(check):
+        raise InputError(f"{check} is the certificate of a network; give its file with --network")
     by_cells, sizes = how.pop("cells"), how.pop("sizes")
     check_network_options(how)
     algorithm = find_algorithm(target, bits, order, machine=machine)

@@ -83,6 +83,9 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     pattern = pattern_in(asked.network)
     assert pattern is not None
     (network,) = load_cells([asked.network], pattern)
+    if asked.state is not None:
+        cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
+        return _look_at_state(cell, network, replace(asked, domain=None), as_json)
     programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
     tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
     note(_covered(asked, algorithm, programs, tiles), quiet)
@@ -91,8 +94,6 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
     workers = Workers.parse(asked.workers)
-    if asked.state is not None:
-        raise InputError("--state is for networks of whole programs")
     if asked.check is not None:
         return _check(cells, network, asked, workers, as_json, quiet)
     return _prove(cells, network, asked, workers, as_json, quiet)
@@ -110,7 +111,7 @@ def _prove(
     from bitwright.checking.exhaustion import ProofTask, certify_network
     from bitwright.files.storage import check_writable
 
-    domain = asked.domain or "states"
+    domain = "states" if asked.domain is None else asked.domain
     if asked.output is not None:
         check_writable(asked.output)
     _announce(ProofTask(algorithm, network, domain, asked.device), workers, asked.yes, quiet)
@@ -144,9 +145,15 @@ def _announce(task: ProofTask, workers: Workers, yes: bool, quiet: bool) -> None
     if seconds > 60 * MINUTES and not yes:
         raise InputError(
             f"{size} will take about {_duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
-            "--resume FILE so that it can be interrupted; --device cuda and --workers ray:ADDRESS are faster"
+            f"--resume FILE so that it can be interrupted; {_faster(task)}"
         )
     note(f"{size} to try, about {_duration(seconds)}", quiet)
+
+
+def _faster(task: ProofTask) -> str:
+    if task.domain_name == "cells":
+        return "a smaller --tile has far fewer local states"
+    return "--device cuda and --workers ray:ADDRESS are faster"
 
 
 def _duration(seconds: float) -> str:
@@ -166,6 +173,10 @@ def _check(
         raise InputError("--check does all of it again as the file says; leave out --domain, -o and --resume")
     assert asked.check is not None
     certificate = NetworkCertificate.load(asked.check)
+    if (certificate.domain == "cells") != (algorithm.description.startswith("cells of")):
+        return refused(
+            f"it speaks of the domain {certificate.domain}, this network of another", algorithm, as_json, quiet
+        )
     task = ProofTask(algorithm, network, certificate.domain, asked.device)
     try:
         if certificate.program_id == algorithm.program.id:
@@ -230,8 +241,6 @@ def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterat
     yield f"  state     on: {listing(found.on, 12) or 'no bit'}"
     state = shlex.quote(" ".join(found.on) or "none")
     target, network = shlex.quote(asked.target), shlex.quote(str(asked.network))
-    if asked.domain == "cells":
-        return
     yield f"  see it    bitwright certify {target} --network {network} --state {state}"
 
 

@@ -58,7 +58,7 @@ def _vnnlib(network: AnyNetwork, program: Program, output: Path, onnx: Path | No
 
     if not isinstance(network, IntegerNetwork):
         raise InputError("properties are written for networks of whole numbers; make one with: bitwright quantize")
-    model = onnx or output.with_suffix(".onnx")
+    model = onnx or output.with_name(f"{output.stem}-sums.onnx")  # not the name that --to onnx would be given
     if model.suffix != ".onnx":
         raise InputError(f"--onnx takes an .onnx file, got {model}")
     onnx_module()

@@ -40,6 +40,8 @@ def command(network: Path, output: Path, weight_bits: int, program: str | None, 
         raise InputError(f"-o takes a .safetensors file, got {output}")
     check_writable(output)
     files = network_files(network)
+    if any(output.exists() and file.exists() and output.samefile(file) for file in files):
+        raise InputError(f"{output} holds the trained weights, which rounding would destroy; choose another file")
     about = read_about(files[0])
     algorithm = algorithm_in(about) if program is None else find_algorithm(program, files=files)
     begin = time.perf_counter()

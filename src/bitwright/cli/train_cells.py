@@ -26,7 +26,7 @@ MOST_SIZES = 10_000
 
 def sizes_of(text: str) -> range:
     """`1..64`, or one number."""
-    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text.strip(), re.ASCII)
+    found = re.fullmatch(r"(\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
     if found is None:
         raise InputError(f"--sizes is a range such as 1..64, got '{text[:40]}'")
     first, last = int(found[1]), int(found[2] or found[1])
@@ -132,7 +132,8 @@ def _notes(found: TrainedCells, seconds: float) -> list[str]:
     ]
     if found.tables is None:
         lines.append(
-            f"{pattern.local_states:,} local states are more than are tried here; certify --cells --network proves it"
+            f"{pattern.local_states:,} local states are more than are tried here, so it is not proved; "
+            "a smaller --tile has far fewer"
         )
     else:
         right = "all right" if found.proved else f"{found.tables.wrong:,} wrong"

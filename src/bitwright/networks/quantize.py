@@ -56,8 +56,8 @@ def quantize(
     The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones. A
     `sample` says instead which examples are matched, (states, K), and which bits are looked at, (states, k).
     """
-    if weight_bits not in WEIGHT_BITS:
-        raise InputError(f"whole-number weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits}")
+    if type(weight_bits) is not int or weight_bits not in WEIGHT_BITS:
+        raise InputError(f"whole-number weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
     _check_alike(networks, program)
     if sample is None:
         states = random_choices(program, _SAMPLE, seed=0) if states is None else states

@@ -85,6 +85,14 @@ class Pattern:
         return {kind: number for number, kind in enumerate(self.kinds)}
 
 
+def pattern_of_program(program: Program) -> Pattern | None:
+    """The pattern that a program is; None for other programs."""
+    if not program.layout.names[0].startswith("kind"):
+        return None
+    texts = [program.template_text(template) for template in range(program.templates)]
+    return read_pattern(list(program.layout.names), texts)
+
+
 def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
     """The pattern whose program has these bits and templates; None if they are those of another program."""
     found = [_BLOCK_BIT.fullmatch(bit) or _PORT_BIT.fullmatch(bit) for bit in bits]

@@ -18,7 +18,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, read_pattern
+from bitwright.program.pattern import Pattern, pattern_of_program
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
@@ -208,8 +208,7 @@ class CellsDomain:
 
     @cached_property
     def pattern(self) -> Pattern:
-        texts = [self.program.template_text(template) for template in range(self.program.templates)]
-        found = read_pattern(list(self.program.layout.names), texts)
+        found = pattern_of_program(self.program)
         if found is None:
             raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
         return found

@@ -14,6 +14,7 @@ from bitwright.errors import InputError, suggestion
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.program import Program
+from bitwright.program.pattern import Pattern, pattern_of_program
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,21 @@ def state_with(program: Program, text: str) -> BoolArray:  # (k,)
 
 def look_at_state(program: Program, network: AnyNetwork, state: BoolArray) -> OneState:
     """What a network makes of a state."""
-    matched = PackedRules(program).matched(state[np.newaxis])
+    matched = _own_matches(program, state)
     n, expected = int(np.count_nonzero(matched)), Truth(program)(matched)[0]
-    engine = network_engine(program, [network])
-    batch = engine.begin(state[np.newaxis])
-    batch.step()
-    given = batch.states()[0]
     sums = thresholds = None
-    if isinstance(network, IntegerNetwork):
+    if not isinstance(network, IntegerNetwork):
+        batch = network_engine(program, [network]).begin(state[np.newaxis])
+        batch.step()
+        given = batch.states()[0]
+    else:
         from bitwright.engines.integer.sums import ExactSums
 
         sums = ExactSums(network, program)(matched)[0].tolist()
         thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)].tolist()
+        given = np.array([n > 0 and total > threshold for total, threshold in zip(sums, thresholds, strict=True)])
     name_of = program.layout.name_of
+    shown = _own_ports(program, state)
     bits = tuple(
         LookedAt(
             name_of(bit),
@@ -71,7 +74,36 @@ def look_at_state(program: Program, network: AnyNetwork, state: BoolArray) -> On
             None if sums is None else sums[bit],
             None if thresholds is None else thresholds[bit],
         )
-        for bit in range(program.bits)
+        for bit in shown
     )
     on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return OneState(on, n, bool((given == expected).all()), bits)
+    return OneState(on, n, bool((given == expected)[shown].all()), bits)
+
+
+def _own_matches(program: Program, state: BoolArray) -> BoolArray:  # (1, K)
+    """What a state matches; of a pattern's, only in the cells that have a bit on, which are then looked at alone."""
+    matched = PackedRules(program).matched(state[np.newaxis])
+    pattern = pattern_of_program(program)
+    if pattern is not None:
+        kinds = _kinds_on(pattern, state)
+        own = np.repeat(np.isin(np.arange(len(pattern.kinds)), kinds), np.diff(pattern.first_template))
+        matched &= own
+    return matched
+
+
+def _own_ports(program: Program, state: BoolArray) -> list[int]:
+    """The bits to look at: all of them; of a pattern the ports of the cell that has a bit on."""
+    pattern = pattern_of_program(program)
+    if pattern is None:
+        return list(range(program.bits))
+    return [bit for kind in _kinds_on(pattern, state) for bit in range(program.bits)[pattern.port_bits(kind)]]
+
+
+def _kinds_on(pattern: Pattern, state: BoolArray) -> list[int]:
+    found = [
+        kind for kind in range(len(pattern.kinds))
+        if state[pattern.port_bits(kind - 1).stop if kind else 0 : pattern.port_bits(kind).stop].any()
+    ]  # fmt: skip
+    if len(found) > 1:
+        raise InputError("a cell is looked at alone; give bits of one kind only")
+    return found
