@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from bitwright.files.documents import (
     check_fields,
     each,
     flag,
+    like,
     one_of,
     optional,
     parse,
@@ -83,12 +83,6 @@ def check_program(certificate: Certificate, program: Program) -> None:
         )
 
 
-def _like(pattern: str, wanted: str) -> Check:
-    """Text of this form."""
-    form = re.compile(pattern, re.ASCII)
-    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted
-
-
 def _decimal(value: object) -> str | None:
     """A number with a point, as we write every margin; the reader has refused NaN and infinity."""
     return None if type(value) is float else "a number with a decimal point"
@@ -126,9 +120,9 @@ _FIELDS: dict[str, Check] = {
     "masked_bits": _NUMBER,
     "examples_needed": whole(0, 10**18),
     "proposal": optional(text()),
-    "program_id": _like("[0-9a-f]{64}", "64 hexadecimal digits"),
-    "version": _like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
-    "arithmetic": _like(
+    "program_id": like("[0-9a-f]{64}", "64 hexadecimal digits"),
+    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "arithmetic": like(
         r"python-flint \d+(\.\d+){1,3}[0-9a-z.+-]{0,20}, 128-bit balls", "such as 'python-flint 0.8.0, 128-bit balls'"
     ),
     "format": one_of(FORMAT),

@@ -12,6 +12,7 @@ bitwright.errors.InputError: run.json is not a run: steps must be a whole number
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
@@ -175,3 +176,9 @@ def _kind(value: object) -> str:
 
 def _not(source: object, what: str, reason: str) -> InputError:
     return InputError(f"{source} is not {what}: {reason}")
+
+
+def like(pattern: str, wanted: str) -> Check:
+    """Text of this form; `wanted` says it in words."""
+    form = re.compile(pattern, re.ASCII)
+    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.files.documents import Check, check_fields, each, flag, one_of, parse, text, whole
+from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, parse, text, whole
 from bitwright.files.storage import write_atomically
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import Network, Origin
@@ -227,11 +226,7 @@ def _number(least: float, most: float) -> Check:
     return lambda value: None if type(value) in (int, float) and least < value < most else wanted  # type: ignore[operator]
 
 
-def _like(pattern: str, wanted: str) -> Check:
-    return lambda value: None if type(value) is str and re.fullmatch(pattern, value, re.ASCII) else wanted
-
-
-_hash = _like("[0-9a-f]{64}", "64 hexadecimal digits")
+_hash = like("[0-9a-f]{64}", "64 hexadecimal digits")
 _FIELDS: dict[str, Check] = {
     "format": text(),
     "version": text(100),
@@ -245,7 +240,7 @@ _FIELDS: dict[str, Check] = {
     "tolerance": _number(0, 0.5),
     "error": _number(-1, 0.5),
     "steps": whole(0, 10**12),
-    "trainer": _like(r"(numpy|torch) on \S{1,40}", "numpy or torch, on a device"),
+    "trainer": like(r"(numpy|torch) on \S{1,40}", "numpy or torch, on a device"),
     "padding": whole(0, 10**10),
     "bits": each(text()),
     "examples": each(text(1 << 24)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -230,8 +230,3 @@ def worst_bit(
         sum=None if sums is None else int(sums[bit]),
         threshold=None if thresholds is None else int(thresholds[bit]),
     )
-
-
-def document_of(certificate: NetworkCertificate) -> dict[str, Any]:
-    """The certificate as JSON has it."""
-    return asdict(certificate)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from bitwright.files.documents import (
     check_fields,
     each,
     flag,
+    like,
     one_of,
     optional,
     parse,
@@ -119,14 +119,9 @@ def _number(value: object) -> str | None:
     return None if type(value) in (int, float) else "a number"
 
 
-def _like(pattern: str, wanted: str) -> Check:
-    form = re.compile(pattern, re.ASCII)
-    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted
-
-
 _MOST = 1 << 62
 _NUMBER = whole(0, _MOST)
-_HASH = _like("[0-9a-f]{64}", "64 hexadecimal digits")
+_HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
 _BIT_FIELDS: dict[str, Check] = {
     "on": each(text()),
     "number": _NUMBER,
@@ -165,7 +160,7 @@ _FIELDS: dict[str, Check] = {
     "network_sha256": _HASH,
     "program_id": _HASH,
     "seconds": real(0, 1e12),
-    "version": _like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "of": one_of("network"),
     "format": one_of(FORMAT),
 }

@@ -141,8 +141,7 @@ class CellEngine:
         """From what was evaluated before, where it is known; it is forgotten before it takes too much memory."""
         known = self._known.get(kind)
         if known is None or len(known[0]) > _KEPT:
-            known = (numbers[:0], *self._evaluated(kind, np.zeros(1, dtype=np.int64)))
-            known = (known[0], known[1][:0], known[2][:0])
+            known = (numbers, *self._evaluated(kind, numbers))
         fresh = numbers[~np.isin(numbers, known[0], assume_unique=True)]
         if len(fresh):
             found = self._evaluated(kind, fresh)
