@@ -17,7 +17,7 @@ from bitwright import InputError, addition, load_network
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
-from bitwright.networks.integer import Bounds
+from bitwright.networks.integer import Bounds, decide_bits
 from bitwright.networks.store import load_network as load_floats
 from bitwright.networks.store import read_about
 from bitwright.theory.closed_form import weights
@@ -86,6 +86,17 @@ def test_padding_has_thresholds_and_no_columns() -> None:
     padded = whole(program, 512, padding=20)
     assert padded.first.shape == (512, program.templates)
     assert padded.examples == program.templates + 20
+
+
+def test_a_sum_must_pass_its_threshold_to_set_a_bit() -> None:
+    """At the threshold a bit is 0, one above it is 1, both by a distance of 1; where nothing matches no bit is set."""
+    network = trained()
+    columns = np.zeros(3, dtype=np.int64)
+    at = network.thresholds[1, 0]
+    sums = np.array([[at - 1, at, at + 1]] * 2)
+    bits, distance = decide_bits(sums, np.array([2, 0]), network, columns)
+    assert bits.tolist() == [[False, False, True], [False, False, False]]
+    assert distance[0].tolist() == [2, 1, 1]
 
 
 def test_bounds_are_reached_and_not_passed() -> None:
