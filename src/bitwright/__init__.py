@@ -50,13 +50,16 @@ if TYPE_CHECKING:
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
+    from bitwright.program import NodeProgram as NodeProgram
     from bitwright.program import Program as Program
+    from bitwright.program import Topology as Topology
     from bitwright.program import Word as Word
     from bitwright.program import grid as grid
     from bitwright.program import index_grid as index_grid
     from bitwright.program import index_range as index_range
     from bitwright.program import load as load
     from bitwright.program import parse as parse
+    from bitwright.program import parse_node_program as parse_node_program
     from bitwright.program import span as span
     from bitwright.program import word as word
     from bitwright.program import word_of as word_of
@@ -92,8 +95,8 @@ _names, __getattr__ = lazy_names(
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network save_network",
-        "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid index_grid index_range load parse span "
-        "word word_of",
+        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
+        "index_range load parse parse_node_program span word word_of",
         "bitwright.program.trace": "Trace",
         "bitwright.running.run": "BatchRun Run",
         "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "

@@ -43,10 +43,9 @@ class Topology:
     def from_edges(cls, nodes: int, edges: ArrayLike, directed: bool = False) -> Topology:
         """The graph of these pairs of nodes; a node has its ports in the order in which its edges are given."""
         pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        if len(pairs) and not (0 <= pairs.min() and pairs.max() < nodes):
-            raise InputError(
-                f"an edge joins nodes from 0 to {nodes - 1}; one has {int(pairs.max() if pairs.max() >= nodes else pairs.min())}"
-            )
+        if len(pairs) and not (pairs.min() >= 0 and pairs.max() < nodes):
+            wrong = int(pairs.min() if pairs.min() < 0 else pairs.max())
+            raise InputError(f"an edge joins nodes from 0 to {nodes - 1}; one has {wrong}")
         owner = pairs[:, 0] if directed else pairs.ravel()
         far = pairs[:, 1] if directed else pairs[:, ::-1].ravel()
         order = np.argsort(owner, kind="stable")
