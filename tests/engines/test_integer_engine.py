@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import environment
 from whole import (
     choices,
     indicator,
@@ -203,14 +203,14 @@ def test_the_kernel_of_a_gpu_gives_the_sums_of_numpy_at_every_width(width: int) 
 def fused() -> dict[str, Any]:
     pytest.importorskip("triton", reason="Triton is for Linux; the fused kernel is optional")
     script = Path(__file__).parent / "fused_sums_check.py"
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    interpreted = environment(TRITON_INTERPRET="1")
+    done = subprocess.run([sys.executable, str(script)], env=interpreted, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
 
-@pytest.mark.parametrize("case", ["addition", "odd", "large"])
+@pytest.mark.parametrize("case", ["addition", "odd", "large", "cells"])
 def test_the_fused_kernel_gives_the_same_sums_and_distances(fused: dict[str, Any], case: str) -> None:
     assert fused[case]["states"] > 20
     assert fused[case]["sums differ"] == 0
