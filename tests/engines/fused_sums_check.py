@@ -59,12 +59,15 @@ def check(algorithm: Algorithm, network: IntegerNetwork, own: slice = ALL, most:
     table = np.full((len(network.thresholds) + 1, fused.columns), bounds.sums + bounds.thresholds, dtype=np.int32)
     table[1:, :bits] = network.thresholds[:, columns_of(network, program)[own]]
     distances = fused.distances(given, n, truth, torch.from_numpy(table)).numpy()
-    some = n.numpy() > 0
+    some, digits = n.numpy() > 0, fused.plan[1]
+    fused.restart()
+    fused(torch.zeros_like(given[:1]))
     return {
         "states": len(matched),
         "sums differ": int((sums != wanted).sum()),
         "distances differ": int((distances != IntegerJudge(program, network)(matched, own).distance)[some].sum()),
-        "digits": fused.plan[1],
+        "digits": digits,
+        "digits after a restart": fused.plan[1],
         "largest": int(bounds.hidden.max()),
     }
 

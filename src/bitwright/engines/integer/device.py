@@ -24,6 +24,7 @@ from bitwright.theory.rounding import Rounding
 
 _ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
 _TRIED = 512  # random matches on which a kernel must agree with plain products before it is used
+_TRIED_AT_ONCE = 128
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
 _ALL = slice(None)
 
@@ -56,17 +57,21 @@ class DeviceSums:
             if FusedSums.fits(network, bounds):
                 kernel = FusedSums(network, bounds, device)
                 self._fused = kernel if self.agrees(kernel, kernel.inputs, device) else None
+                kernel.restart()  # states match fewer examples than were tried, so one digit may do for them
         self.inputs = self._examples if self._fused is None else self._fused.inputs  # columns of `matched`
         self.columns = aligned(network.shape.outputs) if self._fused is None else self._fused.columns  # of next states
 
     def agrees(self, fast: Callable[[Any], Any], inputs: int, device: Any) -> bool:
-        """Whether another way to add up gives the sums of the plain products, for random matches of every density."""
+        """Whether another way to add up gives the sums of the plain products, for random matches of every density.
+
+        Few matches come first, so that the kernel is tried with hidden values in one digit and in two.
+        """
         torch = torch_module()
         rng = np.random.default_rng(0)
-        chosen = rng.random((_TRIED, self._examples)) < rng.random((_TRIED, 1))
+        chosen = rng.random((_TRIED, self._examples)) < np.sort(rng.random((_TRIED, 1)), axis=0)
         matched = torch.zeros((_TRIED, inputs), dtype=torch.uint8, device=device)
         matched[:, : self._examples] = torch.from_numpy(chosen).to(device)
-        return bool((fast(matched) == self.plain(matched)).all())
+        return all(bool((fast(some) == self.plain(some)).all()) for some in matched.split(_TRIED_AT_ONCE))
 
     @property
     def fused(self) -> bool:
