@@ -166,7 +166,7 @@ def _broken(columns: Sequence[str], place: str, separator: str | None) -> InputE
 
 
 def _shown(columns: Sequence[str]) -> str:
-    return repr(shorten(" ".join(columns[:40])))
+    return f"'{shorten(' '.join(columns[:40]))}'"
 
 
 def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
