@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from bitwright.app.graph_files import SUFFIXES, NamedGraph, from_networkx, read_graph
+from bitwright.app.graph_files import NamedGraph, from_networkx, read_graph
 from bitwright.errors import InputError
-from bitwright.program.text.files import MAX_BYTES
 
 NAMES = ["a", "Zürich", "東京", "x-1", "🙂", "ns:7", "b", "0", "né", "_", "q.r", "42"]
 
@@ -22,15 +20,6 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
-
-
-def refusal(path: Path, **options: Any) -> str:
-    """The one line that a file is refused with, without its folder."""
-    with pytest.raises(InputError) as caught:
-        read_graph(path, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message.replace(f"{path.parent}/", "")
 
 
 def random_graph(seed: int, kind: type = nx.Graph) -> Any:
@@ -248,7 +237,8 @@ def test_tuples_of_networkx_are_lists_in_json(tmp_path: Path) -> None:
 
 
 def test_columns_comments_quotes_and_isolated_nodes(tmp_path: Path) -> None:
-    text = '\ufeffsource,target,weight,colour\r\n# a comment\r\n\r\n"Paris, Texas",b c,3,\r\nC#,b c,,"a ""b"""\r\nalone,,,\r\nlast\r\n'
+    lines = ("# a comment", "", '"Paris, Texas",b c,3,', 'C#,b c,,"a ""b"""', "alone,,,", "last", "")
+    text = "\r\n".join(("\ufeffsource,target,weight,colour", *lines))
     graph = read_graph(written(tmp_path, "graph.csv", text))
     assert graph.names == ("Paris, Texas", "b c", "C#", "alone", "last")
     assert neighbours(graph)["b c"] == ["Paris, Texas", "C#"]
@@ -262,165 +252,3 @@ def test_columns_comments_quotes_and_isolated_nodes(tmp_path: Path) -> None:
     commas = read_graph(written(tmp_path, "graph.edges", "a,b,7\nb,c\n"))
     assert commas.names == ("a", "b", "c")
     assert commas.topology.port_far.tolist() == [1, 0, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("g.txt", "a b\nb a c d\n", "g.txt:2: an edge is two nodes and at most one value, found 'b a c d'; name further columns in a .csv"),
-        ("g.csv", "a,b\n\nb,a,c,d\n", "g.csv:3: an edge is two nodes and at most one value, found 'b a c d'; name further columns in a first line source,target,..."),
-        ("g.txt", "a b {'weight': 3}\n", "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; write attributes as columns; networkx does with data=['weight']"),
-        ("g.csv", "a,b\n,c\n", "g.csv:2: a node has no name; the line is ' c'"),
-        ("g.csv", "a,b\n,\n", "g.csv:2: a node has no name; the line is ' '"),
-        ("g.csv", "a,b\nc,,3\n", "g.csv:2: a node has no name; the line is 'c  3'"),
-        ("g.csv", "source,target,w\na,b\n", "g.csv:2: the header names 3 columns, this line has 2"),
-        ("g.csv", "source,target,w,w\na,b\n", "g.csv:1: each column needs a name of its own; the header is 'source target w w'"),
-        ("g.csv", 'a,"b\nc,d\n', """g.csv:1: a quote is not closed or a name is too long (unexpected end of data): 'a,"b'"""),
-        ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once"),
-        ("g.txt", "a a\nx y\ny x\na a", "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once"),
-        ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
-        ("g.csv", "source,target\n", "g.csv has neither edges nor nodes; write an edge as: a b"),
-        ("g.txt", " \n", "g.txt is empty; write a graph into it"),
-        ("g.adj", "a b\nb a a\n", "g.adj:2: the edge of 'b' and 'a' is listed already there"),
-        ("g.adj", "a b\nb a\nc\na b\n", "g.adj:4: the edge of 'a' and 'b' is listed already in line 1"),
-        ("g.adj", "a,b,,c\n", "g.adj:1: a node has no name; the line is 'a b  c'"),
-        ("g.adj", "#\n", "g.adj has neither edges nor nodes; write an edge as: a b"),
-        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
-        ("g", "a b", f"g must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
-    ],
-)  # fmt: skip
-def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, name, text)) == message
-
-
-def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
-    path = written(tmp_path, "g.txt", "a b\nb a\n")
-    assert read_graph(path, directed=True).topology.edges == 2
-    path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
-    assert "again.txt:3: the edge of 'a' and 'b' is there already, in line 1" in refusal(path, directed=True)
-
-
-NOT = "g.json is not node-link data of a graph: "
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[]", "it holds a list and no object"),
-        ('{"nodes": [', "it may be truncated or damaged"),
-        ('{"nodes": [], "nodes": []}', "it has 'nodes' twice"),
-        ('{"nodes": [{"id": NaN}], "edges": []}', "NaN is no number"),
-        ('{"nodes": ' + "[" * 500 + "]" * 500 + ', "edges": []}', "it is nested more than 32 deep"),
-        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "it is nested more than 32 deep"),
-        ('{"edges": []}', "it has no list of nodes"),
-        ('{"nodes": []}', "it has no list of edges or links"),
-        ('{"nodes": [], "edges": []}', "it has no nodes"),
-        ('{"nodes": ["a"], "edges": []}', "node 1 is no object with a 'id'"),
-        ('{"nodes": [{"id": null}], "edges": []}', "the id of node 1 must be text or a number, got None"),
-        ('{"nodes": [{"id": ""}], "edges": []}', "the id of node 1 is empty"),
-        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "node 2 has the id '1', as node 1 has"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "edge 1 is no object with a 'target'"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "the target of edge 1 is '2', which is no node"),
-        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "directed must be true or false, got 1"),
-        (
-            '{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}, {"source": 1, "target": 1}]}',
-            "edges 1 and 2 are both of '1' and '1'; write \"multigraph\": true if that is meant",
-        ),
-    ],
-)  # fmt: skip
-def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, "g.json", text)) == NOT + reason
-
-
-HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-BOMB = (
-    '<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaaaaaaaa">'
-    + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
-    + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
-)
-
-
-def graphml(body: str) -> str:
-    return f'{HEAD}<graph edgedefault="undirected">{body}</graph></graphml>'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (BOMB, "g.graphml has a DOCTYPE, which could define entities; take it out"),
-        ("<graphml>", "g.graphml is not the GraphML of a graph: no element found: line 1, column 9"),
-        ("hello", "g.graphml is not the GraphML of a graph: syntax error: line 1, column 0"),
-        ("<html/>", "g.graphml is not the GraphML of a graph: it has 0 graphs, and one is read"),
-        (f"{HEAD}<graph/><graph/></graphml>", "g.graphml is not the GraphML of a graph: it has 2 graphs, and one is read"),
-        (graphml('<node id="a"/><node id="a"/>'), "g.graphml is not the GraphML of a graph: it has the node 'a' twice"),
-        (graphml("<node/>"), "g.graphml is not the GraphML of a graph: it has a node without an id"),
-        (graphml('<node id="a"/><edge source="a"/>'), "g.graphml is not the GraphML of a graph: the target of an edge is None, which is no node"),
-        (graphml('<node id="a"/><edge source="a" target="b"/>'), "g.graphml is not the GraphML of a graph: the target of an edge is 'b', which is no node"),
-        (graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'), "g.graphml is not the GraphML of a graph: directed=true edge found in undirected graph."),
-        (graphml('<node id="a"><data key="k">1</data></node>'), "g.graphml is not the GraphML of a graph: Bad GraphML data: no key k"),
-        (f'{HEAD}<key id="k" for="node" attr.name="n" attr.type="int"/><graph><node id="a"><data key="k">x</data></node></graph></graphml>', "g.graphml is not the GraphML of a graph: invalid literal for int() with base 10: 'x'"),
-        (graphml(""), "a graph needs at least one node; this one has none"),
-        (graphml("&bomb;"), "g.graphml is not the GraphML of a graph: undefined entity: line 1, column 87"),
-    ],
-)  # fmt: skip
-def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, "g.graphml", text)) == message
-
-
-def test_deep_graphml(tmp_path: Path) -> None:
-    deep = graphml("<node id='a'>" + "<data>" * 100_000 + "</data>" * 100_000 + "</node>")
-    assert "no key" in refusal(written(tmp_path, "g.graphml", deep))
-
-
-def test_defaults_of_graphml(tmp_path: Path) -> None:
-    keys = (
-        '<key id="n" for="node" attr.name="rank" attr.type="int"><default>7</default></key>'
-        '<key id="w" for="edge" attr.name="weight" attr.type="long"><default>2</default></key>'
-    )
-    body = '<node id="a"><data key="n">1</data></node><node id="b"/><edge source="a" target="b"/>'
-    graph = read_graph(written(tmp_path, "g.graphml", graphml(body).replace("<graph ", keys + "<graph ")))
-    assert graph.node_values == {"rank": {0: 1, 1: 7}}
-    assert graph.edge_values == {"weight": {0: 2}}
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_hostile_files(suffix: str, tmp_path: Path) -> None:
-    name = f"g{suffix}"
-    assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"
-    assert refusal(written(tmp_path, name, b"\x89PNG\r\n\xff\xfe")) == f"{name} is not UTF-8 text (byte 0 is 0x89)"
-    assert refusal(tmp_path / f"none{suffix}") == f"there is no file none{suffix}"
-    (tmp_path / f"folder{suffix}").mkdir()
-    assert refusal(tmp_path / f"folder{suffix}") == f"folder{suffix} is a folder; give a {suffix} file"
-    long = written(tmp_path, name, b"")
-    with long.open("r+b") as file:
-        file.truncate(MAX_BYTES + 1)
-    assert refusal(long) == f"{name} is larger than 64 MiB, the most a {suffix} file may have"
-    message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
-    assert len(message) < 400
-
-
-def test_one_huge_line(tmp_path: Path) -> None:
-    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(200_000)))))
-    assert star.topology.degrees.max() == 199_999
-    assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(200_000)))))) < 200
-    name = "x" * 1_000_000
-    assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")
-    assert len(refusal(written(tmp_path, "long.csv", f'"{name}",y'))) < 200
-
-
-@pytest.mark.parametrize("suffix", [".graphml", ".json"])
-def test_files_that_say_whether_they_are_directed(suffix: str, tmp_path: Path) -> None:
-    path = written(tmp_path, f"g{suffix}", "{}")
-    assert refusal(path, directed=True) == f"g{suffix} says itself whether it is directed; leave that to it"
-
-
-def test_without_networkx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    assert refusal(written(tmp_path, "g.graphml", graphml('<node id="a"/>'))) == (
-        "this needs networkx; install it with: pip install 'bitwright[graph]'"
-    )
-    data = '{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}'
-    for name, text in (("g.txt", "1 2"), ("g.csv", "1,2"), ("g.adj", "1 2"), ("g.json", data)):
-        assert neighbours(read_graph(written(tmp_path, name, text))) == {"1": ["2"], "2": ["1"]}
-    with pytest.raises(InputError, match=r"pip install 'bitwright\[graph\]'"):
-        read_graph(written(tmp_path, "g.txt", "1 2")).to_networkx({})
