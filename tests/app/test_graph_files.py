@@ -237,16 +237,25 @@ def test_tuples_of_networkx_are_lists_in_json(tmp_path: Path) -> None:
 
 
 def test_columns_comments_quotes_and_isolated_nodes(tmp_path: Path) -> None:
-    lines = ("# a comment", "", '"Paris, Texas",b c,3,', 'C#,b c,,"a ""b"""', "alone,,,", "last", "")
+    lines = (
+        "# a comment",
+        ' # a "comment"',
+        "",
+        '"Paris, # 1 Texas",b c,3,',
+        'C#,b c,,"a ""b"""',
+        "alone,,,",
+        '"last" # of all',
+        "",
+    )
     text = "\r\n".join(("\ufeffsource,target,weight,colour", *lines))
     graph = read_graph(written(tmp_path, "graph.csv", text))
-    assert graph.names == ("Paris, Texas", "b c", "C#", "alone", "last")
-    assert neighbours(graph)["b c"] == ["Paris, Texas", "C#"]
+    assert graph.names == ("Paris, # 1 Texas", "b c", "C#", "alone", "last")
+    assert neighbours(graph)["b c"] == ["Paris, # 1 Texas", "C#"]
     assert graph.edge_values == {"weight": {0: "3"}, "colour": {1: 'a "b"'}}
     tabs = read_graph(written(tmp_path, "graph.tsv", "From\tTo\tw\na b\tc\t1\n"))
     assert tabs.names == ("a b", "c")
     assert tabs.edge_values == {"w": {0: "1"}}
-    plain = read_graph(written(tmp_path, "graph.txt", "# all\na b 3 # the first\n  \nc\nC#\td {}\n"))
+    plain = read_graph(written(tmp_path, "graph.txt", '# all\na b 3 # the "first"\n  \nc\nC#\td {}\n'))
     assert plain.names == ("a", "b", "c", "C#", "d")
     assert plain.edge_values == {"weight": {0: "3"}}
     commas = read_graph(written(tmp_path, "graph.edges", "a,b,7\nb,c\n"))

@@ -16,7 +16,7 @@ def separator_of(text: str, suffix: str) -> str | None:
     """What stands between the columns; None for any white space. Other files than .csv and .tsv show it themselves."""
     if suffix in (".csv", ".tsv"):
         return "," if suffix == ".csv" else "\t"
-    first = next((line for line in map(_content, _lines(text)) if line.strip()), "")
+    first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
     return "," if "," in first else None
 
 
@@ -28,8 +28,8 @@ def rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, 
     >>> list(rows("a b  # an edge\\n\\nc", None, "graph.txt"))
     [(1, ['a', 'b']), (3, ['c'])]
     """
-    for number, line in enumerate(_lines(text), 1):
-        content = _content(line) if "#" in line else line
+    for number, line in enumerate(text.split("\n"), 1):
+        content = _content(line, separator) if "#" in line else line
         if separator is None:
             if columns := content.split():
                 yield number, columns
@@ -40,15 +40,15 @@ def rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, 
                 yield number, [column.strip() for column in content.split(separator)]
 
 
-def _lines(text: str) -> list[str]:
-    return text.split("\n")
+def _content(line: str, separator: str | None) -> str:
+    """The line without its comment, which is a # and what follows at the beginning or behind white space.
 
-
-def _content(line: str) -> str:
-    """The line without its comment, which is a # and what follows at the beginning or behind white space."""
-    if '"' in line:
-        return "" if line.lstrip().startswith("#") else line
-    return _COMMENT.sub("", line)
+    Where columns may be quoted, a # in quotes is none.
+    """
+    if separator is None or line.lstrip().startswith("#"):
+        return _COMMENT.sub("", line)
+    quoted, quote, rest = line.rpartition('"')
+    return quoted + quote + _COMMENT.sub("", rest)
 
 
 def _quoted(line: str, separator: str, place: str) -> list[str]:
