@@ -30,8 +30,8 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
         return parse(read_text(path), printable(path.stem), lets)
 
 
-def read_text(path: Path, suffix: str = ".bw") -> str:
-    """The text of a source file, or an InputError that says why it is not one."""
+def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
+    """The text of a source file, or an InputError that says why it is not one; `what` it is to hold."""
     shown = printable(str(path))
     try:
         if path.is_dir():
@@ -46,7 +46,7 @@ def read_text(path: Path, suffix: str = ".bw") -> str:
     if len(data) > MAX_BYTES:
         raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a {suffix} file may have")
     if not data.strip():
-        raise InputError(f"{shown} is empty; write a program into it")
+        raise InputError(f"{shown} is empty; write {what} into it")
     if b"\0" in data:
         raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:
