@@ -202,7 +202,7 @@ def test_states_that_are_judged_again_are_compared_many_at_once(monkeypatch: pyt
 def test_cells_on_cuda_are_judged_as_on_the_cpu(name: str, tile: int) -> None:
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
-    for width in 16:
+    for width in (16, 512):
         pattern, _, network = cells_of(name, tile, width)
         assert prove(task_of(pattern, network, "cuda")) == prove(task_of(pattern, network))
     if tile == 1:
