@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, ProgramError, counted
 from bitwright.lazy import Shown
 from bitwright.program.algorithm import Algorithm, Word, check_inputs
 from bitwright.program.cells import Kind
@@ -57,17 +58,39 @@ class NodeProgram(Shown):
 
     @property
     def inputs(self) -> tuple[NodeWord, ...]:
+        """Numbers that enter: at every node, at every port, or for the graph."""
         return self.schema().inputs
 
     @property
     def outputs(self) -> tuple[NodeWord, ...]:
+        """Numbers that leave."""
         return self.schema().outputs
+
+    def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
+        """Its canonical rule text for graphs of this size: every block and template of a node written out.
+
+        >>> from bitwright import parse_node_program
+        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
+        >>> list(flood.text_lines())
+        ['bits x', 'block x', 'when x=1 write x far.x', 'output x = x', 'halt at fixed point']
+        """
+        return self.schema(nodes, ports).text_lines()
+
+    def text(self, nodes: int = _NODES, ports: int = _PORTS) -> str:
+        """The canonical rule text as one string; parsing it gives a program that does the same on such graphs."""
+        return "\n".join(self.text_lines(nodes, ports)) + "\n"
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same."""
-        found = (kind for size in _SIZES for kind in self.schema(*size).program.kinds.kinds)
-        return tuple(sorted(set(found)))
+        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same.
+
+        Sizes that the program is not for, such as those where an array would have no bits, are left out.
+        """
+        found: set[Kind] = set()
+        for size in _SIZES:
+            with suppress(ProgramError):
+                found |= set(self.schema(*size).program.kinds.kinds)
+        return tuple(sorted(found))
 
     def on(
         self,
@@ -108,7 +131,7 @@ class NodeProgram(Shown):
         self, on: BoolArray, wiring: GraphWiring, word: NodeWord, values: IntArray, names: Sequence[Hashable] | None
     ) -> None:
         """Puts the values of an input into the state."""
-        given = np.asarray(values, dtype=np.int64)
+        given = _whole_numbers(word.name, values)
         count = wiring.count(word.place)
         if given.shape != (count,):
             raise InputError(
@@ -117,13 +140,13 @@ class NodeProgram(Shown):
         low, high = word.range
         if len(wrong := np.flatnonzero((given < low) | (given > high))):
             at = int(wrong[0])
-            of = f" of node '{names[at] if names else at}'" if word.place == "node" else ""
+            of = f" of node '{at if names is None else names[at]}'" if word.place == "node" else ""
             raise InputError(f"{word.name}{of} is {int(given[at])}, but it lies between {low} and {high}")
         if word.unique:
             order = np.argsort(given, kind="stable")
             if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
                 first, second = order[same[0]], order[same[0] + 1]
-                one, other = (f"'{names[at] if names else at}'" for at in (first, second))
+                one, other = (f"'{at if names is None else names[at]}'" for at in (first, second))
                 raise InputError(f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}")
         for place, bit in enumerate(word.bits):
             is_on = given == place + 1 if word.way == "place" else given >> place & 1 == (word.way != "not")
@@ -144,13 +167,23 @@ class NodeProgram(Shown):
 
 @dataclass(frozen=True, repr=False)
 class GraphAlgorithm(Algorithm):
-    """A node program on a graph, with what is on at the start; it has no inputs any more."""
+    """A node program on a graph, with what is on at the start; it has no inputs any more.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> algorithm = flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])}, names="abc")
+    >>> algorithm.names, algorithm.topology
+    (('a', 'b', 'c'), <Topology: 3 nodes, 1 edge>)
+    >>> algorithm.read_places(algorithm.state({}))
+    {'x': [1, 0, 0]}
+    """
 
     wiring: GraphWiring | None = None
     names: tuple[Hashable, ...] = ()  # of the nodes
 
     @property
     def topology(self) -> Topology:
+        """The graph."""
         assert self.wiring is not None
         return self.wiring.topology
 
@@ -180,11 +213,21 @@ class GraphAlgorithm(Algorithm):
         return [value if has else None for value, has in zip(given, there, strict=True)]
 
 
+def _whole_numbers(name: str, values: IntArray) -> IntArray:
+    """Values of an input as an array; numbers of more than 63 bits stay Python's own."""
+    given = np.asarray(values)
+    if given.dtype.kind == "O" and all(isinstance(value, int) for value in given.ravel().tolist()):
+        return given
+    if given.dtype.kind not in "biu" and given.size:
+        raise InputError(f"{name} takes whole numbers, got {given.dtype}")
+    return given.astype(np.int64)
+
+
 def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
     """Raises InputError for a graph that a node program is not for."""
 
     def name(node: int) -> str:
-        return f"'{names[node] if names else node}'"
+        return f"'{node if names is None else names[node]}'"
 
     if topology.directed and "directed" not in schema.requires:
         raise InputError(f"{program} is for undirected graphs, and this one is directed; take its edges both ways")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from bitwright.program.algorithm import Halt
+from bitwright.program.algorithm import FIXED_POINT, Halt
 from bitwright.program.program import Program
 
 Place = Literal["node", "port", "whole"]
@@ -26,6 +27,7 @@ class NodeWord:
 
     @property
     def width(self) -> int:
+        """How many bits it has."""
         return len(self.bits)
 
     @property
@@ -65,3 +67,50 @@ class Schema:
         """Where a declared bit is."""
         fields = self.program.layout.fields
         return self.places[fields.index(self.program.layout.field_of(bit))]
+
+    def name_of(self, bit: int) -> str:
+        """A declared bit, or a target with its path: `level[3]`, `far.all.g[2]`."""
+        path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
+        return ".".join(filter(None, (path, self.program.layout.name_of(reached))))
+
+    def text_lines(self) -> Iterator[str]:
+        """Its canonical rule text; parsing it gives a node program that says the same on graphs of this size."""
+        program, names = self.program, self.program.layout.names
+        for declared, place in zip(program.layout.fields, self.places, strict=False):
+            yield f"{'' if place == 'node' else f'{place} '}bits {declared}"
+        for block in range(program.blocks):
+            members = program.block_members(block).tolist()
+            if members[0] < self.bits:
+                yield "block " + " ".join(names[bit] for bit in members)
+        for template in range(program.templates):
+            when = program.template_text(template).partition(" write ")[0]
+            written = sorted(program.writes(template).tolist(), key=self._target_order)
+            yield f"{when} write {' '.join(map(self.name_of, written)) or 'nothing'}"
+        for link, end in sorted(self.chains.items()):
+            yield f"chain {names[link]} -> {names[end]}"
+        for word in self.inputs:
+            yield self._line("input", word)
+        for word in self.outputs:
+            yield self._line("output", word)
+        if self.start:
+            yield f"start {' '.join(names[bit] for bit in self.start)}"
+        graphs = [*sorted(self.requires), *([] if self.degree is None else [f"degree {self.degree}"])]
+        if graphs:
+            yield f"graph {', '.join(graphs)}"
+        if self.steps is not None:
+            yield f"steps {self.steps}"
+        if self.halt is not None:
+            yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {names[self.halt]}"
+
+    def _target_order(self, bit: int) -> tuple[int, str]:
+        """Targets stand behind the bit that they reach, whichever was used first."""
+        path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
+        return reached, path
+
+    def _line(self, kind: str, word: NodeWord) -> str:
+        """`input unique id = not r[2] r[1]`: an input or output, its highest bit first."""
+        words = ["signed"] * word.signed + ["unique"] * word.unique + [word.name, "="] + [word.way] * bool(word.way)
+        line = " ".join((kind, *words, *map(self.name_of, reversed(word.bits))))
+        if word.also:
+            line += ", " + " ".join(map(self.name_of, sorted(word.also, key=self._target_order)))
+        return line if word.where is None else f"{line} if {self.name_of(word.where)}"

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.program.layout import IntArray
 
 
@@ -57,14 +57,17 @@ class Topology:
 
     @property
     def ports(self) -> int:
+        """How many there are: two for each edge, or one for each directed edge."""
         return len(self.port_node)
 
     @property
     def directed(self) -> bool:
+        """Whether edges point; only the nodes that they leave have ports then."""
         return self.opposite is None
 
     @property
     def edges(self) -> int:
+        """How many there are."""
         return self.ports if self.directed else self.ports // 2
 
     @cached_property
@@ -74,6 +77,7 @@ class Topology:
 
     @cached_property
     def degrees(self) -> IntArray:  # (nodes,)
+        """How many ports each node has; a loop counts twice."""
         return np.diff(self.first_port)
 
     @cached_property
@@ -91,4 +95,5 @@ class Topology:
         return Topology(self.nodes, self.port_node[order], self.port_far[order], self.port_edge[order], opposite)
 
     def __repr__(self) -> str:
-        return f"<Topology: {self.nodes:,} nodes, {self.edges:,} {'directed ' * self.directed}edges>"
+        edges = counted(self.edges, "directed edge" if self.directed else "edge")
+        return f"<Topology: {counted(self.nodes, 'node')}, {edges}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Literal, TypeVar
 
@@ -271,6 +272,7 @@ class Expansion:
     # Inputs, outputs, start and end.
 
     def inputs(self, port: syntax.PortLine) -> list[Word]:
+        port = self.with_bits(port)
         self.check_ordinary(port)
         if port.name:
             return [self.word(port.name.text, port)]
@@ -283,24 +285,30 @@ class Expansion:
         return words
 
     def output(self, port: syntax.PortLine) -> list[Word]:
+        port = self.with_bits(port)
         self.check_ordinary(port)
         single = port.members[0].token.text if len(port.members) == 1 else "value"
         return [self.word(port.name.text if port.name else single, port)]
 
+    def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
+        """`unique`, `not` and `place` are bits where bits are called so."""
+        if port.way and port.way.text in self.layout:
+            port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
+        if port.unique and port.name is None and port.unique.text in self.layout:
+            port = replace(port, unique=None, members=(syntax.BitRef(port.unique, ()), *port.members))
+        return port
+
     def check_ordinary(self, port: syntax.PortLine) -> None:
-        what = (
-            "'unique'"
-            if port.unique
-            else "','"
-            if port.also
-            else "'if'"
-            if port.where
-            else f"'{port.way}'"
-            if port.way
-            else None
-        )
-        if what:
-            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
+        """Refuses what only node programs have."""
+        words = {
+            "'unique'": port.unique,
+            "','": port.also,
+            "'if'": port.where,
+            f"'{port.way.text}'" if port.way else "": port.way,
+        }
+        for what, given in words.items():
+            if given:
+                raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""

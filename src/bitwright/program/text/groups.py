@@ -18,12 +18,13 @@ from functools import cache
 from importlib.resources import files
 
 from bitwright.errors import Problem, counted, suggestion
+from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.lexer import tokenize
 from bitwright.text.scanner import Token
 
-MAX_LINES = 100_000  # that groups may stand for
+MAX_WORDS = 200_000  # that groups may stand for
 MAX_DEPTH = 20  # groups that use groups
-_USED = re.compile(r"^[ \t]*(?:group|use)[ \t]", re.MULTILINE)
+_USED = re.compile(r"^[ \t]*(?:group|use)\b", re.MULTILINE)
 _OPERATORS = frozenset(["+", "-", "*", "//", "%", "^"])
 
 
@@ -32,13 +33,14 @@ class Group:
     """Its head, its parameters and the lines between head and end."""
 
     name: Token
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...] | None  # None where the head could not be read
     lines: list[list[Token]] = field(default_factory=list)
+    ours: bool = False  # of parts.bw: what it says has no place in the text that uses it
 
 
 class _Refused(Exception):  # noqa: N818
-    def __init__(self, token: Token, message: str) -> None:
-        self.problem = token.problem(message)
+    def __init__(self, token: Token, message: str | None) -> None:
+        self.problem = None if message is None else token.problem(message)  # None: it was reported already
 
 
 def has_groups(text: str) -> bool:
@@ -55,12 +57,12 @@ def without_groups(
         return
     groups: dict[str, Group] = dict(_parts())
     outside = _read(lines, groups, problems, broken)
-    budget = [MAX_LINES]
+    budget = [MAX_WORDS]
     for tokens in outside:
         try:
             yield from _put_in(tokens, groups, {}, (), budget)
         except _Refused as refusal:
-            problems.append(refusal.problem)
+            problems += [refusal.problem] if refusal.problem else []
             broken.append(tokens)
 
 
@@ -72,6 +74,8 @@ def _parts() -> Mapping[str, Group]:
     groups: dict[str, Group] = {}
     rest = _read(tokenize(text, problems, []), groups, problems, [])
     assert (problems, rest) == ([], [])
+    for group in groups.values():
+        group.ours = True
     return groups
 
 
@@ -82,31 +86,37 @@ def _read(
     outside: list[list[Token]] = []
     own: dict[str, Token] = {}
     inside: Group | None = None
+    unclear = False  # whether one problem has made it unclear which group an `end` belongs to
     for tokens in lines:
         word = tokens[0]
+        before, inside = inside, None if word.text in ("group", "end") else inside
         try:
             if word.text == "group":
-                if inside is not None:
-                    raise _Refused(word, f"a group inside the group {inside.name}; close that one with end")
+                inside = Group(tokens[1], None)  # if its head cannot be read its lines are still its own
+                groups.setdefault(inside.name.text, inside)
                 inside = _head(tokens)
+                if before is not None:
+                    raise _Refused(word, f"a group inside the group {before.name}; close that one with end")
                 if inside.name.text in own:
                     where = f"line {own[inside.name.text].line}"
                     raise _Refused(inside.name, f"there is a group {inside.name} already, in {where}")
                 own[inside.name.text] = inside.name
                 groups[inside.name.text] = inside
-            elif word.text == "end" and len(tokens) == 2:
-                if inside is None:
+            elif word.text == "end":
+                if len(tokens) > 2:
+                    inside = before
+                    raise _Refused(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
+                if before is None and not unclear:
                     raise _Refused(word, "there is no group to end here")
-                inside = None
             elif inside is not None:
                 inside.lines.append(tokens)
             else:
                 outside.append(tokens)
         except _Refused as refusal:
-            problems.append(refusal.problem)
+            problems += [refusal.problem] if refusal.problem else []
             broken.append(tokens)
-            inside = inside or (Group(word, ()) if word.text == "group" else None)  # its lines are its own
-    if inside is not None:
+            unclear |= word.text == "group"
+    if inside is not None and not unclear:
         problems.append(inside.name.problem(f"the group {inside.name} has no end; close it with a line: end"))
     return outside
 
@@ -118,6 +128,8 @@ def _head(tokens: list[Token]) -> Group:
     for argument in arguments:
         if len(argument) != 1 or argument[0].kind != "name":
             raise _Refused(argument[0], "a parameter of a group is a single name")
+        if argument[0].text in KEYWORDS:
+            raise _Refused(argument[0], f"{argument[0]} is a word of the language; choose another name")
         if argument[0].text in parameters:
             raise _Refused(argument[0], f"two parameters are called {argument[0]}")
         parameters.append(argument[0].text)
@@ -153,7 +165,11 @@ def _put_in(
     budget: list[int],
 ) -> Iterator[list[Token]]:
     """A line with parameters replaced; or, where it is a use, the lines that it stands for."""
-    tokens = [meant for token in tokens for meant in given.get(token.text if token.kind == "name" else "", [token])]
+    meant = [given.get(token.text, [token]) if token.kind == "name" else [token] for token in tokens]
+    budget[0] -= sum(map(len, meant)) if uses else 0
+    if budget[0] < 0:
+        raise _Refused(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
+    tokens = [token for several in meant for token in several]
     if tokens[0].text != "use":
         yield tokens
         return
@@ -162,6 +178,8 @@ def _put_in(
     if group is None:
         hint = suggestion(name.text, list(groups)) or f"; there are {', '.join(sorted(groups))}"
         raise _Refused(name, f"there is no group {name}{hint}")
+    if group.parameters is None:
+        raise _Refused(name, None)
     if len(arguments) != len(group.parameters):
         wants = f"{counted(len(group.parameters), 'argument')} ({', '.join(group.parameters)})"
         raise _Refused(name, f"the group {name} takes {wants}, got {len(arguments)}")
@@ -169,11 +187,10 @@ def _put_in(
         raise _Refused(name, f"the group {name} uses itself")
     if len(uses) >= MAX_DEPTH:
         raise _Refused(name, f"groups use each other at most {MAX_DEPTH} deep")
-    budget[0] -= len(group.lines)
-    if budget[0] < 0:
-        raise _Refused(name, f"the groups stand for more than {MAX_LINES:,} lines")
     bound = {parameter: _bracketed(argument) for parameter, argument in zip(group.parameters, arguments, strict=True)}
     for line in group.lines:
+        if group.ours:  # its problems are those of the line that uses it
+            line = [token._replace(line=tokens[0].line, column=tokens[0].column) for token in line]
         yield from _put_in(line, groups, bound, (*uses, name.text), budget)
 
 

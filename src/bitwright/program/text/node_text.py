@@ -68,7 +68,9 @@ class _NodeExpansion(Expansion):
             if count.token.text != "steps":
                 self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
-        chains = dict(pair for item in self.each(syntax.Chain) for pair in self.attempt(self.chain, item) or ())
+        chains: dict[int, int] = {}
+        for item in self.each(syntax.Chain):
+            self.attempt(lambda chain: self.chain(chain, chains), item)
         requires, degree = self.required()
         if self.problems or program is None:
             raise ProgramError(self.problems)
@@ -86,6 +88,12 @@ class _NodeExpansion(Expansion):
             requires=requires,
             degree=degree,
         )
+
+    def let(self, item: syntax.Let) -> None:
+        if item.name.text in ("nodes", "ports"):
+            message = f"'{item.name.text}' is how many {item.name.text} the graph has; choose another name"
+            raise Refused(item.name.problem(message))
+        super().let(item)
 
     # Bits in their places, and a bit for every target with a path.
 
@@ -169,32 +177,43 @@ class _NodeExpansion(Expansion):
         return [word for port in ports for word in self.attempt(self.node_words, port) or ()]
 
     def node_words(self, port: syntax.PortLine) -> list[NodeWord]:
+        port = self.with_bits(port)
         plain = syntax.PortLine(port.token, port.name, port.members, port.signed)
         found = super().inputs(plain) if port.token.text == "input" else super().output(plain)
-        also: list[int] = []
-        where = None
-        if port.also:
-            if len(found) != 1 or len(found[0].bits) != 1:
-                raise Refused(port.token.problem("only an input of one bit can set further bits"))
-            also = self.picks(self.rows(), port.also, WrittenAt("")).bits.tolist()
-        if port.where is not None:
-            where = self.single(port.where, "'if' takes a single bit")
+        _check_word(port, found)
+        where = None if port.where is None else self.single(port.where, "'if' takes a single bit")
         words = []
         for word in found:
             place = self.one_place(port, word.bits)
-            for bit in also:
-                path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
-                if (place, path, self.place_of(reached)) not in REACH:
-                    message = _cannot(place, path, self.place_of(reached), self.layout.name_of(reached))
-                    raise Refused(port.token.problem(message))
+            also = [bit for reference in port.also for bit in self.also(place, reference)]
             if where is not None and self.place_of(where) != place:
                 raise Refused(port.token.problem(f"'{word.name}' and the bit behind 'if' must be of the same place"))
             if port.unique and place != "node":
                 raise Refused(port.token.problem("only what nodes have can be unique"))
             words.append(
-                NodeWord(word.name, place, word.bits, word.signed, port.unique, tuple(also), where, port.way)  # type: ignore[arg-type]
+                NodeWord(
+                    word.name,
+                    place,
+                    word.bits,
+                    word.signed,
+                    port.unique is not None,
+                    tuple(also),
+                    where,
+                    port.way.text if port.way else "",  # type: ignore[arg-type]
+                )
             )
         return words
+
+    def also(self, place: Place, reference: syntax.BitRef) -> list[int]:
+        """The bits that an input of one bit sets as well."""
+        found: list[int] = self.picks(self.rows(), (reference,), WrittenAt("")).bits.tolist()
+        for bit in found:
+            path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
+            if (place, path, self.place_of(reached)) not in REACH:
+                who = {"node": "an input of nodes", "port": "an input of ports", "whole": "an input of the whole graph"}
+                message = _cannot(place, path, self.place_of(reached), self.layout.name_of(reached), who, "set")
+                raise Refused(reference.token.problem(message))
+        return found
 
     def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
         places = {self.place_of(bit) for bit in bits if bit < self.own}
@@ -213,11 +232,14 @@ class _NodeExpansion(Expansion):
             raise Refused(item.token.problem("'halt when' takes a bit of the whole graph; declare it with: whole bits"))
         return bit
 
-    def chain(self, item: syntax.Chain) -> list[tuple[int, int]]:
+    def chain(self, item: syntax.Chain, chains: dict[int, int]) -> None:
         link, end = (self.single(bit, "a chain goes from one bit to one bit") for bit in (item.link, item.end))
         if (self.place_of(link), self.place_of(end)) != ("port", "node"):
             raise Refused(item.token.problem("a chain goes along a bit of ports, and ends in a bit of the node"))
-        return [(link, end)]
+        if link in chains:
+            ends = self.layout.name_of(chains[link])
+            raise Refused(item.token.problem(f"the chain of {self.layout.name_of(link)} ends in {ends} already"))
+        chains[link] = end
 
     def single(self, reference: syntax.BitRef, message: str) -> int:
         bits = self.rows().pick(reference, WrittenAt("")).bits.tolist()
@@ -229,17 +251,42 @@ class _NodeExpansion(Expansion):
         words: set[str] = set()
         degree = None
         for item in self.each(syntax.GraphLine):
-            words |= {word.text for word in item.words} - {"degree"}
+            for word in item.words:
+                if word.text in words:
+                    self.problems.append(word.problem(f"{word} is given twice"))
+                words.add(word.text)
             if item.degree is not None:
                 degree = self.attempt(self.number, item.degree)
-        return frozenset(words), degree
+                if degree is not None and degree < 0:
+                    self.problems.append(item.token.problem(f"degree must be 0 or more, got {degree}"))
+        return frozenset(words - {"degree"}), degree
 
 
-def _cannot(start: Place, path: str, end: Place, name: str) -> str:
-    """Why a rule there cannot write this, and what it can."""
-    nouns = {"node": "a node", "port": "a port", "whole": "the whole graph"}
+def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
+    """Raises Refused for an input or output that is given what it cannot have."""
+    output = port.token.text == "output"
+    problem = None
+    if port.unique and output:
+        problem = "'unique' is for inputs"
+    elif port.also and (output or len(found) != 1 or len(found[0].bits) != 1):
+        problem = "only an input of one bit can set further bits"
+    elif port.where and not output:
+        problem = "'if' is for outputs"
+    elif port.way and port.way.text == "place" and port.signed:
+        problem = "a place is counted from 1, so it cannot be signed"
+    if problem:
+        raise Refused(port.token.problem(problem))
+
+
+_RULES = {"node": "a rule of a node", "port": "a rule of a port", "whole": "a rule of the whole graph"}
+
+
+def _cannot(
+    start: Place, path: str, end: Place, name: str, who: Mapping[str, str] = _RULES, verb: str = "write"
+) -> str:
+    """Why a rule or an input there cannot write this, and what it can."""
     bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
     known = [".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH) if (begin, to) == (start, end)]
     written = ".".join(filter(None, (path, name)))
-    instead = f"; write {' or '.join(known)}" if known else ""
-    return f"a rule of {nouns[start]} cannot write {written}, for {name} is {bits[end]}{instead}"
+    instead = f"; {verb} {' or '.join(known)}" if known else ""
+    return f"{who[start]} cannot {verb} {written}, for {name} is {bits[end]}{instead}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
@@ -99,11 +100,12 @@ class _Line:
         raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
 
     def text(self) -> str:
-        """The statement as it was written, in one line."""
-        pieces = []
-        for before, token in zip([None, *self.tokens], self.tokens[:-1], strict=False):
-            apart = before is not None and (token.line > before.line or token.column > before.column + len(before.text))
-            pieces.append(" " * apart + token.text)
+        """The statement as it was written, in one line; words are apart, wherever a group has them from."""
+        pieces = [self.tokens[0].text]
+        for before, token in pairwise(self.tokens[:-1]):
+            words = token.kind != "sign" and (before.kind != "sign" or before.text in ")]")
+            behind = token.line == before.line and token.column > before.column + len(before.text)
+            pieces.append(" " * (words or behind or token.line > before.line) + token.text)
         return "".join(pieces)
 
     # Statement level.
@@ -199,14 +201,12 @@ class _Line:
     def port(self, token: Token) -> syntax.PortLine:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
-        unique = self.next.text == "unique" and self.tokens[self.at + 1].kind == "name" and self.take() is not None
+        unique = self.word_before_a_name("unique")
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
             self.take()
-        way = self.next.text if self.next.text in ("not", "place") and self.tokens[self.at + 1].kind == "name" else ""
-        if way:
-            self.take()
+        way = self.word_before_a_name("not", "place")
         members = self.references(form)
         also = self.references(form) if self.accept(",") else ()
         where = self.reference(form) if self.accept("if") else None
@@ -230,6 +230,10 @@ class _Line:
             if words[-1].text == "degree":
                 degree = self.expression(form)
         return syntax.GraphLine(token, tuple(words), degree)
+
+    def word_before_a_name(self, *words: str) -> Token | None:
+        """Takes one of these words if it stands before a name; alone it is a name itself."""
+        return self.take() if self.next.text in words and self.tokens[self.at + 1].kind == "name" else None
 
     def _named(self, word: str) -> bool:
         """Whether the next token is this word, and not the name of a port in front of '='."""
@@ -255,14 +259,14 @@ class _Line:
         return tuple(found)
 
     def reference(self, form: str) -> syntax.BitRef:
-        token = self.name("a bit", form)
+        token = first = self.name("a bit", form)
         path: list[str] = []
         while self.accept("."):
             path.append(token.text)
             token = self.name("a bit", form)
         if path and tuple(path) not in PATHS:
             known = ", ".join(".".join(one) + ".x" for one in PATHS)
-            raise _Refused(token, f"there is no path '{'.'.join(path)}'; the paths are {known}")
+            raise _Refused(first, f"there is no path '{'.'.join(path)}'; the paths are {known}")
         parts: list[syntax.IndexPart] = []
         if self.accept("["):
             parts.append(self.part(form))

@@ -155,10 +155,10 @@ class PortLine:
     name: Token | None
     members: tuple[BitRef, ...]
     signed: bool = False
-    unique: bool = False
+    unique: Token | None = None
     also: tuple[BitRef, ...] = ()  # bits that get the same value
     where: BitRef | None = None
-    way: str = ""
+    way: Token | None = None  # `not` or `place`
 
 
 @dataclass(frozen=True, slots=True)
