@@ -105,7 +105,8 @@ class _Line:
         for before, token in pairwise(self.tokens[:-1]):
             words = token.kind != "sign" and (before.kind != "sign" or before.text in ")]")
             behind = token.line == before.line and token.column > before.column + len(before.text)
-            pieces.append(" " * (words or behind or token.line > before.line) + token.text)
+            below = token.line > before.line and token.text not in "])" and before.text not in "[("
+            pieces.append(" " * (words or behind or below) + token.text)
         return "".join(pieces)
 
     # Statement level.

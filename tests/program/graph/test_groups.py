@@ -1,0 +1,149 @@
+"""Groups of rules with parameters: what they stand for, and their problems in their places."""
+
+from __future__ import annotations
+
+import pytest
+
+from bitwright.errors import ProgramError
+from bitwright.program import parse, parse_node_program
+from bitwright.program.text import groups
+
+SOUND = """bits a b c[3]
+block a b
+block c[i] for i in 1..3
+when a=1 write a
+"""
+GROUP = "group g(x)\nwhen b=1 write x\nend\n"
+
+PROBLEMS = {
+    "¦end": "there is no group to end here",
+    "end ¦x": "expected the end of the line, found 'x' (the form is: end)",
+    "group g(x)\nend ¦x\nend": "expected the end of the line, found 'x' (the form is: end)",
+    "group¦": "expected a name and what it is given (the form is: group counter(v, c, l))",
+    "group ¦g\nwhen b=1 write a\nend": "expected a name and what it is given",
+    "group ¦g(x\nend": "expected a name and what it is given",
+    "group g(x)¦)\nend": "the brackets do not fit (the form is: group counter(v, c, l))",
+    "group g(¦1)\nend": "a parameter of a group is a single name",
+    "group g(¦x y)\nend": "a parameter of a group is a single name",
+    "group g(x, ¦x)\nend": "two parameters are called 'x'",
+    "group g(¦when)\nend\nuse g(a)": "'when' is a word of the language; choose another name",
+    "group g¦(x,)\nend": "an argument is empty (the form is: group counter(v, c, l))",
+    "group ¦g(x)\nwhen b=1 write x\nuse g(a)": "the group 'g' has no end; close it with a line: end",
+    GROUP + "group ¦g(y)\nend": "there is a group 'g' already, in line 5",
+    "group g(x)\n¦group h(y)\nend\nend": "a group inside the group 'g'; close that one with end",
+    "use¦": "expected a name and what it is given (the form is: use counter(level, carry, 8))",
+    "use ¦g": "expected a name and what it is given",
+    GROUP + "use g¦(,)": "an argument is empty (the form is: use counter(level, carry, 8))",
+    "use ¦h(a)": "there is no group 'h'; there are clock, counter, largest, register",
+    "use ¦countr(a, b, 3)": "there is no group 'countr'; did you mean 'counter'?",
+    "use ¦counter(a, b)": "the group 'counter' takes 3 arguments (v, c, l), got 2",
+    GROUP + "use ¦g()": "the group 'g' takes 1 argument (x), got 0",
+    "group g(x)\nuse ¦g(x)\nend\nuse g(a)": "the group 'g' uses itself",
+    "group g(x)\nuse h(x)\nend\ngroup h(x)\nuse ¦g(x)\nend\nuse g(a)": "the group 'g' uses itself",
+    # Inside a group of the text the place is that of the group; of an argument it is that of the use.
+    "group g(x)\n\nwhen b=1 write ¦zz\nend\nuse g(b)": "unknown bit 'zz'",
+    "group g(x)\nwhen b=1 ¦writ x\nend\nuse g(a)": "expected 'write', found 'writ'",
+    "group g(x)\nwhen b=1 write x ¦?\nend\nuse g(a)": "unexpected character '?'",
+    GROUP + "use g(¦zz)": "unknown bit 'zz'",
+    "group g(n)\nwhen c[i]=1 write a for i in 1..n\nend\nuse g(¦c)": "'c' names bits, but a number is needed here",
+    "group g(n)\nwhen c[n]=1 write ¦c[n-1]\nend\nuse g(1)": "index out of range: c[0], declared as c[3]",
+    GROUP + "use g(¦a+1)": "expected a bit, found '('",
+    "group g(x)\nwhen b=1 write ¦far.x\nend\nuse g(far.b)": "there is no path 'far.far'",
+    "group g(i)\nwhen c[i]=1 write a for i in 1..3\nend\nuse g(¦2)": "expected an index, found '2'",
+    GROUP + "use g(a)\n¦when b=1 write b": "two templates for b=1: line 6 has one too",
+    # Inside a group that every text knows it is that of the line that uses it.
+    "\n  ¦use clock(c, 3, b)": "c[1], c[2], c[3] are in two blocks; line 3 has them too (at i=1)",
+    "bits v[2] k[3]\nuse counter(¦v, k, 3)": "index out of range: v[3], declared as v[2] (at i=3)",
+}
+
+
+def marked(text: str) -> tuple[str, int, int]:
+    before, _, after = text.partition("¦")
+    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+@pytest.mark.parametrize(("text", "piece"), PROBLEMS.items(), ids=ascii)
+def test_a_mistake_is_at_its_line_and_column(text: str, piece: str) -> None:
+    whole, line, column = marked(SOUND + text)
+    with pytest.raises(ProgramError) as refusal:
+        parse_node_program(whole)
+    places = {(problem.line, problem.column) for problem in refusal.value.problems}
+    assert places == {(line, column)}
+    assert piece in refusal.value.problems[0].message
+
+
+def nested(depth: int, use: str) -> str:
+    lines = ["group g0(x)", "when b=1 write x", "end"]
+    for number in range(1, depth + 1):
+        lines += [f"group g{number}(x)", use.format(number - 1), "end"]
+    return SOUND + "\n".join([*lines, f"use g{depth}(a)"])
+
+
+@pytest.mark.parametrize("use", ["use g{0}(x x x)", "use g{0}(x)\nuse g{0}(x)\nuse g{0}(x)"], ids=["words", "lines"])
+def test_groups_that_grow_without_bound_are_refused(use: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "MAX_WORDS", 5_000)
+    with pytest.raises(ProgramError, match="the groups stand for more than 5,000 words"):
+        parse(nested(19, use))
+
+
+def test_groups_use_groups_to_some_depth() -> None:
+    assert parse(nested(groups.MAX_DEPTH - 1, "use g{0}(x)")).program.templates == 2
+    with pytest.raises(ProgramError, match="groups use each other at most 20 deep"):
+        parse(nested(groups.MAX_DEPTH, "use g{0}(x)"))
+
+
+# What a group stands for.
+
+
+def same(short: str, long: str) -> bool:
+    return parse(SOUND + short).same_as(parse(SOUND + long))
+
+
+def test_parameters_are_numbers_bits_and_lists_of_bits() -> None:
+    assert same("group g(n)\nwhen c[n*2]=1 write a\nend\nuse g(2-1)", "when c[2]=1 write a")
+    assert same(GROUP + "use g(c[1..2] a)", "when b=1 write c[1] c[2] a")
+    assert same("group g(x, n)\nwhen x[n]=1 write x[n+1]\nend\nuse g(c, 2)", "when c[2]=1 write c[3]")
+    assert same("group g(x)\nwhen c[x]=1 write a\nend\nuse g(-1*(-2))", "when c[2]=1 write a")
+    assert same("group g()\nwhen b=1 write a\nend\nuse g()", "when b=1 write a")
+
+
+def test_a_group_may_stand_below_its_use_and_be_used_twice() -> None:
+    text = "use g(1, a)\nuse g(2, b)\ngroup g(n, x)\nwhen c[n]=1 write x\nend"
+    assert same(text, "when c[1]=1 write a\nwhen c[2]=1 write b")
+
+
+def test_a_group_that_is_not_used_says_nothing() -> None:
+    assert same("group g(x)\nbits zz\nwhen nonsense\nend\n", "")
+
+
+def test_a_text_may_have_a_group_of_a_known_name() -> None:
+    assert same("group counter(x)\nwhen b=1 write x\nend\nuse counter(a)", "when b=1 write a")
+
+
+def test_groups_may_go_on_over_lines() -> None:
+    assert same("group\\\n g(x,\n y)\nwhen b=1 write x\nend\nuse\\\n g(a,\n b)", "when b=1 write a")
+
+
+def test_rules_are_shown_with_their_words_apart() -> None:
+    text = "use g(a c[2], 1)\n" + SOUND + "group g(x, n)\nwhen b=1 write x c[n] for j in 1..n if j != 5\nend\n"
+    assert "when b=1 write a c[2] c[1] for j in 1..1 if j != 5" in parse(text).program.rules
+    counter = parse("bits v[2] c[2]\nuse counter(v, c, 2)").program.rules
+    assert "when v[i]=1 c[i]=1 write c[i+1] for i in 1..2-1" in counter
+
+
+# The groups that every text knows.
+
+
+@pytest.mark.parametrize("digits", [1, 2, 4])
+def test_a_counter_counts_what_it_is_given(digits: int) -> None:
+    text = f"bits v[{digits}] c[{digits}] n[20]\nuse counter(v, c, {digits})\nblock n[i] for i in 1..20\n"
+    text += "when n[i]=1 write n[i-1] for i in 2..20\nwhen n[1]=1 write c[1]\ninput n\noutput v"
+    algorithm = parse(text)
+    for number in (0, 1, 2, 5, 13, 20):
+        state = algorithm.state({"n": (1 << number) - 1})
+        for _ in range(20 + digits + 1):
+            after = state & False
+            for template in algorithm.program.match(state):
+                after[algorithm.program.writes(int(template))] = True
+            state = after
+        assert algorithm.read(state) == {"v": number % 2**digits}
