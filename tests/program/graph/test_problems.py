@@ -35,8 +35,8 @@ DECLARATIONS = {
     "let ¦ports = 3": "'ports' is how many ports the graph has; choose another name",
     "when r[1]=1 write a for ¦nodes in 1..1": "index 'nodes' is already a name; choose another",
     "bits p\nport bits q\n¦block p q": "a block has bits of one place: of nodes, of ports or whole",
-    "bits p[2]\nwhole bits q[2]\n¦block p[i] q[i] for i in 1..2": "a block has bits of one place: of nodes, of ports or "
-    "whole (at i=1)",
+    "bits p[2]\nwhole bits q[2]\n¦block p[i] q[i] for i in 1..2": "a block has bits of one place: of "
+    "nodes, of ports or whole (at i=1)",
     "¦cell a e": "a cell has blocks of one place: of nodes, of ports or whole",
     "block far.¦a": "'far.a' can only be written, by a rule of a node program",
     "cell far.¦a": "'far.a' can only be written, by a rule of a node program",
@@ -75,7 +75,7 @@ PATHS = {
     "¦when e=1 write far.all.a": "cannot write far.all.a, for a is a bit of nodes; write a or far.a",
     "¦when e=1 write every.s[*]": "a rule of a port cannot write every.s[1], for s[1] is a bit of ports; "
     "write s[1] or all.s[1] or far.s[1] or far.all.s[1] or next.s[1]",
-    "¦when e=1 write far.done": "a rule of a port cannot write far.done, for done is a bit of the whole graph; write done",
+    "¦when e=1 write far.done": "cannot write far.done, for done is a bit of the whole graph; write done",
     "¦when done=1 write a": "a rule of the whole graph cannot write a, for a is a bit of nodes; write every.a",
     "¦when done=1 write e": "a rule of the whole graph cannot write e, for e is a bit of ports; write every.e",
     "¦when done=1 write far.a": "cannot write far.a, for a is a bit of nodes; write every.a",

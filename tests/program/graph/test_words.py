@@ -8,10 +8,27 @@ import pytest
 
 from bitwright.program import parse, parse_node_program
 
-YOUNGER = (
-    "far all next every port whole chain graph group use end unique place not digits cell nodes ports "
-    "simple connected directed degree"
-).split()
+YOUNGER = [
+    "far",
+    "all",
+    "next",
+    "every",
+    "port",
+    "whole",
+    "chain",
+    "graph",
+    "group",
+    "use",
+    "end",
+    "unique",
+    "place",
+    "not",
+    "digits",
+    "cell",
+    "nodes",
+    "ports",
+    "degree",
+]
 TEXT = """let w_index = 2
 bits w other[2]
 block w other[1]

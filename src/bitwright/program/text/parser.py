@@ -101,12 +101,13 @@ class _Line:
 
     def text(self) -> str:
         """The statement as it was written, in one line; words are apart, wherever a group has them from."""
+        pairs = list(pairwise(self.tokens[:-1]))
+        in_order = all((before.line, before.column) < (token.line, token.column) for before, token in pairs)
         pieces = [self.tokens[0].text]
-        for before, token in pairwise(self.tokens[:-1]):
+        for before, token in pairs:
             words = token.kind != "sign" and (before.kind != "sign" or before.text in ")]")
-            behind = token.line == before.line and token.column > before.column + len(before.text)
-            below = token.line > before.line and token.text not in "])" and before.text not in "[("
-            pieces.append(" " * (words or behind or below) + token.text)
+            space = token.line == before.line and token.column > before.column + len(before.text)
+            pieces.append(" " * (words or (in_order and space)) + token.text)
         return "".join(pieces)
 
     # Statement level.
