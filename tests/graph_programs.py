@@ -59,14 +59,18 @@ def random_program(rng: Random, directed: bool) -> str:
     lines += [f"chain {link} -> {end}" for link, end in chains.items()]
     for place, bits in by_place.items():
         rest = rng.sample(bits, len(bits))
+        blocks = []
         while rest:
             block = [rest.pop() for _ in range(min(len(rest), rng.randint(1, 3)))]
+            blocks.append(block)
             lines.append(f"block {' '.join(block)}")
             configs = rng.sample(range(2 ** len(block)), rng.randint(1, 2 ** len(block)))
             for config in configs:
                 tests = " ".join(f"{bit}={config >> at & 1}" for at, bit in enumerate(block))
                 targets = {target(rng, place, places, directed) for _ in range(rng.randint(0, 4))}
                 lines.append(f"when {tests} write {' '.join(sorted(targets)) or 'nothing'}")
+        if len(blocks) > 1 and rng.random() < 0.4:
+            lines.append(f"cell {' '.join(rng.choice(block) for block in rng.sample(blocks, 2))}")
     return "\n".join([*lines, "steps 12"])
 
 

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from graph_cases import graph_cases
 
 from bitwright import Algorithm, Builder, Program, addition, load, multiplication, permutation, span
 from bitwright.bits import BoolArray
@@ -88,6 +89,8 @@ def _cases() -> Iterator[Case]:
     }
     for path in sorted(EXAMPLES.glob("*.bw")):
         yield Case(f"examples/{path.stem}", load(path), meanings[path.stem])
+    for algorithm, meaning in graph_cases():
+        yield Case(algorithm.name, algorithm, meaning)
 
 
 CASES = list(_cases())

@@ -34,7 +34,7 @@ PROBLEMS = {
     "use¦": "expected a name and what it is given (the form is: use counter(level, carry, 8))",
     "use ¦g": "expected a name and what it is given",
     GROUP + "use g¦(,)": "an argument is empty (the form is: use counter(level, carry, 8))",
-    "use ¦h(a)": "there is no group 'h'; there are clock, counter, largest, register",
+    "use ¦h(a)": "there is no group 'h'; there are clock, counter, largest, quiet, register",
     "use ¦countr(a, b, 3)": "there is no group 'countr'; did you mean 'counter'?",
     "use ¦counter(a, b)": "the group 'counter' takes 3 arguments (v, c, l), got 2",
     GROUP + "use ¦g()": "the group 'g' takes 1 argument (x), got 0",

@@ -133,7 +133,7 @@ class CellEngine:
         return on[place], margins[place]
 
     def _evaluated(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        found = [self.cells.ports(kind, numbers[at : at + _PART]) for at in range(0, len(numbers), _PART)]
+        found = [self.cells.ports(kind, numbers[at : at + _PART]) for at in range(0, len(numbers) or 1, _PART)]
         margins = [margin.min(axis=1, initial=np.inf) for _, margin in found]
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 

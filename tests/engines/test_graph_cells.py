@@ -1,0 +1,71 @@
+"""One network for the cells of all node programs makes every step of the rules, on every graph."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
+
+from bitwright.app.cells import TrainedCells, suggested_cells_width, train_on_pattern
+from bitwright.app.public import run
+from bitwright.errors import InputError
+from bitwright.networks import Plan, Recipe
+from bitwright.program import GraphAlgorithm, Topology, parse_node_program
+from bitwright.program.pattern import Pattern
+
+
+def trained(pattern: Pattern) -> TrainedCells:
+    cells = train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), 0, plan=Plan(momentum=True)))
+    assert cells.proved
+    return cells
+
+
+@pytest.fixture(scope="module")
+def network() -> TrainedCells:
+    return trained(Pattern.of(kind for program in EXAMPLES.values() for kind in program.kinds))
+
+
+def algorithms(name: str, count: int) -> list[GraphAlgorithm]:
+    rng, found = Random(name), list[GraphAlgorithm]()
+    program = EXAMPLES[name]
+    degree = program.schema().degree
+    while len(found) < count:
+        nodes = rng.randint(1, 12)
+        edges = random_edges(rng, nodes)
+        if degree is not None:
+            edges = [(v, (v + k) % nodes) for k in range(1, degree // 2 + 1) for v in range(nodes)]
+        if "simple" in program.schema().requires:
+            edges = sorted({(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]})
+        topology = Topology.from_edges(nodes, edges)
+        found.append(program.on(topology, inputs_of(program, topology, rng)))
+    return found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: TrainedCells) -> None:
+    for algorithm in algorithms(name, 6):
+        rules = run(algorithm, record=True)
+        for evaluate in (False, True):
+            cells = run(algorithm, network=network, evaluate=evaluate, record=True)
+            assert cells.trace == rules.trace
+            assert (cells.nodes, cells.halted) == (rules.nodes, rules.halted)
+        assert cells.margin is None or cells.margin > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_network_of_a_random_program_serves_every_graph(seed: int) -> None:
+    rng = Random(seed)
+    program = parse_node_program(random_program(rng, directed=False))
+    cells = trained(Pattern.of(program.kinds))
+    for nodes in (1, 2, 5):
+        algorithm = program.on(Topology.from_edges(nodes, random_edges(rng, nodes)))
+        rules = run(algorithm, record=True)
+        assert run(algorithm, network=cells, evaluate=True, record=True).trace == rules.trace
+
+
+def test_a_network_without_a_kind_is_refused() -> None:
+    cells = trained(Pattern.of(EXAMPLES["flooding"].kinds))
+    (algorithm,) = algorithms("bipartite", 1)
+    with pytest.raises(InputError, match="this network has no cell like that of"):
+        run(algorithm, network=cells)
