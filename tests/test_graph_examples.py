@@ -175,7 +175,7 @@ def weighted(graph: nx.Graph, topology: Topology, most: int) -> np.ndarray:
     return np.array(weights, dtype=np.int64)[topology.port_edge]
 
 
-@pytest.mark.parametrize(("name", "bounds"), [("shortest-paths", ("W", 1, 15))])
+@pytest.mark.parametrize(("name", "bounds"), [("shortest-paths", ("W", 1, 15)), ("shortest-paths-binary", ("B", 1, 4))])
 def test_distances_are_those_of_shortest_paths(name: str, bounds: tuple[str, int, int]) -> None:
     let, *values = bounds
     for value in values:
@@ -283,5 +283,5 @@ def test_wireworld_is_that_of_numpy(generations: int) -> None:
 
 
 def test_every_example_is_tried_here() -> None:
-    tried = {"flooding", "bipartite", "bfs", "components", "leader", "shortest-paths", "dfs", "independent-set"}
-    assert set(EXAMPLES) == tried | {"life", "wireworld"}
+    tried = {"flooding", "bipartite", "bfs", "components", "leader", "dfs", "independent-set"}
+    assert set(EXAMPLES) == tried | {"shortest-paths", "shortest-paths-binary", "life", "wireworld"}

@@ -133,6 +133,8 @@ WORDS = {
     "¦input unique e": "only what nodes have can be unique",
     "¦input unique k": "only what nodes have can be unique",
     "¦output unique r": "'unique' is for inputs",
+    "¦output positive r": "'positive' is for inputs",
+    "¦input signed positive r": "what is positive cannot be signed",
     "¦input r, a": "only an input of one bit can set further bits",
     "¦input x = a b, r[*]": "only an input of one bit can set further bits",
     "¦input a b, r[*]": "only an input of one bit can set further bits",
@@ -194,6 +196,7 @@ ORDINARY = "bits a r[2]\nblock a\nblock r[*]\nwhen a=1 write a\n"
     [
         ("input unique r", "'unique'"),
         ("input unique id = r", "'unique'"),
+        ("input positive r", "'positive'"),
         ("input a, r[1]", "','"),
         ("output r if a", "'if'"),
         ("input x = not r", "'not'"),

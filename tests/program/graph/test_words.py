@@ -21,6 +21,7 @@ YOUNGER = [
     "use",
     "end",
     "unique",
+    "positive",
     "place",
     "not",
     "digits",
@@ -62,7 +63,7 @@ def test_a_number_and_an_index_may_be_called_so(word: str) -> None:
 
 def test_inputs_and_outputs_that_begin_with_such_bits_are_as_before() -> None:
     text = "bits {0} x\nblock {0} x\nwhen {0}=1 write x\n"
-    for word in ("not", "place", "unique"):
+    for word in ("not", "place", "unique", "positive"):
         for line in ("input a = {0} x", "input {0} x", "input {0}", "output {0}", "output v = {0} x", "output {0} = x"):
             found, plain = (parse((text + line).format(name)) for name in (word, "other"))
             assert [word.bits for word in found.inputs] == [word.bits for word in plain.inputs]

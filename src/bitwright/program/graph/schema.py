@@ -24,6 +24,7 @@ class NodeWord:
     also: tuple[int, ...] = ()  # bits, or targets with a path, that get the same value, if it has one bit
     where: int | None = None  # the bit that says where an output has a value
     way: Literal["", "not", "place"] = ""  # whether the bits are the complement, or one of them is on at its place
+    positive: bool = False  # whether 0 is no value of it
 
     @property
     def width(self) -> int:
@@ -35,7 +36,9 @@ class NodeWord:
         """The smallest and the largest value."""
         if self.way == "place":
             return 1, self.width
-        return (-(1 << self.width - 1), (1 << self.width - 1) - 1) if self.signed else (0, (1 << self.width) - 1)
+        if self.signed:
+            return -(1 << self.width - 1), (1 << self.width - 1) - 1
+        return int(self.positive), (1 << self.width) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,9 @@ class Schema:
 
     def _line(self, kind: str, word: NodeWord) -> str:
         """`input unique id = not r[2] r[1]`: an input or output, its highest bit first."""
-        words = ["signed"] * word.signed + ["unique"] * word.unique + [word.name, "="] + [word.way] * bool(word.way)
-        line = " ".join((kind, *words, *map(self.name_of, reversed(word.bits))))
+        words = {"signed": word.signed, "unique": word.unique, "positive": word.positive}
+        head = [kind, *(name for name, given in words.items() if given), word.name, "=", *([word.way] * bool(word.way))]
+        line = " ".join((*head, *map(self.name_of, reversed(word.bits))))
         if word.also:
             line += ", " + " ".join(map(self.name_of, sorted(word.also, key=self._target_order)))
         return line if word.where is None else f"{line} if {self.name_of(word.where)}"

@@ -291,17 +291,20 @@ class Expansion:
         return [self.word(port.name.text if port.name else single, port)]
 
     def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
-        """`unique`, `not` and `place` are bits where bits are called so."""
+        """`unique`, `positive`, `not` and `place` are bits where bits are called so."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
-        if port.unique and port.name is None and port.unique.text in self.layout:
-            port = replace(port, unique=None, members=(syntax.BitRef(port.unique, ()), *port.members))
+        for word in ("positive", "unique"):  # from the last to the first
+            token: Token | None = getattr(port, word)
+            if token and port.name is None and word in self.layout:
+                port = replace(port, members=(syntax.BitRef(token, ()), *port.members), **{word: None})
         return port
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
         """Refuses what only node programs have."""
         words = {
             "'unique'": port.unique,
+            "'positive'": port.positive,
             "','": port.also,
             "'if'": port.where,
             f"'{port.way.text}'" if port.way else "": port.way,

@@ -200,6 +200,7 @@ class _NodeExpansion(Expansion):
                     tuple(also),
                     where,
                     port.way.text if port.way else "",  # type: ignore[arg-type]
+                    port.positive is not None,
                 )
             )
         return words
@@ -266,14 +267,16 @@ def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
     """Raises Refused for an input or output that is given what it cannot have."""
     output = port.token.text == "output"
     problem = None
-    if port.unique and output:
-        problem = "'unique' is for inputs"
+    if output and (word := port.unique or port.positive):
+        problem = f"{word} is for inputs"
     elif port.also and (output or len(found) != 1 or len(found[0].bits) != 1):
         problem = "only an input of one bit can set further bits"
     elif port.where and not output:
         problem = "'if' is for outputs"
     elif port.way and port.way.text == "place" and port.signed:
         problem = "a place is counted from 1, so it cannot be signed"
+    elif port.positive and port.signed:
+        problem = "what is positive cannot be signed"
     if problem:
         raise Refused(port.token.problem(problem))
 

@@ -204,6 +204,7 @@ class _Line:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
         unique = self.word_before_a_name("unique")
+        positive = self.word_before_a_name("positive")
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
@@ -212,7 +213,7 @@ class _Line:
         members = self.references(form)
         also = self.references(form) if self.accept(",") else ()
         where = self.reference(form) if self.accept("if") else None
-        return syntax.PortLine(token, name, members, signed, unique, also, where, way)
+        return syntax.PortLine(token, name, members, signed, unique, also, where, way, positive)
 
     def link(self, token: Token) -> syntax.Chain:
         form = _FORMS["chain"]

@@ -147,8 +147,8 @@ class Start:
 class PortLine:
     """`input p q`, `output sum = c[l] p`: numbers that enter or leave.
 
-    In node programs also `input unique id = r`, `input source = x, all.g[*]` and `output level = v if x`; and `not r`
-    for the complement of a number, `place p` for the bit at the place of the number.
+    In node programs also `input unique id = r`, `input positive weight = w`, `input source = x, all.g[*]` and `output
+    level = v if x`; and `not r` for the complement of a number, `place p` for the bit at the place of the number.
     """
 
     token: Token
@@ -159,6 +159,7 @@ class PortLine:
     also: tuple[BitRef, ...] = ()  # bits that get the same value
     where: BitRef | None = None
     way: Token | None = None  # `not` or `place`
+    positive: Token | None = None
 
 
 @dataclass(frozen=True, slots=True)
