@@ -9,15 +9,17 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import numpy as np
 from fuzz import grammars
 from fuzz.grammars import Grammar, make_text, words_of
 from fuzz.mutations import edit_document, edit_text
 from fuzz.reader import Reader
 
-from bitwright import addition, multiplication, parse, permutation
+from bitwright import addition, multiplication, parse, parse_node_program, permutation
 from bitwright.cli.targets import parse_order, parse_values
 from bitwright.machines import assemble, compile_function, disassemble, from_json, to_json
 from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, parse_image
+from bitwright.program import Topology
 from bitwright.workers import Workers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -46,6 +48,8 @@ def made(grammar: Grammar, pattern: str = "") -> Callable[[Random], str]:
 
 CANONICAL = tuple(algorithm.text() for algorithm in (addition(2), multiplication(2), permutation([3, 1, 2])))
 ADDITION = addition(4)
+LOOP = Topology.from_edges(1, [(0, 0)])
+COUNT = {"node": 1, "port": 2, "whole": 1}
 
 
 def canonical(rng: Random) -> str:
@@ -56,6 +60,16 @@ def same_again(text: str) -> None:
     """A program that is read is written in a form that is read as the same program."""
     algorithm = parse(text)
     assert parse(algorithm.text()).same_as(algorithm), "the canonical text is another program"
+
+
+def same_node_program(text: str) -> None:
+    """The same for node programs; and on a small graph it is a program, or the graph is refused."""
+    program = parse_node_program(text)
+    again = parse_node_program(program.text())
+    assert again.text() == program.text(), "the canonical text is another node program"
+    assert again.schema().program.kinds.kinds == program.schema().program.kinds.kinds or "cell" in text
+    values = {word.name: np.full(COUNT[word.place], word.range[0]) for word in program.schema(1, 2).inputs}
+    program.on(LOOP, values)
 
 
 def assembled_again(text: str) -> None:
@@ -83,6 +97,7 @@ def values(text: str) -> None:
 
 READERS = (
     Reader("rule text", made(grammars.RULES, "*.bw"), same_again),
+    Reader("node programs", made(grammars.NODES, "graphs/*.bw"), same_node_program),
     Reader("expressions of rule text", made(grammars.EXPRESSIONS), same_again),
     Reader("canonical text", canonical, same_again),
     Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assembled_again),

@@ -134,9 +134,8 @@ class NodeProgram(Shown):
         given = _whole_numbers(word.name, values)
         count = wiring.count(word.place)
         if given.shape != (count,):
-            raise InputError(
-                f"{word.name} needs {counted(count, 'value')}, one for each {word.place}, got {given.shape}"
-            )
+            each = "the graph" if word.place == "whole" else f"each {word.place}"
+            raise InputError(f"{word.name} needs {counted(count, 'value')}, one for {each}, got {given.shape}")
         low, high = word.range
         if len(wrong := np.flatnonzero((given < low) | (given > high))):
             at = int(wrong[0])
