@@ -149,3 +149,12 @@ def shuffled(rng: Random, topology: Topology, node: int) -> list[int]:
     own = list(range(topology.first_port[node], topology.first_port[node + 1]))
     rng.shuffle(own)
     return own
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_kinds_of_an_example_are_those_of_graphs_of_every_size(name: str) -> None:
+    """Sizes enter by their digits alone, and these numbers of nodes have every number of digits that one can have."""
+    program = EXAMPLES[name]
+    for nodes in [*range(1, 20), *(1 << digits for digits in range(5, 27))]:
+        for ports in (0, 2 * nodes):
+            assert set(program.schema(nodes, ports).program.kinds.kinds) <= set(program.kinds), nodes
