@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
@@ -10,10 +11,11 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
-from graph_programs import EXAMPLES, TEXTS
+from graph_programs import EXAMPLES, FOLDER, TEXTS
 
 from bitwright import run
 from bitwright.program import GraphAlgorithm, Topology, parse_node_program
+from bitwright.program.pattern import Pattern
 from bitwright.running.run import Run
 
 
@@ -285,3 +287,49 @@ def test_wireworld_is_that_of_numpy(generations: int) -> None:
 def test_every_example_is_tried_here() -> None:
     tried = {"flooding", "bipartite", "bfs", "components", "leader", "dfs", "independent-set"}
     assert set(EXAMPLES) == tried | {"shortest-paths", "shortest-paths-binary", "life", "wireworld"}
+
+
+# The page on them.
+
+PAGE = (FOLDER.parents[1] / "docs" / "graphs.md").read_text()
+ROWS = {
+    name: cells
+    for name, *cells in (re.split(r" \| ", row) for row in re.findall(r"^\| ([a-z-]+ \| .*) \|$", PAGE, re.M))
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_page_counts_right(name: str) -> None:
+    program = EXAMPLES[name]
+    schema = program.schema()
+    first = schema.program.block_bits[schema.program.block_start[schema.program.template_block]]
+    counts = [sum(schema.place_of(int(bit)) == place for bit in first) for place in ("node", "port", "whole")]
+    while counts[-1] == 0:
+        counts.pop()
+    largest = int(np.diff(schema.program.block_start).max())
+    wanted = [" + ".join(map(str, counts)), largest, len(program.kinds), Pattern.of(program.kinds).local_states]
+    assert ROWS[name][1:5] == list(map(str, wanted))
+
+
+def test_the_page_counts_all_together() -> None:
+    pattern = Pattern.of(kind for program in EXAMPLES.values() for kind in program.kinds)
+    counted = (
+        f"{len(pattern.kinds)} kinds, {pattern.program.templates} examples and {pattern.local_states} local states"
+    )
+    assert counted in PAGE
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    shown = PAGE.partition("## A complete example")[2].partition("```\n")[2].partition("```")[0]
+    assert shown in TEXTS["shortest-paths"]
+    flooding = PAGE.partition("```\n")[2].partition("```")[0]
+    assert parse_node_program(flooding).text() == EXAMPLES["flooding"].text().replace("graph directed\n", "")
+
+
+def test_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = PAGE.partition("```python\n")[2].partition("```")[0]
+    *lines, last, comment = code.strip().splitlines()
+    monkeypatch.chdir(FOLDER.parents[1])
+    names: dict[str, object] = {}
+    exec("\n".join(lines), names)
+    assert repr(eval(last, names)) == comment.removeprefix("# ")
