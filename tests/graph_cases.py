@@ -106,10 +106,9 @@ def graph_cases() -> Iterator[tuple[Algorithm, Callable[..., Values]]]:
     yield on_graph("bfs", outputs=["level"], source=first), numbered("level", levels)
     yield on_graph("dfs", outputs=["parent"], source=first), lambda: tree(list(nx.dfs_edges(GRAPH, 0)))
     distances = nx.single_source_dijkstra_path_length(weighted, 0)
-    yield (
-        on_graph("shortest-paths", outputs=["distance"], lets={"W": 3}, source=first, weight=np.array(WEIGHTS)[ports]),
-        numbered("distance", distances),
-    )
+    given = {"source": first, "weight": np.array(WEIGHTS)[ports].tolist()}
+    for name, lets in (("shortest-paths", {"W": 3}), ("shortest-paths-binary", {"B": 2})):
+        yield on_graph(name, outputs=["distance"], lets=lets, **given), numbered("distance", distances)
     yield on_graph("components", outputs=["component"], id=IDS), numbered("component", dict.fromkeys(range(NODES), 7))
     chosen = nx.maximal_independent_set(GRAPH, [3, 1])
     yield on_graph("independent-set", outputs=["chosen"], id=IDS), lambda: {"chosen": sum(1 << v for v in chosen)}

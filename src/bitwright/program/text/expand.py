@@ -294,10 +294,10 @@ class Expansion:
         """`unique`, `positive`, `not` and `place` are bits where bits are called so."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
-        for word in ("positive", "unique"):  # from the last to the first
-            token: Token | None = getattr(port, word)
-            if token and port.name is None and word in self.layout:
-                port = replace(port, members=(syntax.BitRef(token, ()), *port.members), **{word: None})
+        if port.name is None and port.positive and port.positive.text in self.layout:
+            port = replace(port, positive=None, members=(syntax.BitRef(port.positive, ()), *port.members))
+        if port.name is None and port.unique and port.unique.text in self.layout:
+            port = replace(port, unique=None, members=(syntax.BitRef(port.unique, ()), *port.members))
         return port
 
     def check_ordinary(self, port: syntax.PortLine) -> None:

@@ -69,8 +69,8 @@ class _NodeExpansion(Expansion):
                 self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         chains: dict[int, int] = {}
-        for item in self.each(syntax.Chain):
-            self.attempt(lambda chain: self.chain(chain, chains), item)
+        for link in self.each(syntax.Chain):
+            self.attempt(lambda chain: self.chain(chain, chains), link)
         requires, degree = self.required()
         if self.problems or program is None:
             raise ProgramError(self.problems)
