@@ -302,16 +302,10 @@ class Expansion:
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
         """Refuses what only node programs have."""
-        words = {
-            "'unique'": port.unique,
-            "'positive'": port.positive,
-            "','": port.also,
-            "'if'": port.where,
-            f"'{port.way.text}'" if port.way else "": port.way,
-        }
-        for what, given in words.items():
-            if given:
-                raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
+        word = port.unique or port.positive or port.way
+        what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
+        if what:
+            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""
