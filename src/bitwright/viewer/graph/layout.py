@@ -198,7 +198,7 @@ def _pushed(places: FloatArray, least: float = 0.6) -> FloatArray:
     for axis in range(2):
         moves[:, axis] = np.bincount(pairs[:, 0], move[:, axis], minlength=len(places))
         moves[:, axis] -= np.bincount(pairs[:, 1], move[:, axis], minlength=len(places))
-    return np.clip(moves, -least, least)
+    return np.asarray(np.clip(moves, -least, least))
 
 
 def _packed(parts: Sequence[tuple[IntArray, FloatArray]], nodes: int) -> FloatArray:
@@ -212,7 +212,7 @@ def _packed(parts: Sequence[tuple[IntArray, FloatArray]], nodes: int) -> FloatAr
             x, y, high = 0.0, y + high, 0.0
         result[part] = places - places.min(axis=0) + (x, y)
         x, high = x + float(box[0]), max(high, float(box[1]))
-    return result - result.min(axis=0)
+    return np.asarray(result - result.min(axis=0))
 
 
 def _spacing(places: FloatArray) -> float:

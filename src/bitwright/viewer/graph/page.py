@@ -97,7 +97,7 @@ def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") ->
 
 def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
     """Of each declared bit its name, its place, where it is at the first node or port, and how far the next is."""
-    name_of, found = view.schema.program.layout.name_of, []
+    name_of, found = view.schema.program.layout.name_of, list[tuple[str, str, int, int]]()
     for bit in range(view.schema.bits):
         first, second = view.wiring.bits(bit, np.arange(2)).tolist()
         found.append((name_of(bit), view.wiring.places[bit], first, second - first))

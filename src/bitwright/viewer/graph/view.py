@@ -15,7 +15,6 @@ from bitwright.program import GraphAlgorithm
 from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
-from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray
@@ -106,7 +105,22 @@ class GraphView:
         return _named(self.marks, name, "edges can be marked by")
 
     def _words(self, place: Literal["node", "port"]) -> list[Choice]:
-        return [_of_word(word, place) for word in self.schema.outputs if word.place == place]
+        return [self._of_word(word, place) for word in self.schema.outputs if word.place == place]
+
+    def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
+        """An output; the one bit of an array is a number, as it would be on a larger graph."""
+        flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
+        return Choice(
+            word.name,
+            "outputs",
+            "flag" if flag else "number",
+            place,
+            word.bits,
+            (word.way == "not",) * word.width,
+            word.signed,
+            word.where,
+            word.way == "place",
+        )
 
     def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
         """Single bits; without those that an output of the same name shows."""
@@ -121,26 +135,26 @@ class GraphView:
 
     # Values.
 
-    def values(self, choice: Choice, step: int) -> tuple[IntArray | FloatArray, BoolArray]:  # (nodes or ports,)
-        """What each node or port has after a step, and whether it has any. Numbers of many bits are rounded."""
+    def values(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes or ports,)
+        """What each node or port has after a step, and whether it has any. Numbers above 2^53 are rounded."""
         state = self.trace.state(step)
         at = np.arange(self.wiring.count(choice.place))
-        total = np.zeros(len(at), dtype=np.int64 if len(choice.bits) <= 52 else np.float64)
+        total: FloatArray = np.zeros(len(at))
         for place, (bit, inverted) in enumerate(zip(choice.bits, choice.inverted, strict=True)):
-            is_on = state[self.wiring.bits(bit, at)] ^ inverted
-            total += is_on * total.dtype.type(place + 1 if choice.by_place else 2**place)
+            is_on = (state[self.wiring.bits(bit, at)] ^ inverted).astype(np.float64)
+            total += is_on * (place + 1 if choice.by_place else 2.0**place)
             if choice.signed and place == len(choice.bits) - 1:
-                total -= is_on * total.dtype.type(2 ** (place + 1))
+                total -= is_on * 2.0 ** (place + 1)
         has = np.ones(len(at), dtype=bool) if choice.where is None else state[self.wiring.bits(choice.where, at)]
-        return total, has
+        return total, np.asarray(has)
 
-    def shades(self, choice: Choice, step: int) -> tuple[IntArray | FloatArray, BoolArray]:  # (nodes,)
+    def shades(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes,)
         """What nodes are coloured by: what they have, or whether one of their ports has it."""
         values, has = self.values(choice, step)
         if choice.place == "node":
             return values, has
         some = np.bincount(self.topology.port_node, values > 0, minlength=self.topology.nodes) > 0
-        return some.astype(np.int64), np.ones(self.topology.nodes, dtype=bool)
+        return some.astype(np.float64), np.ones(self.topology.nodes, dtype=bool)
 
     def range(self, choice: Choice) -> tuple[float, float] | None:
         """The smallest and the largest number in the whole run; None where no node ever has one."""
@@ -153,23 +167,7 @@ class GraphView:
 
     def sets(self, choice: Choice) -> list[int]:
         """The sets of flags that occur in the run."""
-        return sorted(
-            {one for step in range(len(self.trace)) for one in np.unique(self.values(choice, step)[0]).tolist()}
-        )
-
-
-def _of_word(word: NodeWord, place: Literal["node", "port"]) -> Choice:
-    return Choice(
-        word.name,
-        "outputs",
-        "flag" if word.width == 1 and not word.signed else "number",
-        place,
-        word.bits,
-        (word.way == "not",) * word.width,
-        word.signed,
-        word.where,
-        word.way == "place",
-    )
+        return sorted({int(one) for step in range(len(self.trace)) for one in np.unique(self.values(choice, step)[0])})
 
 
 def _together(flags: Sequence[Choice]) -> Choice:

@@ -6,7 +6,10 @@ function describeOnce() {
   const count = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
   const parts = [count(facts.steps, "step"), count(facts.nodes, "node"), count(facts.edges, facts.directed ? "directed edge" : "edge"), count(facts.bits, "bit"), `engine ${facts.engine}`];
   const about = element("about"), wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
-  about.textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
+  about.textContent = `${first ? `${first.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  element("program").textContent = facts.description;
+  element("program-box").hidden = first === facts.description;
   if (!facts.halted) about.append(" · ", make("span", "did not halt within its step limit", "wrong"));
   if (wrong) about.append(" · ", make("span", `${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`, "wrong"));
   element("there").hidden = facts.directed;
@@ -27,20 +30,29 @@ function showLegend() {
   legend.classList.toggle("square", facts.grid);
   legend.replaceChildren();
   if (choice) legend.append(make("b", titleOf(choice)), ...keysOf(choice));
-  if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", from the node that has it"}`, "stroke"));
+  if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows from the node that has it"}`, "stroke"));
 }
 
 function keysOf(choice) {
-  if (choice.sort === "flag") return [key(hueOf(choice, 1), "on"), key(hueOf(choice, 0), "off"), ...(choice.where >= 0 ? [key(palette.line, "no value")] : [])];
-  if (choice.sort === "set") return choice.occurring.map((set) => key(hueOf(choice, set), choice.flags.filter((_, i) => (set >> i) & 1).join(", ") || "none of them"));
   const none = choice.where >= 0 ? [key(palette.line, "no value")] : [];
-  if (!choice.range) return [make("span", "no node has a value in this run"), ...none.slice(0, 0)];
+  if (choice.sort === "number") return [...numberKeys(choice), ...none];
+  const counts = new Map(), entries = choice.sort === "flag" ? [1, 0] : choice.occurring;
+  for (let node = 0; node < facts.nodes; node++) {
+    const value = shadeOf(choice, node, now.step);
+    counts.set(value, (counts.get(value) || 0) + 1);
+  }
+  const words = (value) => choice.sort === "flag" ? (value ? "on" : "off") : choice.flags.filter((_, i) => (value >> i) & 1).join(", ") || "none of them";
+  return [...entries.map((value) => key(hueOf(choice, value), `${words(value)}: ${whole(counts.get(value) || 0)}`)), ...none];
+}
+
+function numberKeys(choice) {
+  if (!choice.range) return [make("span", "no node has a value in this run")];
   const [low, high] = choice.range;
-  if (high - low < 10) return [...Array.from({ length: high - low + 1 }, (_, i) => key(hueOf(choice, low + i), short(low + i))), ...none];
+  if (high - low < 10) return Array.from({ length: high - low + 1 }, (_, i) => key(hueOf(choice, low + i), short(low + i)));
   const bar = key("", short(high), "scale");
   bar.firstChild.style.background = `linear-gradient(to right, ${facts.scale.join(", ")})`;
   bar.prepend(short(low));
-  return [bar, ...none];
+  return [bar];
 }
 
 const titleOf = (choice) => (choice.group === "some port" ? `some port: ${choice.name}` : choice.name);

@@ -95,8 +95,18 @@ function bitsAt(place, at, step) {
   return found;
 }
 
-// The same, only what is on: `heard`, `level[3]`.
+// The same, only what is on: `heard`, `level[3]`, `g[1–15]`.
 
 function namesOn(place, at, step) {
-  return declared.flatMap((bit, number) => (bit.place === place && on(step, number, at) ? [bit.name] : []));
+  return bitsAt(place, at, step).filter(({ any }) => any).map(({ label, flag, values }) => {
+    if (flag) return label;
+    const runs = [];
+    values.forEach((value, i) => {
+      if (!value) return;
+      if (i && values[i - 1]) runs[runs.length - 1][1] = i + 1;
+      else runs.push([i + 1, i + 1]);
+    });
+    const index = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(",");
+    return label.endsWith("]") ? `${label.slice(0, -1)},${index}]` : `${label}[${index}]`;
+  });
 }

@@ -105,7 +105,7 @@ function drawCells() {
 function drawNodes() {
   const choice = colouring(), values = choice && choice.sort === "number";
   const named = facts.spacing * view.scale >= 20;
-  const line = size.radius >= 4 ? 1.2 : 0.6;
+  const line = size.radius >= 4 ? 1.2 : 0.5;
   for (let node = 0; node < facts.nodes; node++) {
     const x = placeX(node), y = placeY(node);
     if (!visible(x, y)) continue;
@@ -159,7 +159,7 @@ function drawFocus() {
     const edge = arrays.port_edge[port], other = arrays.opposite ? arrays.opposite[port] : -1;
     const back = edges.ports[2 * edge] !== port;
     ends(edge, back, namesOn("port", port, now.step));
-    if (other >= 0) ends(edge, !back, namesOn("port", other, now.step));
+    if (other >= 0 && ports.length <= 4) ends(edge, !back, namesOn("port", other, now.step));
   }
   if (facts.spacing * view.scale < 20 || facts.grid) label(facts.names[node], x, y - size.radius - 10, true);
 }
@@ -177,7 +177,7 @@ function ends(edge, back, names) {
   if (!names.length) return;
   const a = back ? edges.to[edge] : edges.from[edge], b = back ? edges.from[edge] : edges.to[edge];
   const length = Math.hypot(placeX(b) - placeX(a), placeY(b) - placeY(a)) || 1;
-  const { x, y } = along(edge, back, Math.min(0.36, (size.radius + 16) / length));
+  const { x, y } = along(edge, back, Math.min(0.42, (size.radius + 26) / length));
   const text = names.length > 3 ? `${names.slice(0, 3).join(" ")} +${names.length - 3}` : names.join(" ");
   paint.font = "600 10.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
   paint.textAlign = "center";
