@@ -6,7 +6,7 @@ from __future__ import annotations
 SCALE = ("#46327e", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5ec962", "#a0da39", "#d0e11c", "#fde725")
 # Okabe and Ito's, for sets of flags that are not empty; the first is that of a single flag.
 SETS = ("#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#555555")
-OFF, UNSET, STRONG = "#ffffff", "#c4c9cf", "#c8321f"
+OFF, UNSET, STRONG = "#ffffff", "#c4c9cf", "#c8520a"
 
 
 def scale_colour(share: float) -> str:

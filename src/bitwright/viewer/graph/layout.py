@@ -174,8 +174,8 @@ def _by_pivots(links: csr_array) -> FloatArray:
                 pulled[:, axis] += strength * np.bincount(one, goal[:, axis], minlength=n)
             total = total + strength * degree
         places = (places + pulled / total[:, None]) / 2
-        places += _pushed(places)
-    return places
+        places = places + _pushed(places)
+    return np.asarray(places)
 
 
 def _from(links: csr_array, node: int) -> FloatArray:

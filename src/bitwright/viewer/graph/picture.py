@@ -15,11 +15,13 @@ from bitwright.viewer.graph.colours import OFF, SETS, STRONG, UNSET, ink_on, sca
 from bitwright.viewer.graph.view import Choice, GraphView
 
 _WIDTH, _HIGH, _MARGIN = 600, 430, 24  # of the picture; of a single panel at most; around nodes
-_TITLE, _LABEL, _LEGEND, _LETTERS = 38, 26, 34, 15
+_TITLE, _LABEL, _LEGEND, _LETTERS = 38, 26, 24, 15
 _EMPTY = "#eceef1"  # a cell of a grid that is off
 
 
-def graph_svg(run: Run, step: int | None = None, colour: str | None = None, *, edges: str | None = None) -> str:
+def graph_svg(
+    run: Run, step: int | None = None, colour: str | None = None, *, edges: str | None = None, title: str = ""
+) -> str:
     """The state after a step, by default the last, as one SVG text.
 
     `colour` names an output or a bit of nodes, `edges` one of ports; by default the first outputs, as in `graph_page`.
@@ -27,7 +29,7 @@ def graph_svg(run: Run, step: int | None = None, colour: str | None = None, *, e
     view = GraphView(run)
     chosen = view.trace.steps if step is None else step
     label = "" if step is None else f"step {step}"
-    return _picture(view, {chosen: label}, view.title, view.colour(colour), view.mark(edges))
+    return _picture(view, {chosen: label}, title or view.title, view.colour(colour), view.mark(edges))
 
 
 def graph_steps_svg(
@@ -49,8 +51,10 @@ def _picture(view: GraphView, steps: Mapping[int, str], title: str, colour: Choi
     labels = _LABEL if any(steps.values()) else 0
     rows = -(-len(steps) // columns)
     paint = Paint(view, colour)
+    legend = paint.legend(mark)
     top = _TITLE + labels
-    height = round(top + rows * panel.height + (rows - 1) * (labels + _MARGIN / 2) + _LEGEND + 6)
+    low = round(top + rows * panel.height + (rows - 1) * (labels + _MARGIN / 2))
+    height = low + 10 + _LEGEND * len(legend)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
         f'font-family="Helvetica, Arial, sans-serif" font-size="{_LETTERS}" role="img" aria-label="{escape(title)}">',
@@ -63,7 +67,9 @@ def _picture(view: GraphView, steps: Mapping[int, str], title: str, colour: Choi
         if label:
             out.append(f'<text x="{x:.1f}" y="{y - 8:.1f}" fill="#444">{escape(label)}</text>')
         out += [f'<g transform="translate({x:.1f} {y:.1f})">', *panel.drawing(step, paint, mark), "</g>"]
-    out += [f'<g transform="translate({_MARGIN} {height - 16})">', *paint.legend(mark), "</g>", "</svg>"]
+    for number, line in enumerate(legend, start=1):
+        out.append(f'<g transform="translate({_MARGIN} {low + _LEGEND * number})">{line}</g>')
+    out.append("</svg>")
     return "\n".join(out) + "\n"
 
 
@@ -110,14 +116,18 @@ class Panel:
         return out
 
     def _cells(self, hues: list[str]) -> list[str]:
-        """Squares of one colour as one path each."""
+        """Squares of one colour as one path each; small empty ones of a grid without holes as one square."""
         gap = 1.0 if self.scale >= 8 else 0.4 if self.scale >= 4 else 0.0
-        side = self.scale - gap
+        side, out = self.scale - gap, list[str]()
+        whole = self.scale < 8 and len(hues) * self.scale**2 > self.width * self.height * 0.999
+        if whole:
+            out.append(f'<rect width="{self.width:.2f}" height="{self.height:.2f}" fill="{_EMPTY}"/>')
         paths: dict[str, list[str]] = {}
         for (x, y), hue in zip(self.places.tolist(), hues, strict=True):
             left, top = x - self.scale / 2, y - self.scale / 2
-            paths.setdefault(hue, []).append(f"M{left:.2f} {top:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}z")
-        return [f'<path fill="{hue}" d="{"".join(parts)}"/>' for hue, parts in sorted(paths.items())]
+            if not (whole and hue == _EMPTY):
+                paths.setdefault(hue, []).append(f"M{left:.2f} {top:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}z")
+        return out + [f'<path fill="{hue}" d="{"".join(parts)}"/>' for hue, parts in sorted(paths.items())]
 
     def _edges(self) -> list[str]:
         graph = self.view.topology
@@ -203,31 +213,25 @@ class Paint:
         return hues, [f"{value:.15g}" if there else "" for value, there in zip(values, has, strict=True)]
 
     def legend(self, mark: Choice | None) -> list[str]:
-        """In one line: what nodes are coloured by, what the colours are, and which edges are strong."""
-        out, x = list[str](), 0.0
-
-        def text(words: str, weight: str = "normal") -> None:
-            nonlocal x
-            out.append(f'<text x="{x:.0f}" fill="#222" font-weight="{weight}">{escape(words)}</text>')
-            x += 8.2 * len(words) + 16
-
-        def patch(hue: str, words: str) -> None:
-            nonlocal x
-            corner = 2 if self.view.layout.grid else 7
-            place = f'x="{x:.0f}" y="-12" width="14" height="14" rx="{corner}"'
-            out.append(f'<rect {place} fill="{hue}" stroke="#555"/>')
-            x += 20
-            text(words)
-
+        """Lines: what nodes are coloured by, what the colours are, and which edges are strong."""
+        shape = f'y="-12" width="14" height="14" rx="{2 if self.view.layout.grid else 7}"'
+        entries = list[tuple[str, str, str]]()  # a drawing, words, and their weight
         if self.colour is not None:
-            text(self.colour.name if self.colour.group != "some port" else f"some port: {self.colour.name}", "bold")
+            some = "some port: " if self.colour.group == "some port" else ""
+            entries.append(("", some + self.colour.name, "bold"))
             for hue, words in self._keys(self.colour):
-                patch(hue, words)
+                entries.append((f'<rect {shape} fill="{hue}" stroke="#555"/>', words, "normal"))
         if mark is not None:
-            out.append(f'<path d="M{x:.0f} -5h22" stroke="{STRONG}" stroke-width="3.6"/>')
-            x += 28
-            text(mark.name)
-        return out
+            entries.append((f'<path d="M0 -5h14" stroke="{STRONG}" stroke-width="3.6"/>', mark.name, "normal"))
+        lines, x = [""], 0.0
+        for drawing, words, weight in entries:
+            width = 8.0 * len(words) + (36 if drawing else 16)
+            if x > 0 and x + width > _WIDTH - 2 * _MARGIN:
+                lines, x = [*lines, ""], 0.0
+            text = f'<text x="{20 if drawing else 0}" fill="#222" font-weight="{weight}">{escape(words)}</text>'
+            lines[-1] += f'<g transform="translate({x:.0f} 0)">{drawing}{text}</g>'
+            x += width
+        return lines
 
     def _keys(self, colour: Choice) -> list[tuple[str, str]]:
         unset = [(UNSET, "no value")] if colour.where is not None else []
