@@ -64,13 +64,14 @@ def on_grid(names: Sequence[Hashable]) -> bool:
 def _cells(names: Sequence[str]) -> FloatArray | None:
     """Column and row of each node, if all names are such and the grid is not mostly holes."""
     found = [_PLACE.fullmatch(name) for name in names]
-    if len(names) < 2 or not all(found) or len(set(names)) < len(names):
+    if len(names) < 2 or not all(found):
         return None
     rows, columns = (np.array([int(match[part]) for match in found if match], dtype=np.float64) for part in (1, 2))
     rows, columns = rows - rows.min(), columns - columns.min()
     if (rows.max() + 1) * (columns.max() + 1) > 4 * len(names) + 16:
         return None
-    return np.stack((columns, rows), axis=1)
+    cells = np.stack((columns, rows), axis=1)
+    return cells if len(np.unique(cells, axis=0)) == len(cells) else None
 
 
 def _parts(topology: Topology) -> list[IntArray]:
