@@ -167,7 +167,7 @@ def test_the_page_holds_the_run_and_the_graph() -> None:
 def test_steps_that_differ_from_the_rules_are_counted() -> None:
     on = searched().algorithm
     engine = make_engine("sampled", on.program, networks=1, seed=1)
-    done = run(on, engine=engine, record=True, max_steps=4)
+    done = run(on, engine=engine, record=True, limit=4)
     assert done.trace is not None
     _, arrays = opened(graph_page(done))
     expected = []

@@ -334,3 +334,10 @@ def test_several_edges_between_two_nodes_and_loops(show: Open) -> None:
         graph_page(run(program("flooding").on(graph, {"source": one(3, 0)}, list("abc")), record=True)), "#node=b"
     )
     assert sorted(row[0] for row in ports(page)) == ["a", "a", "a", "b", "b", "c"]
+
+
+def test_in_a_notebook_a_run_on_a_graph_shows_its_page(show: Open, done: Run) -> None:
+    page = show(f"<!DOCTYPE html><html data-ready>{done._repr_html_()}</html>")
+    frame = page.frame_locator("iframe")
+    frame.locator("#last").click()
+    assert frame.locator("#whole .lamp.is-on").all_inner_texts() == ["done"]

@@ -80,7 +80,7 @@ def run_title(run: Run) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
         result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
     title = f"{run.algorithm.name}: {given} gives {result}" if given else f"{run.algorithm.name}: {result}"
-    return title if len(title) < 120 else run.algorithm.name
+    return title if result and len(title) < 120 else run.algorithm.name
 
 
 def _checked(run: Run) -> Trace:
