@@ -146,7 +146,7 @@ function label(text, x, y, strong) {
   paint.fillText(text, x, y);
 }
 
-// The node in question: a ring, its name, and what is on at both ends of its edges.
+// The node in question: a ring, its name, and what is on at the ends of its edges.
 
 const MOST_ENDS = 16;
 
@@ -158,8 +158,9 @@ function drawFocus() {
   if (ports.length <= MOST_ENDS && (!facts.grid || view.scale >= 48)) for (const port of ports) {
     const edge = arrays.port_edge[port], other = arrays.opposite ? arrays.opposite[port] : -1;
     const back = edges.ports[2 * edge] !== port;
-    ends(edge, back, namesOn("port", port, now.step));
-    if (other >= 0 && ports.length <= 4) ends(edge, !back, namesOn("port", other, now.step));
+    const both = other >= 0 && ports.length <= 4; // of many edges only the ends here
+    ends(edge, back, namesOn("port", port, now.step), both ? 0.28 : 0.42);
+    if (both) ends(edge, !back, namesOn("port", other, now.step), 0.28);
   }
   if (facts.spacing * view.scale < 20 || facts.grid) label(facts.names[node], x, y - size.radius - 10, true);
 }
@@ -173,11 +174,11 @@ function ring(node) {
   paint.stroke();
 }
 
-function ends(edge, back, names) {
+function ends(edge, back, names, most) {
   if (!names.length) return;
   const a = back ? edges.to[edge] : edges.from[edge], b = back ? edges.from[edge] : edges.to[edge];
   const length = Math.hypot(placeX(b) - placeX(a), placeY(b) - placeY(a)) || 1;
-  const { x, y } = along(edge, back, Math.min(0.42, (size.radius + 26) / length));
+  const { x, y } = along(edge, back, Math.min(most, (size.radius + 26) / length));
   const text = names.length > 3 ? `${names.slice(0, 3).join(" ")} +${names.length - 3}` : names.join(" ");
   paint.font = "600 10.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
   paint.textAlign = "center";
