@@ -12,12 +12,12 @@ import pytest
 from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
-from bitwright import InputError, addition, make_engine, run
+from bitwright import InputError, addition, make_engine, parse_node_program, run
 from bitwright.program import Topology
 from bitwright.viewer import graph_page, graph_steps_svg, graph_svg, write_graph_page
 from bitwright.viewer.graph import page as page_module
 from bitwright.viewer.graph import view as view_module
-from bitwright.viewer.graph.colours import SETS, UNSET, scale_colour
+from bitwright.viewer.graph.colours import OFF, SETS, UNSET, scale_colour
 from bitwright.viewer.graph.layout import edge_bends, graph_layout
 from bitwright.viewer.graph.view import GraphView
 
@@ -204,8 +204,12 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch: pytest.MonkeyP
         graph_page(run(addition(3), p=1, q=2, record=True))
     large = Topology.from_edges(view_module.MAX_NODES + 1, [(0, 1)])
     done = run(program("flooding").on(large, {"source": one(large.nodes, 0)}), record=True)
-    with pytest.raises(InputError, match=r"at most 5,000 nodes can be drawn, this one has 5,001; take a smaller one"):
+    with pytest.raises(InputError, match=r"at most 5,000 nodes can be drawn, this has 5,001; take a smaller one"):
         graph_page(done)
+    monkeypatch.setattr(view_module, "MAX_EDGES", 9)
+    with pytest.raises(InputError, match="at most 9 edges can be drawn, this has 10; take a smaller one"):
+        graph_page(searched())
+    monkeypatch.undo()
     monkeypatch.setattr(view_module, "MAX_STEPS", 3)
     with pytest.raises(InputError, match=r"at most 3 steps can be drawn, this run has \d+; lower --max-steps"):
         graph_page(searched())
@@ -279,3 +283,11 @@ def test_hostile_names_stay_text() -> None:
     facts, _ = opened(page)
     assert facts["names"][3] == f"{attack}3"
     ElementTree.fromstring(graph_svg(done))
+
+
+def test_a_program_without_bits_of_nodes_has_pictures_too() -> None:
+    lamp = parse_node_program("whole bits a\nblock a\nwhen a=1 write a\nstart a\nsteps 2")
+    done = run(lamp.on(Topology.from_edges(2, [(0, 1)])), record=True)
+    facts, _ = opened(graph_page(done))
+    assert (facts["colours"], facts["colour"], facts["marks"], facts["mark"]) == ([], -1, [], -1)
+    assert circles(graph_svg(done)) == [OFF, OFF]

@@ -11,7 +11,7 @@ import pytest
 from graph_runs import NAMES, glider, one, program, searched, torus
 from waiting import wait_until
 
-from bitwright import Run, run
+from bitwright import Run, parse_node_program, run
 from bitwright.program import Topology
 from bitwright.viewer import graph_page
 from bitwright.viewer.graph.colours import scale_colour
@@ -341,3 +341,14 @@ def test_in_a_notebook_a_run_on_a_graph_shows_its_page(show: Open, done: Run) ->
     frame = page.frame_locator("iframe")
     frame.locator("#last").click()
     assert frame.locator("#whole .lamp.is-on").all_inner_texts() == ["done"]
+
+
+def test_a_program_with_a_lamp_alone(show: Open) -> None:
+    lamp = parse_node_program("whole bits a\nblock a\nwhen a=1 write a\nstart a\nsteps 2")
+    page = show(graph_page(run(lamp.on(Topology.from_edges(2, [(0, 1)]), names=["x", "y"]), record=True)), "#node=x")
+    assert page.locator("#whole .lamp.is-on").all_inner_texts() == ["a"]
+    assert not page.is_visible("#mark-box")
+    page.focus("#graph")
+    for key in ("c", "e", "]", "["):
+        page.keyboard.press(key)
+    assert page.inner_text("#node .node-name") == "x"

@@ -11,16 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import shortest_path
-from scipy.spatial import cKDTree
 
 from bitwright.program.graph.node_program import components
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+
+if TYPE_CHECKING:  # SciPy is loaded where a graph is drawn
+    from scipy.sparse import csr_array
 
 _PLACE = re.compile(r"\(?(\d{1,5})[.,] ?(\d{1,5})\)?")  # 3.7, or (3, 7) as networkx names the nodes of its grids
 _EXACT = 700  # nodes of a part in which all pairs count
@@ -97,6 +98,8 @@ def _place(topology: Topology, part: IntArray) -> FloatArray:  # (nodes of the p
 
 def _links(topology: Topology, part: IntArray) -> csr_array:
     """The edges of a part, each once in either direction, without loops; nodes are numbered within the part."""
+    from scipy.sparse import coo_array, csr_array
+
     number = np.full(topology.nodes, -1, dtype=np.int64)
     number[part] = np.arange(len(part))
     ends = number[topology.edge_ends]
@@ -106,7 +109,7 @@ def _links(topology: Topology, part: IntArray) -> csr_array:
 
 
 def _all_pairs(links: csr_array) -> FloatArray:
-    places = _majorised(shortest_path(links, unweighted=True))
+    places = _majorised(_path_lengths(links))
     for _ in range(20):
         places += _pushed(places)
     return places
@@ -148,11 +151,11 @@ def _scaled(distance: FloatArray) -> FloatArray:
 def _by_pivots(links: csr_array) -> FloatArray:
     """Pivots are placed as above, all nodes by their distances from them, and at last each by its neighbours too."""
     n = links.shape[0]
-    pivots, rows = [0], [_from(links, 0)]
+    pivots, rows = [0], [_path_lengths(links, 0)]
     nearest = rows[0].copy()
     for _ in range(_PIVOTS - 1):  # each is the node farthest from those before
         pivots.append(int(np.argmax(nearest)))
-        rows.append(_from(links, pivots[-1]))
+        rows.append(_path_lengths(links, pivots[-1]))
         nearest = np.minimum(nearest, rows[-1])
     distance = np.stack(rows, axis=1)  # (n, pivots)
     fixed = _majorised(distance[pivots])
@@ -179,8 +182,11 @@ def _by_pivots(links: csr_array) -> FloatArray:
     return np.asarray(places)
 
 
-def _from(links: csr_array, node: int) -> FloatArray:
-    return np.asarray(shortest_path(links, unweighted=True, indices=node))
+def _path_lengths(links: csr_array, start: int | None = None) -> FloatArray:
+    """From every node, or from one, to all."""
+    from scipy.sparse.csgraph import shortest_path
+
+    return np.asarray(shortest_path(links, unweighted=True, indices=start))
 
 
 def _distances(places: FloatArray, others: FloatArray) -> FloatArray:
@@ -190,6 +196,8 @@ def _distances(places: FloatArray, others: FloatArray) -> FloatArray:
 
 def _pushed(places: FloatArray, least: float = 0.6) -> FloatArray:
     """Moves that part nodes which are closer than `least`."""
+    from scipy.spatial import cKDTree
+
     pairs = cKDTree(places).query_pairs(least, output_type="ndarray")
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     step = places[pairs[:, 0]] - places[pairs[:, 1]]
@@ -218,6 +226,8 @@ def _packed(parts: Sequence[tuple[IntArray, FloatArray]], nodes: int) -> FloatAr
 
 def _spacing(places: FloatArray) -> float:
     """A tenth of all nodes have a neighbour closer than this."""
+    from scipy.spatial import cKDTree
+
     if len(places) < 2:
         return 1.0
     nearest = cKDTree(places).query(places, k=2)[0][:, 1]

@@ -20,7 +20,9 @@ from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray
 from bitwright.viewer.graph.layout import GraphLayout, edge_bends, graph_layout, on_grid
 
-MAX_NODES, MAX_CELLS, MAX_EDGES, MAX_STEPS, MAX_BYTES = 5_000, 40_000, 400_000, 100_000, 1 << 27
+MAX_NODES, MAX_EDGES = 5_000, 100_000  # of a graph that is laid out
+MAX_CELLS, MAX_CELL_EDGES = 40_000, 400_000  # of a grid, whose edges are not drawn
+MAX_STEPS, MAX_BYTES = 100_000, 1 << 27
 Sort = Literal["number", "flag", "set"]
 
 
@@ -50,13 +52,17 @@ class GraphView:
         self.schema: Schema = self.wiring.schema
         self.topology: Topology = self.wiring.topology
         self.names = tuple(printable(str(name)) for name in self.algorithm.names)
-        grid = on_grid(self.names)
-        nodes, most = self.topology.nodes, MAX_CELLS if grid else MAX_NODES
-        if nodes > most:
-            what = "grids" if grid else "graphs"
-            raise InputError(
-                f"{what} of at most {most:,} nodes can be drawn, this one has {nodes:,}; take a smaller one"
-            )
+        if on_grid(self.names):
+            what, limits = "a grid", (MAX_CELLS, MAX_CELL_EDGES)
+        else:
+            what, limits = "a graph", (MAX_NODES, MAX_EDGES)
+        for size, most, parts in zip(
+            (self.topology.nodes, self.topology.edges), limits, ("nodes", "edges"), strict=True
+        ):
+            if size > most:
+                raise InputError(
+                    f"{what} of at most {most:,} {parts} can be drawn, this has {size:,}; take a smaller one"
+                )
         self.layout: GraphLayout = graph_layout(self.topology, self.names)
 
     @property
@@ -195,7 +201,6 @@ def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
     sizes = (
-        (algorithm.topology.edges, MAX_EDGES, "edges", "take a smaller graph"),
         (trace.steps, MAX_STEPS, "steps", "lower --max-steps"),
         (trace.packed.nbytes, MAX_BYTES, "bytes of states", "lower --max-steps or take a smaller graph"),
     )
