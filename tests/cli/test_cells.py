@@ -149,7 +149,7 @@ def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys:
     assert "this file is of cells" in err
     code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--whole", "--evaluate", "-q")
     assert code == 2
-    assert "evaluate goes with networks of cells" in err
+    assert "--evaluate goes with cells" in err
 
 
 def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
@@ -175,3 +175,71 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)
     assert code == 2
     assert "was trained on a whole program" in err
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (["limit"], "the limit of wide networks for 2 kinds of cells, proved on all 16 local states"),
+        (["kernel"], "the limit of wide networks for 2 kinds of cells, right in all 16 local states"),
+        (["sampled", "--networks", "20"], "20 networks of infinite width for 2 kinds of cells, right in all 16"),
+        (["network"], "one network of width 128 for 2 kinds of cells, proved on all 16 local states"),
+        (["network", "--networks", "2"], "2 networks of width 128 for 2 kinds of cells, right in all 16 local states"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
+)
+def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: list[str], said: str) -> None:
+    code, out, err = call(capsys, "add", 719, 483, "--cells", "--engine", *engine)
+    assert (code, out.strip()) == (0, "719 + 483 = 1202")
+    assert said in err
+    code, out, _ = call(capsys, "validate", "addition", "--bits", 3, "--cells", "--engine", *engine, "--json")
+    found = json.loads(out)
+    assert (code, found["exact"], found["engine"], found["examples"]) == (0, True, engine[0], 8)
+    assert found["cells"]["wrong"] == 0
+    code, out, _ = call(capsys, "trace", "add", 3, 1, "--cells", "--evaluate", "--engine", *engine, "--json")
+    found = json.loads(out)
+    assert (code, found["value"], found["cells"]["evaluated"]) == (0, 4, True)
+
+
+def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
+    """One network of tiles of three is wrong for some seeds; the command of a failure takes cells and tile along."""
+    options = ("--cells", "--tile", 3, "--engine", "sampled", "--quiet")
+    for seed in range(30):
+        code, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed)
+        if code == 1:
+            break
+    assert out.strip() == "not exact"
+    _, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed, "--json")
+    words = shlex.split(json.loads(out)["failures"][0]["command"])
+    assert {"--cells", "--tile"} <= set(words)
+    code, _, err = call(capsys, *words[1:])
+    assert code == 1
+    assert "come out wrong" in err
+    assert "use more networks" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "templates", "--cells"], "--cells goes with --engine limit or kernel or sampled or network"),
+        (["--cells"], "--cells goes with --engine limit or kernel or sampled or network, not templates"),
+        (["--engine", "limit", "--tile", "2"], "--tile goes with cells; add --cells"),
+        (["--engine", "network", "--whole", "--cells"], "--whole does not go with networks of cells"),
+        (["--engine", "network", "--cells", "--rounding", "sign"], "leave out --rounding sign"),
+        (["--engine", "network", "--cells", "--device", "cuda"], "--device does not go with networks of cells"),
+        (["--engine", "sampled", "--cells", "--tile", "4"], "at most 3,000 local states of a kind, one here has 4,096"),
+        (["--engine", "network", "--tile", "2", "--network", "FILE"], "leave out --tile"),
+        (["--engine", "network", "--cells", "--network", "WHOLE"], "is of a whole state"),
+    ],
+)
+def test_where_cells_make_no_sense(
+    multiplier: Path, capsys: Captured, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    whole = tmp_path / "whole.safetensors"
+    if "WHOLE" in arguments:
+        assert call(capsys, "train", "addition", "--bits", 8, "--width", 64, "-o", whole, "-q")[0] == 0
+    given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
+    code, out, err = call(capsys, "add", 130, 4, *given, "-q")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1

@@ -315,6 +315,7 @@ def validate(
 
 SETTINGS = (
     *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
+    *("cells", "tile"),
 )
 
 

@@ -139,6 +139,13 @@ rounding_options = _together(
         help="Trained network file(s); they say the bit length.",
     ),
 )
+cell_options = _together(
+    click.option(
+        "--cells", is_flag=True, help="Go cell by cell, n the cell's own; for limit, kernel, sampled, network."
+    ),
+    click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one."),
+    click.option("--evaluate", is_flag=True, help="Of cells: evaluate every cell of every step for real."),
+)
 _step_options = _together(engine_option, rounding_options)
 _network_options = _together(
     click.option(
@@ -164,7 +171,7 @@ _network_options = _together(
         help="For network: of its products.",
     ),
     click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells."),
-    click.option("--evaluate", is_flag=True, help="For networks of cells: evaluate every cell of every step for real."),
+    cell_options,
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )
 _WIDTH = "For network without a file: the width to train, on the whole state."
