@@ -243,3 +243,84 @@ def test_where_cells_make_no_sense(
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells")
+    assert code == 0
+    assert out.startswith("cells of multiplication: networks to average for all 345 local states of 5 kinds")
+    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells", "--json")
+    found = json.loads(out)
+    assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
+    options = ("--cells", "--width", 256, "--delta", 0.01, "--json")
+    code, out, _ = call(capsys, "ensemble", "addition", *options)
+    found = json.loads(out)
+    assert (code, found["states"], found["examples"], found["accuracy"]) == (0, 16, 8, 1.0)
+    code, out, _ = call(capsys, "ensemble", "addition", "--tile", 2, "--bits", 8, "--states", 40, *options)
+    assert json.loads(out)["states"] == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["size", "addition", "--tile", "2"], "--tile goes with --cells"),
+        (["size", "addition", "--cells", "--network"], "are for whole states"),
+        (["size", "addition", "--cells", "--n", "declared"], "are for whole states"),
+        (["size", "addition", "--cells", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
+        (["ensemble", "addition", "--tile", "2"], "--tile goes with --cells"),
+        (["ensemble", "addition", "--cells", "--ones", "2"], "cells have none"),
+        (["ensemble", "invert.bw", "--cells"], "a cell with all bits off matches"),
+        (["certify", "addition", "--cells", "--n", "declared"], "--n does not go with cells"),
+        (["certify", "addition", "--cells", "--tile", "99"], "99 is not in the range"),
+    ],
+)
+def test_what_does_not_go_with_sizes_of_cells(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("invert.bw").write_text("bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=0 write x[i] for i in 1..3\n")
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    file, plain = tmp_path / "sizes.json", tmp_path / "plain.json"
+    proof = ("certify", "multiplication", "--network", multiplier)
+    code, out, _ = call(capsys, *proof, "--sizes", "2..9", "-o", file)
+    assert code == 0
+    assert "looked at in the sizes 2..9" in out
+    assert json.loads(file.read_text())["sizes"] == "2..9"
+    code, out, err = call(capsys, *proof, "--check", file)
+    assert code == 0
+    assert "at the sizes 2..9 are of the network's kinds" in err
+    assert call(capsys, *proof, "-o", plain)[0] == 0
+    assert "sizes" not in json.loads(plain.read_text())
+    assert call(capsys, *proof, "--check", plain)[0] == 0
+    pairs, path = tmp_path / "pairs.safetensors", tmp_path / "pairs.json"
+    assert call(capsys, "train", "addition", "--cells", "--tile", 2, "--bits", 4, "-o", pairs, "-q")[0] == 0
+    proof = ("certify", "addition", "--bits", 4, "--network", pairs)
+    assert call(capsys, *proof, "--sizes", "4", "-o", path)[0] == 0
+    document = json.loads(path.read_text())
+    for sizes, reason in (("4..5", "this network has no cell like"), ("l=1..2", "--sizes 1..64 goes with")):
+        path.write_text(json.dumps(document | {"sizes": sizes}))
+        code, out, _ = call(capsys, *proof, "--check", path)
+        assert code == 1
+        assert out.startswith(f"DOES NOT HOLD: the certificate says sizes = {sizes}, but ")
+        assert reason in out
+    path.write_text(json.dumps(document | {"sizes": "all"}))
+    code, _, err = call(capsys, *proof, "--check", path)
+    assert code == 2
+    assert "sizes must be a range of sizes, such as 1..64" in err
+
+
+def test_a_proof_taken_up_says_what_was_done_before(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    proof = ("certify", "multiplication", "--network", multiplier, "--resume", tmp_path / "begun")
+    code, _, err = call(capsys, *proof)
+    assert code == 0
+    assert "before" not in err
+    code, _, err = call(capsys, *proof)
+    assert code == 0
+    assert f"345 of 345 local states had been tried before, as {tmp_path / 'begun'} says" in err

@@ -12,6 +12,7 @@ from programs import CASES, Case
 from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch, train, validate
 from bitwright.app.cells import pattern_of
 from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.checking.cells import cell_sizes
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates
@@ -31,7 +32,7 @@ def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
 @cache
 def enough(pattern: Pattern) -> int:
     """As many networks as the theory asks for, so that no local state is wrong with a probability above 1e-6."""
-    return calibrated_size(pattern.program, 1e-6).networks or 1
+    return int(cell_sizes(pattern, 1e-6)["calibrated"]["networks"])
 
 
 def matches_of(pattern: Pattern) -> np.ndarray:

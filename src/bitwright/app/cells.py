@@ -175,3 +175,32 @@ def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.nd
         matched.append(rows)
         own.append(ports)
     return np.concatenate(matched), np.concatenate(own)
+
+
+def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)
+    """Local states as states of the pattern, all other cells idle: all of them, or so many at random.
+
+    Raises InputError where an idle cell matches something: then no state of the pattern is one of a single cell.
+    """
+    from bitwright.engines.cells.local import LocalStates
+
+    program = pattern.program
+    if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
+        raise InputError(
+            f"a cell with all bits off matches '{program.template_text(matching[0])}', so that cells side by side are "
+            "not looked at one by one; run it with --engine network --cells --networks N instead"
+        )
+    total = pattern.local_states
+    chosen = np.arange(total) if total <= most else np.random.default_rng(seed).integers(0, total, most)
+    states = np.zeros((len(chosen), program.bits), dtype=bool)
+    first = 0
+    for number, kind in enumerate(pattern.kinds):
+        rows = np.flatnonzero((chosen >= first) & (chosen < first + kind.local_states))
+        matched = LocalStates(kind).matched(chosen[rows] - first)
+        for template in range(kind.templates):
+            place = int(pattern.first_template[number]) + template
+            block = program.block_members(int(program.template_block[place]))
+            on = np.array(block)[int(program.template_config[place]) >> np.arange(len(block)) & 1 == 1]
+            states[np.ix_(rows[matched[:, template]], on)] = True
+        first += kind.local_states
+    return states

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+    from bitwright.program.pattern import Pattern
 
     Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
 
@@ -187,12 +188,15 @@ def certify(
     *,
     n: str | None = None,
     padding: int | None = None,
+    cells: bool = False,
+    tile: int = 1,
     progress: Progress | None = None,
 ) -> Certificate:
     """Proves or refutes that the limit makes every step right; K and n are those of a run with the same settings.
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
-    certificate then names) or `reachable` (met in the runs of all inputs).
+    certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
+    of the program's cells: n is a cell's own.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence
@@ -203,6 +207,10 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     algorithm, chosen = as_algorithm(what), check_rounding(rounding)
+    if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
+        from bitwright.checking.cells import certify_cells
+
+        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
 
@@ -263,18 +271,32 @@ def _to_be_proved(
 
 
 def ensemble_sizes(
-    what: Algorithm | Program, delta: float = 0.01, *, n: str | None = None, padding: int | None = None
+    what: Algorithm | Program,
+    delta: float = 0.01,
+    *,
+    n: str | None = None,
+    padding: int | None = None,
+    cells: bool = False,
+    tile: int = 1,
 ) -> dict[str, Any]:
     """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
+
+    With `cells` these are networks of the program's cells.
 
     >>> from bitwright import addition
     >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
     50
+    >>> ensemble_sizes(addition(10), cells=True)["calibrated"]["networks"]
+    2
     """
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import sizes
 
     algorithm = as_algorithm(what)
+    if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
+        from bitwright.checking.cells import cell_sizes
+
+        return cell_sizes(pattern, delta, padding=padding)
     return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
 
 
@@ -326,6 +348,18 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
     if isinstance(what, Program):
         return Algorithm("program", what)
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
+
+
+def _pattern(algorithm: Algorithm, cells: bool, tile: int, n: str | None) -> Pattern | None:
+    """The pattern of the cells, where these are asked for."""
+    from bitwright.app.cells import pattern_of
+
+    EngineChoice("limit", cells=cells, tile=tile).checked()
+    if not cells:
+        return None
+    if n is not None:
+        raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
+    return pattern_of([algorithm.program], tile)
 
 
 def _engine(

@@ -83,6 +83,7 @@ class NetworkCertificate(Shown):
     network_sha256: str
     program_id: str
     seconds: float
+    sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
     version: str = __version__
     of: str = "network"
     format: str = FORMAT
