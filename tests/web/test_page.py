@@ -180,6 +180,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     choose(page, "addition")
     page.fill("#bits", "100")
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
+    page.fill("#width", "64")  # of the whole state
     press_run(page)
     assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()
     page.fill("#bits", "99999")

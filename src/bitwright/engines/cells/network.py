@@ -79,7 +79,9 @@ class WholeNumbers(Decider):
         return self.pattern, self._network
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        bits, distance = decide_bits(self._sums(matched), n, self._network, self._columns)
+        with linear_algebra_threads():  # not in compiled loops, which keep files: a server's process may not
+            sums = self._sums.products(matched)
+        bits, distance = decide_bits(sums, n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
 
