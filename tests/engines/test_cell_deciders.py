@@ -232,7 +232,7 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
         ({"engine": "limit", "tile": 2}, "tile goes with cells; add cells"),
         ({"engine": "limit", "evaluate": True}, "evaluate goes with cells; add cells"),
         ({"engine": "limit", "cells": True, "tile": 0}, "tile is a whole number from 1 to 16, got 0"),
-        ({"engine": "limit", "cells": True, "tile": "a"}, "tile is a whole number from 1 to 16"),
+        ({"engine": "limit", "cells": True, "tile": "a"}, "tile must be a whole number, got 'a'"),
         ({"engine": "network", "cells": True, "whole": True}, "whole does not go with networks of cells"),
         ({"engine": "network", "cells": True, "padding": 3}, "padding does not go with networks of cells"),
         ({"engine": "network", "cells": True, "rounding": "sign"}, "leave out rounding sign"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.errors import InputError
+from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.program.cells import Kind, cell_kinds
 from bitwright.program.pattern import Pattern, read_pattern
@@ -106,6 +107,8 @@ class TrainedCells:
         from bitwright.engines.cells.engine import CellEngine
 
         program = what.program if isinstance(what, Algorithm) else what
+        if not isinstance(program, Program):
+            raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}")
         return CellEngine(program, self.pattern, [self.network], evaluate=evaluate)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -118,7 +121,7 @@ class TrainedCells:
         """
         from bitwright.networks import save_network
 
-        save_network(self.network, self.pattern.program, Path(path))
+        save_network(self.network, self.pattern.program, as_path(path, "a network file"))
 
 
 def train_on_pattern(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
@@ -64,6 +64,12 @@ class EngineChoice:
     def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
         """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
         check_rounding(self.rounding)
+        for name in ("padding", "networks", "seed", "width", "tile"):
+            if (value := getattr(self, name)) is not None:
+                whole_number(value, spell(name))
+        for name in ("cells", "whole", "evaluate", "compiled"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{spell(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
         default = EngineChoice()
         given = [name for name in (*_OF, "padding") if getattr(self, name) != getattr(default, name)]
         for name in given:
@@ -74,13 +80,15 @@ class EngineChoice:
             raise InputError(f"a network file says how it was trained; leave out {' and '.join(both)}")
         if not 1 <= self.networks <= 10**9:
             raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
+        if self.padding is not None and self.padding < 0:
+            raise InputError(f"{spell('padding')} is 0 or more, got {shorten(self.padding)}")
         if not 0 <= self.seed <= 2**63:
             raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
         self._check_cells(given, spell)
         return self
 
     def _check_cells(self, given: Sequence[str], spell: Callable[[str], str]) -> None:
-        if isinstance(self.tile, bool) or not isinstance(self.tile, int) or not 1 <= self.tile <= MOST_TILE:
+        if not 1 <= self.tile <= MOST_TILE:
             raise InputError(f"{spell('tile')} is a whole number from 1 to {MOST_TILE}, got {shorten(self.tile)}")
         for name in ("tile", "evaluate"):
             if name in given and not self.by_cells and not self.files:

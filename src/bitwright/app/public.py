@@ -7,10 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bitwright.app.engines import EngineChoice, choose_engine
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
+from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.running import run as running
 from bitwright.running.observers import Progress, Watch
@@ -52,6 +55,11 @@ def run(
     15
     """
     algorithm = as_algorithm(what)
+    if not isinstance(inputs, Mapping | None):
+        names = ", ".join(f"'{word.name}': NUMBER" for word in algorithm.inputs[:3])
+        raise InputError(
+            f"inputs are given by name, or as a dictionary such as {{{names}}}, got a {type(inputs).__name__}"
+        )
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
     chosen = _engine(algorithm, engine, network, settings)
     given = {**(inputs or {}), **values}
@@ -82,6 +90,10 @@ def run_batch(
     [9, 10, 11]
     """
     algorithm = as_algorithm(what)
+    if not isinstance(states, np.ndarray) or states.dtype != bool:
+        raise InputError(f"states are a NumPy array of bool, got {_described(states)}")
+    if workers is not None and whole_number(workers, "workers") < 1:
+        raise InputError(f"workers are a whole number of threads, 1 or more, got {workers}")
     chosen = _engine(algorithm, engine, network, settings)
     return running.run_batch(algorithm, states, engine=chosen, limit=limit, workers=workers, margins=margins)
 
@@ -207,6 +219,7 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     algorithm, chosen = as_algorithm(what), check_rounding(rounding)
+    EngineChoice("limit", chosen, padding).checked()
     if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
         from bitwright.checking.cells import certify_cells
 
@@ -293,6 +306,7 @@ def ensemble_sizes(
     from bitwright.theory import sizes
 
     algorithm = as_algorithm(what)
+    EngineChoice("limit", padding=padding).checked()
     if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
         from bitwright.checking.cells import cell_sizes
 
@@ -309,7 +323,7 @@ def validate(
     random: int | None = None,
     sample_seed: int = 0,
     limit: int | None = None,
-    workers: str = "1",
+    workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -331,8 +345,12 @@ def validate(
 
     algorithm = as_algorithm(what)
     chosen = _engine(algorithm, engine, network, settings, default="limit")
+    for name, value in (("random", random), ("sample_seed", sample_seed)):
+        if value is not None:
+            whole_number(value, name)
+    file = None if resume is None else as_path(resume, "the file to resume from")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
-    return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
+    return validation.validate(task, Workers.parse(str(workers)), progress, file)
 
 
 SETTINGS = (
@@ -348,6 +366,10 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
     if isinstance(what, Program):
         return Algorithm("program", what)
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
+
+
+def _described(value: object) -> str:
+    return f"one of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
 
 
 def _pattern(algorithm: Algorithm, cells: bool, tile: int, n: str | None) -> Pattern | None:

@@ -46,8 +46,8 @@ def check_scope(name: str) -> Scope:
 
 def check_delta(delta: float) -> None:
     """Raises InputError for what is no probability to be wrong with."""
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
+    if not isinstance(delta, float | int) or not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, got {shorten(str(delta))}")
 
 
 def log_inputs(program: Program) -> float:

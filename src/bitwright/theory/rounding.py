@@ -25,8 +25,9 @@ def check_rounding(name: str) -> Rounding:
     for known in ROUNDINGS:
         if name == known:
             return known
+    word = str(name)
     raise InputError(
-        f"there is no rounding '{shorten(name)}'; choose {' or '.join(ROUNDINGS)}{suggestion(name, ROUNDINGS)}"
+        f"there is no rounding '{shorten(word)}'; choose {' or '.join(ROUNDINGS)}{suggestion(word, ROUNDINGS)}"
     )
 
 
