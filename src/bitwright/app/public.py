@@ -7,8 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from bitwright.app.arguments import check_batch, check_named, pattern_asked
 from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
-    from bitwright.program.pattern import Pattern
 
     Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
 
@@ -55,11 +53,7 @@ def run(
     15
     """
     algorithm = as_algorithm(what)
-    if not isinstance(inputs, Mapping | None):
-        names = ", ".join(f"'{word.name}': NUMBER" for word in algorithm.inputs[:3])
-        raise InputError(
-            f"inputs are given by name, or as a dictionary such as {{{names}}}, got a {type(inputs).__name__}"
-        )
+    check_named(algorithm, inputs)
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
     chosen = _engine(algorithm, engine, network, settings)
     given = {**(inputs or {}), **values}
@@ -90,10 +84,7 @@ def run_batch(
     [9, 10, 11]
     """
     algorithm = as_algorithm(what)
-    if not isinstance(states, np.ndarray) or states.dtype != bool:
-        raise InputError(f"states are a NumPy array of bool, got {_described(states)}")
-    if workers is not None and whole_number(workers, "workers") < 1:
-        raise InputError(f"workers are a whole number of threads, 1 or more, got {workers}")
+    check_batch(states, workers)
     chosen = _engine(algorithm, engine, network, settings)
     return running.run_batch(algorithm, states, engine=chosen, limit=limit, workers=workers, margins=margins)
 
@@ -219,8 +210,7 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     algorithm, chosen = as_algorithm(what), check_rounding(rounding)
-    EngineChoice("limit", chosen, padding).checked()
-    if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
+    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
         return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
@@ -306,8 +296,7 @@ def ensemble_sizes(
     from bitwright.theory import sizes
 
     algorithm = as_algorithm(what)
-    EngineChoice("limit", padding=padding).checked()
-    if (pattern := _pattern(algorithm, cells, tile, n)) is not None:
+    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import cell_sizes
 
         return cell_sizes(pattern, delta, padding=padding)
@@ -366,22 +355,6 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
     if isinstance(what, Program):
         return Algorithm("program", what)
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
-
-
-def _described(value: object) -> str:
-    return f"one of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-
-
-def _pattern(algorithm: Algorithm, cells: bool, tile: int, n: str | None) -> Pattern | None:
-    """The pattern of the cells, where these are asked for."""
-    from bitwright.app.cells import pattern_of
-
-    EngineChoice("limit", cells=cells, tile=tile).checked()
-    if not cells:
-        return None
-    if n is not None:
-        raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
-    return pattern_of([algorithm.program], tile)
 
 
 def _engine(
