@@ -60,15 +60,16 @@ def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -
     assert isinstance(done.algorithm, GraphAlgorithm)
     graph = done.algorithm.topology
     found = {str(node): own for node, own in results(done).items()}
-    lines = [f"{name} = {value}" for name, value in done.outputs.items()]
-    lines += table(found)
+    whole = [f"{name} = {value}" for name, value in done.outputs.items()]
+    rows = table(found)
     about = f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
     more: dict[str, object] = {
         "given": list(inputs),
         "graph": {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed},
         "nodes": found,
     }
-    return report(done, 0, "\n".join(lines), "\n".join(lines[1:]), as_json, quiet, about, **(more if as_json else {}))
+    lines, bare = "\n".join([*whole, *rows]), "\n".join([*whole, *rows[1:]])
+    return report(done, 0, lines, bare, as_json, quiet, about, **(more if as_json else {}))
 
 
 def table(found: dict[str, dict[str, Any]]) -> list[str]:
