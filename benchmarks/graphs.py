@@ -195,10 +195,9 @@ def speed(program: NodeProgram, cells: Any, sizes: list[int]) -> None:
                 continue
             wanted = wanted or done.nodes
             rate = nodes * done.steps / min(times)
-            say(
-                what="speed", engine=name, nodes=nodes, templates=algorithm.program.templates, wiring_s=round(build, 3),
-                steps=done.steps, seconds=round(min(times), 4), node_steps_per_s=f"{rate:.3g}", same=done.nodes == wanted,
-            )  # fmt: skip
+            sizes_of = {"nodes": nodes, "templates": algorithm.program.templates, "wiring_s": round(build, 3)}
+            took = {"steps": done.steps, "seconds": round(min(times), 4), "node_steps_per_s": f"{rate:.3g}"}
+            say(what="speed", engine=name, **sizes_of, **took, same=done.nodes == wanted)
 
 
 def main() -> None:
@@ -217,7 +216,8 @@ def main() -> None:
     say(
         what="network", programs=len(known), kinds=len(pattern.kinds), examples=pattern.program.templates,
         local_states=pattern.local_states, proved=cells.proved, width=cells.network.shape.width, seeds=cells.seeds,
-        bytes=cells.network.bytes, margin=round(float(cells.tables.margin), 3), seconds=round(time.perf_counter() - begin, 2),
+        bytes=cells.network.bytes, margin=round(float(cells.tables.margin), 3),
+        seconds=round(time.perf_counter() - begin, 2),
     )  # fmt: skip
     for name in CASES:
         if name in known:
