@@ -1,9 +1,11 @@
 """How wide a network of cells must be: the smallest width at which ten of ten seeds are right in every local state.
 
     python -m benchmarks.cells [--out FILE] [--picture FILE.svg] [--workers 2]
+    python -m benchmarks.cells --large --device cuda [--limit SECONDS] [--out FILE]
 
 For tiles of addition and multiplication, for machine V, and beside them the networks of whole states. Prints one JSON
-line a pattern, and with --picture draws width against local states from them.
+line a pattern, and with --picture draws width against local states from them. With --large only the tiles whose local
+states are too many for that: one line a width, trained and proved on the device.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cells_large import LARGE, SEEDS, measure_large
 from bitwright import Program, addition, multiplication
 from bitwright.app.cells import pattern_of, train_on_pattern
 from bitwright.app.whole import whole_network
@@ -25,7 +28,6 @@ from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.threads import linear_algebra_threads
 
-SEEDS = range(10)
 WIDTHS = [32 << power for power in range(11)]
 
 
@@ -71,10 +73,9 @@ def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
 def measure(pool: ProcessPoolExecutor) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     for name, (programs, tile) in patterns().items():
-        pattern = pattern_of(programs, tile)
-        if pattern.local_states > 1 << 20:
-            print(json.dumps({"pattern": name, "local_states": pattern.local_states, "skipped": True}), flush=True)
+        if name in LARGE:
             continue
+        pattern = pattern_of(programs, tile)
         for width in WIDTHS:
             found = list(pool.map(one_seed, [(name, width, seed) for seed in SEEDS]))
             exact = sum(right for right, *_ in found)
@@ -117,7 +118,7 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         ("addition", "o", "#1f77b4"), ("multiplication", "s", "#d95f02"),
         ("machine V", "^", "#444444"), ("whole state", "x", "#7570b3"),
     ):  # fmt: skip
-        own = [line for line in lines if line["pattern"].startswith(word)]
+        own = [line for line in lines if line["pattern"].startswith(word) and line.get("exact", 10) == 10]
         axes.plot(
             [line["local_states"] for line in own], [line["width"] for line in own],
             marker=marker, color=colour, label=word, linestyle=":" if word == "whole state" else "-",
@@ -134,20 +135,46 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def large(given: argparse.Namespace) -> list[dict[str, Any]]:
+    """The large patterns, or the one that was asked for; what is measured is written at once."""
+    widths = {given.pattern: LARGE.get(given.pattern, WIDTHS)} if given.pattern else LARGE
+    if given.widths:
+        widths = {name: [int(width) for width in given.widths.split(",")] for name in widths}
+    known, lines = patterns(), []
+    chosen = {name: pattern_of(*known[name]) for name in widths}
+    for line in measure_large(chosen, widths, given.device, given.limit):
+        lines.append(line)
+        write(lines, given.out)
+    return lines
+
+
+def write(lines: list[dict[str, Any]], path: Path | None) -> None:
+    if path is not None:
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="also write the lines to this file")
     parser.add_argument("--lines", type=Path, help="draw from this file instead of measuring")
     parser.add_argument("--picture", type=Path, help="draw width against local states")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--large", action="store_true", help="only tiles with more than 2^20 local states")
+    parser.add_argument("--device", default="cpu", help="with --large: where networks are trained and proved")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="with --large: begin no seed that takes longer")
+    parser.add_argument("--pattern", choices=patterns(), metavar="NAME", help="with --large: this one, of any size")
+    parser.add_argument("--widths", metavar="W,W", help="with --large: instead of its own list")
     given = parser.parse_args()
+    if not given.large and (given.device != "cpu" or given.limit or given.pattern or given.widths):
+        parser.error("--device, --limit, --pattern and --widths go with --large")
     if given.lines:
         lines = [json.loads(line) for line in given.lines.read_text().splitlines()]
+    elif given.large:
+        lines = large(given)
     else:
         with ProcessPoolExecutor(given.workers) as pool:
             lines = measure(pool)
-    if given.out:
-        given.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write(lines, given.out)
     if given.picture:
         draw(lines, given.picture)
 

@@ -79,7 +79,7 @@ class Rules:
             on, templates = self.set_of(compress(names, map(int, values))), self.blocks[names]
             need({*values} <= {"0", "1"} and on not in templates, "two templates match the same")
             templates[on] = len(self.writes)
-            self.writes.append(self.set_of(line[line.index("write") + 1 :]))
+            self.writes.append(self.set_of(name for name in line[line.index("write") + 1 :] if name != "nothing"))
         self.tables = [(self.set_of(block), templates) for block, templates in self.blocks.items() if templates]
         self.writers = [sum(bits >> i & 1 for bits in self.writes) for i in range(len(self.names))]
         self.inputs = [name for line in of["input"] for name in line[: line.index("=") : -1]]  # the lowest bit first

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells as TrainedCells
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
+    from bitwright.app.graphs import with_results as with_results
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
     from bitwright.app.public import certify_network as certify_network
@@ -50,13 +51,16 @@ if TYPE_CHECKING:
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
+    from bitwright.program import NodeProgram as NodeProgram
     from bitwright.program import Program as Program
+    from bitwright.program import Topology as Topology
     from bitwright.program import Word as Word
     from bitwright.program import grid as grid
     from bitwright.program import index_grid as index_grid
     from bitwright.program import index_range as index_range
     from bitwright.program import load as load
     from bitwright.program import parse as parse
+    from bitwright.program import parse_node_program as parse_node_program
     from bitwright.program import span as span
     from bitwright.program import word as word
     from bitwright.program import word_of as word_of
@@ -79,6 +83,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.algorithms": "addition multiplication permutation",
         "bitwright.app.cells": "TrainedCells",
         "bitwright.app.engines": "EngineChoice choose_engine",
+        "bitwright.app.graphs": "with_results",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify certify_network ensemble_sizes load_network quantize run "
         "run_batch train train_cells validate",
@@ -92,8 +97,8 @@ _names, __getattr__ = lazy_names(
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network save_network",
-        "bitwright.program": "FIXED_POINT Algorithm Builder Program Word grid index_grid index_range load parse span "
-        "word word_of",
+        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
+        "index_range load parse parse_node_program span word word_of",
         "bitwright.program.trace": "Trace",
         "bitwright.running.run": "BatchRun Run",
         "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "

@@ -9,7 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, InputError, Program, addition, certify, ensemble_sizes, multiplication, parse
+from bitwright import (
+    Algorithm,
+    InputError,
+    Program,
+    addition,
+    certify,
+    ensemble_sizes,
+    multiplication,
+    parse,
+    run_batch,
+)
 from bitwright.app.cells import as_algorithm, pattern_of
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate import Certificate
@@ -123,3 +133,20 @@ def test_what_does_not_go_with_cells() -> None:
             ask(addition(4), tile=2)
         with pytest.raises(InputError, match="tile is a whole number from 1 to 16, got 99"):
             ask(addition(4), cells=True, tile=99)
+
+
+def test_kinds_without_ports_leave_nothing_to_decide() -> None:
+    """A template may write nothing; a cell of such templates alone is one of the kinds, and never wrong."""
+    program = Program.from_tables(["x", "y"], [["x"], ["y"]], [(0, 1, ["x", "y"]), (1, 1, None)])
+    pattern = pattern_of([program])
+    assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
+    assert certify(program, "sign", cells=True).certified
+    assert ensemble_sizes(program, cells=True)["kinds"] == 2
+    states = np.array([[True, False], [False, True], [True, True]])
+    for name in ("limit", "kernel", "sampled"):
+        done = run_batch(program, states, engine=name, cells=True, limit=1)
+        assert done.states.tolist() == [[True, True], [False, False], [True, True]]
+    idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
+    assert not run_batch(idle, states[:, :1], engine="limit", cells=True, limit=1).states.any()
+    with pytest.raises(InputError, match="no cell of this program writes anything"):
+        certify(idle, cells=True)

@@ -71,6 +71,28 @@ def test_a_proof_for_every_size(multiplier: Path, capsys: Captured, tmp_path: Pa
     assert found["kinds"] >= 5
 
 
+def has_cuda() -> bool:
+    return bool(pytest.importorskip("torch").cuda.is_available())
+
+
+def test_a_device_that_is_not_there_is_named(multiplier: Path, capsys: Captured) -> None:
+    if has_cuda():
+        pytest.skip("there is a CUDA device here")
+    code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--device", "cuda")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].endswith("this machine has no CUDA device that PyTorch can use; use --device cpu")
+
+
+@pytest.mark.gpu
+def test_the_same_proof_on_a_gpu(multiplier: Path, capsys: Captured) -> None:
+    if not has_cuda():
+        pytest.skip("needs a CUDA device")
+    asked = ("certify", "multiplication", "--cells", "--network", multiplier, "--json", "--device")
+    (code, cpu, _), (again, cuda, _) = call(capsys, *asked, "cpu"), call(capsys, *asked, "cuda")
+    assert code == again == 0
+    assert {**json.loads(cpu), "seconds": 0} == {**json.loads(cuda), "seconds": 0}
+
+
 def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path: Path) -> None:
     """Two bits a weight are too few for tiles of four; training says so, and the proof does."""
     file = tmp_path / "bad.safetensors"

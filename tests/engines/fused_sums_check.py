@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import torch
 from whole import choices, indicator, odd_program, trained, whole, with_weights
 
-from bitwright import Algorithm, addition, parse
+from bitwright import Algorithm, addition, multiplication, parse
+from bitwright.app.cells import as_algorithm, pattern_of
+from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.judges import IntegerJudge, Truth
+from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.fused import FusedSums
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
@@ -28,31 +32,42 @@ def large() -> tuple[Algorithm, IntegerNetwork]:
     return algorithm, with_weights(network, first=first)
 
 
-def check(algorithm: Algorithm, network: IntegerNetwork, most: int = 300) -> dict[str, object]:
+def one_kind() -> tuple[Algorithm, IntegerNetwork, slice]:
+    """The kind with most ports of the cells of multiplication, and its ports."""
+    pattern = pattern_of([multiplication(6).program])
+    kind = max(range(len(pattern.kinds)), key=lambda kind: len(pattern.kinds[kind].ports))
+    network, alone = network_of_kind(whole(pattern.program, 96), pattern, kind)
+    return as_algorithm(alone), network, alone.port_bits(0)
+
+
+def check(algorithm: Algorithm, network: IntegerNetwork, own: slice = ALL, most: int = 300) -> dict[str, object]:
     program = algorithm.program
     if program.templates == 20:
         chosen = [tuple(range(20)), tuple(range(16)), tuple(range(17)), (), (3,)] * 10
     else:
         chosen = list(choices(program))[:most]
     matched = indicator(program, chosen)
-    bounds = Bounds.of(network, program)
-    fused = FusedSums(network, bounds, torch.device("cpu"))
+    bounds, bits = Bounds.of(network, program), len(range(program.bits)[own])
+    fused = FusedSums(replace(network, last=network.last[own]), bounds, torch.device("cpu"))
     given = torch.zeros((len(matched), fused.inputs), dtype=torch.uint8)
     given[:, : program.templates] = torch.from_numpy(matched)
-    wanted = ExactSums(network, program).products(matched)
+    wanted = ExactSums(network, program).products(matched)[:, own]
     sums = fused(given).numpy()
     n = given.sum(dim=1)
     truth = torch.zeros((len(matched), fused.columns), dtype=torch.uint8)
-    truth[:, : program.bits] = torch.from_numpy(Truth(program)(matched))
+    truth[:, :bits] = torch.from_numpy(Truth(program)(matched)[:, own])
     table = np.full((len(network.thresholds) + 1, fused.columns), bounds.sums + bounds.thresholds, dtype=np.int32)
-    table[1:, : program.bits] = network.thresholds[:, columns_of(network, program)]
+    table[1:, :bits] = network.thresholds[:, columns_of(network, program)[own]]
     distances = fused.distances(given, n, truth, torch.from_numpy(table)).numpy()
-    some = n.numpy() > 0
+    some, digits = n.numpy() > 0, fused.plan[1]
+    fused.restart()
+    fused(torch.zeros_like(given[:1]))
     return {
         "states": len(matched),
         "sums differ": int((sums != wanted).sum()),
-        "distances differ": int((distances != IntegerJudge(program, network)(matched).distance)[some].sum()),
-        "digits": fused.plan[1],
+        "distances differ": int((distances != IntegerJudge(program, network)(matched, own).distance)[some].sum()),
+        "digits": digits,
+        "digits after a restart": fused.plan[1],
         "largest": int(bounds.hidden.max()),
     }
 
@@ -64,6 +79,7 @@ if __name__ == "__main__":
                 "addition": check(addition(3), trained()),
                 "odd": check(odd_program(), whole(odd_program().program, 96)),
                 "large": check(*large()),
+                "cells": check(*one_kind()),
             }
         )
     )

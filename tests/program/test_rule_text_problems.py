@@ -22,7 +22,7 @@ UNREADABLE = {
     "¦) when f=1 write g": "unknown statement ')'",
     "when g=1 write f ¦;": "unexpected character ';'",
     "when g=1 write f ¦\\": "unexpected character '\\\\'",
-    "steps 3¦.5": "unexpected character '.'",
+    "steps 3¦.5": "expected the end of the line, found '.'",
     "steps ¦é": "unexpected character 'é'",
     "steps ¦\x00 3": "unexpected character '?'",
     "steps ¦²": "unexpected character '²'",

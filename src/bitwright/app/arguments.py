@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from bitwright.program.pattern import Pattern
 
 
-def check_named(algorithm: Algorithm, inputs: object) -> None:
+def check_named(what: object, inputs: object) -> None:
     """Inputs are a dictionary, if they are given at all."""
     if not isinstance(inputs, Mapping | None):
-        form = ", ".join(f"'{word.name}': NUMBER" for word in algorithm.inputs[:3])
+        names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
+        form = ", ".join(f"'{name}': NUMBER" for name in names)
         raise InputError(
             f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )

@@ -13,7 +13,7 @@ from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
-from bitwright.program import Algorithm, Program
+from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.running import run as running
 from bitwright.running.observers import Progress, Watch
 from bitwright.running.run import BatchRun, Run
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    what: Algorithm | Program,
-    inputs: Mapping[str, int] | None = None,
+    what: Algorithm | Program | NodeProgram,
+    inputs: Mapping[str, Any] | None = None,
     *,
+    graph: Any = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     limit: int | None = None,
@@ -51,12 +52,28 @@ def run(
     1202
     >>> run(addition(4), {"p": 7, "q": 8}, engine="limit", rounding="sign").value
     15
+
+    A node program runs on a `graph`: one of networkx, a file, or a shape such as "torus:20x30". Its inputs are given by
+    node; `nodes` of the run has what they put out.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> run(flood, graph="path:3", source="1", limit=1).nodes["2"]
+    {'x': 1}
     """
-    algorithm = as_algorithm(what)
-    check_named(algorithm, inputs)
+    check_named(what, inputs)
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
-    chosen = _engine(algorithm, engine, network, settings)
     given = {**(inputs or {}), **values}
+    if isinstance(what, NodeProgram):
+        from bitwright.app.graphs import on_graph
+
+        if graph is None:
+            raise InputError(f"{what.name} is a node program; give the graph that it is to run on, graph=...")
+        what, given = on_graph(what, graph, given), {}
+    elif graph is not None:
+        raise InputError("only a node program runs on a graph; leave out graph")
+    algorithm = as_algorithm(what)
+    chosen = _engine(algorithm, engine, network, settings)
     return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=progress, watch=watch)
 
 
@@ -354,6 +371,8 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
         return what
     if isinstance(what, Program):
         return Algorithm("program", what)
+    if isinstance(what, NodeProgram):
+        raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
 
 

@@ -54,7 +54,8 @@ def _program_of(bits: list[str], examples: list[str]) -> Program | None:
         tests = [test.rpartition("=") for test in when.split()]
         names = tuple(name for name, _, _ in tests)
         configuration = [int(value == "1") for _, _, value in tests]
-        templates.append((blocks.setdefault(names, len(blocks)), configuration, write.split()))
+        writes = None if write == "nothing" else write.split()
+        templates.append((blocks.setdefault(names, len(blocks)), configuration, writes))
     looked_at = {name for names in blocks for name in names}
     rest = [[name] for name in bits if name not in looked_at]
     try:

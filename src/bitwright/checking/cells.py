@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from bitwright.checking.certificate import Certificate, Progress, certify
+from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.pattern import Pattern
 from bitwright.theory.ensemble import EnsembleSize, Scope, calibrated_size, check_delta, sign_size
@@ -26,7 +27,7 @@ def certify_cells(
     """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
-    found = [certify(pattern.alone(kind), rounding, None, K, progress) for kind in range(len(pattern.kinds))]
+    found = [certify(pattern.alone(kind), rounding, None, K, progress) for kind in _deciding(pattern)]
     worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
     crowded = max(found, key=lambda one: one.writers_max)
     needed = max([program.templates, *(one.examples_needed for one in found)])
@@ -49,6 +50,14 @@ def certify_cells(
     )
 
 
+def _deciding(pattern: Pattern) -> list[int]:
+    """The kinds that have ports: of others there is nothing to decide."""
+    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
+    if not found:
+        raise InputError("no cell of this program writes anything, so there is nothing to decide")
+    return found
+
+
 def _proposal(padding: int) -> str:
     return f"add --padding {padding}; or use calibrated rounding, which needs none"
 
@@ -61,7 +70,7 @@ def cell_sizes(
     Each kind has an equal share of delta; what is asked of the kind that needs the most is enough for all.
     """
     check_delta(delta)
-    kinds, K = range(len(pattern.kinds)), pattern.program.templates + (padding or 0)
+    kinds, K = _deciding(pattern), pattern.program.templates + (padding or 0)
     within, share = cells_range(pattern), delta / len(kinds)
     alone = [pattern.alone(kind) for kind in kinds]
 
@@ -79,7 +88,7 @@ def cell_sizes(
         "sign": largest(lambda program: sign_size(program, share, scope, examples=K)),
         "sign_tight": largest(lambda program: sign_size(program, share, scope, printed=False, examples=K)),
         "calibrated": largest(lambda program: calibrated_size(program, share, scope, examples=K)),
-        "kinds": len(kinds),
+        "kinds": len(pattern.kinds),
         "local_states": pattern.local_states,
         "program_id": pattern.program.id,
     }

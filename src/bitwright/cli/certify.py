@@ -40,7 +40,7 @@ def network_proof_options(function: Any) -> Any:
             help="Prove the pattern of the cells, for every size; the default for their networks.",
         ),
         click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
-        click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda."),
+        click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda, in any domain."),
         click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
         workers_option,
         click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),

@@ -74,6 +74,21 @@ order_option = _together(
 )
 
 
+graph_options = _together(
+    click.option(
+        "--graph",
+        metavar="FILE|SHAPE",
+        help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
+    ),
+    click.option(
+        "--values",
+        type=click.Path(path_type=Path),
+        help="For node programs: a table (.csv); its first column names nodes, the others are inputs.",
+    ),
+    click.option("--directed", is_flag=True, help="For node programs: the edges of an edge list point."),
+)
+
+
 def algorithm_argument(function: Any) -> Any:
     """FILE or NAME with --bits, --order and --machine: the argument `algorithm` is what they stand for."""
 

@@ -3,10 +3,12 @@
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.builder import Builder, word_of
 from bitwright.program.families import Families
+from bitwright.program.graph.node_program import GraphAlgorithm, NodeProgram
+from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import Field, Layout
 from bitwright.program.program import Program
 from bitwright.program.references import Bits, Condition, Ref, index_grid, index_range
-from bitwright.program.text import parse
+from bitwright.program.text import parse, parse_node_program
 from bitwright.program.text.files import load
 from bitwright.program.trace import Trace
 
@@ -21,9 +23,12 @@ __all__ = [
     "Condition",
     "Families",
     "Field",
+    "GraphAlgorithm",
     "Layout",
+    "NodeProgram",
     "Program",
     "Ref",
+    "Topology",
     "Trace",
     "Word",
     "grid",
@@ -31,6 +36,7 @@ __all__ = [
     "index_range",
     "load",
     "parse",
+    "parse_node_program",
     "span",
     "word",
     "word_of",

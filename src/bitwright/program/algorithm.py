@@ -69,7 +69,9 @@ class Algorithm(Shown):
         if self.halt is None and self.steps is None:
             object.__setattr__(self, "halt", FIXED_POINT)
         object.__setattr__(self, "start", tuple(sorted(set(self.start))))
-        if not self.outputs:
+        if (
+            not self.outputs and self.program.wired is None
+        ):  # on a graph nodes have outputs, and the graph may have none
             fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
             object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
         for what, words in (("input", self.inputs), ("output", self.outputs)):

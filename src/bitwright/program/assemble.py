@@ -55,6 +55,7 @@ class RuleFamily:
     values: IntArray  # 0 or 1 for each pick of `when`
     write: Picks
     origin: WrittenAt | WrittenOut
+    silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
 
 
 def assemble(
@@ -276,8 +277,10 @@ def _arrange_templates(
     def named(row: int) -> list[str]:
         return [name for name, _ in conditions(row)]
 
-    for what, used in (("names no bit", rows), ("writes no bit", write_rows)):
-        complain(_absent(used, count), lambda _, what=what: f"this rule {what}")  # type: ignore[misc]
+    silent = _joined([np.broadcast_to(family.silent, family.count).astype(np.int64) for family in families]) > 0
+    complain(_absent(rows, count), lambda _: "this rule names no bit")
+    without = _absent(write_rows, count)
+    complain(without[~silent[without]], lambda _: "this rule writes no bit")
 
     home = np.full(count, -1, dtype=np.int64)
     home[rows[::-1]] = blocks.block_of[bits[::-1]]  # the block of the first bit that each row names

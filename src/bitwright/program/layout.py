@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _STATEMENTS = "let bits block when input output start steps halt matches examples"
-KEYWORDS = frozenset(f"{_STATEMENTS} write for in if and at fixed point signed".split())
+KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point signed".split())
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Pattern:
     def _side_by_side(self, kinds: Iterable[int]) -> Program:
         names: list[str] = []
         blocks: list[list[str]] = []
-        templates: list[tuple[int, int, list[str]]] = []
+        templates: list[tuple[int, int, list[str] | None]] = []
         for place in kinds:
             number, kind = place + 1, self.kinds[place]
             ports = [f"kind{number}_port[{port}]" for port in range(1, len(kind.ports) + 1)]
@@ -62,7 +62,7 @@ class Pattern:
                 blocks.append(own)
                 for configuration in configurations:
                     writes = [port for port, of in zip(ports, kind.ports, strict=True) if local in of]
-                    templates.append((len(blocks) - 1, configuration, writes))
+                    templates.append((len(blocks) - 1, configuration, writes or None))
                     local += 1
             names += ports
             blocks += [[port] for port in ports]
@@ -140,13 +140,14 @@ def _read_kind(members: Sequence[tuple[bool, re.Match[str]]], texts: Sequence[st
     for number, text in enumerate(texts):
         when, _, write = text.removeprefix("when ").partition(" write ")
         tests = [_BLOCK_BIT.fullmatch(test.rpartition("=")[0]) for test in when.split()]
-        if any(test is None for test in tests) or any(bit not in ports for bit in write.split()):
+        written = [] if write == "nothing" else write.split()
+        if any(test is None for test in tests) or any(bit not in ports for bit in written):
             return None
         place = int(tests[0][2])  # type: ignore[index]
         if place not in configs:
             return None
         configs[place].append(sum((test[-1] == "1") << at for at, test in enumerate(when.split())))
-        for bit in write.split():
+        for bit in written:
             ports[bit].append(number)
     blocks = tuple((sizes[place], tuple(configs[place])) for place in sorted(sizes))
     return Kind(blocks, tuple(sorted(tuple(own) for own in ports.values())))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,12 @@ _DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it
 def _frozen(array: IntArray) -> IntArray:
     array.flags.writeable = False
     return array
+
+
+class Wired(Protocol):
+    """What knows the kinds of a program's cells better than its templates show."""
+
+    def kinds(self, program: Program) -> CellKinds: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +63,7 @@ class Program(Shown):
     rule_families: Families  # the same for templates
     array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
     grouped: Cells | None = None  # blocks in cells, where they were grouped; like families it is not part of the id
+    wired: Wired | None = None  # where it was made from a node program and a graph: what knows the kinds of its cells
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -66,7 +74,7 @@ class Program(Shown):
         cls,
         bits: Layout | Sequence[str],
         blocks: Sequence[Sequence[str | int]],
-        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int]]],
+        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int] | None]],
         block_families: Sequence[str] | None = None,
         rule_families: Sequence[str] | None = None,
     ) -> Program:
@@ -74,7 +82,8 @@ class Program(Shown):
         writes).
 
         Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
-        the value of the j-th bit that the block lists, or the list of these values. Families may be given by a name for
+        the value of the j-th bit that the block lists, or the list of these values. A template that is to write nothing
+        has None for its writes. Families may be given by a name for
         each block and each template; otherwise each is a family of its own. Raises ProgramError with every problem.
 
         >>> Program.from_tables(
@@ -150,7 +159,7 @@ class Program(Shown):
     @cached_property
     def kinds(self) -> CellKinds:
         """The kinds of its cells, and how their ports are wired."""
-        return cell_kinds(self, self.cells)
+        return cell_kinds(self, self.cells) if self.wired is None else self.wired.kinds(self)
 
     # Matching, Eq. (5).
 
@@ -247,7 +256,7 @@ class Program(Shown):
             when = " ".join(
                 f"{name}={config >> place & 1}" for place, name in enumerate(owned[starts[block] : starts[block + 1]])
             )
-            yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]])}"
+            yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
 
     def block_names(self, block: int) -> list[str]:
         """The names of a block's bits.
@@ -286,7 +295,7 @@ class Program(Shown):
         config = int(self.template_config[template])
         names = self.block_names(int(self.template_block[template]))
         when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
-        return f"when {when} write {' '.join(self.layout.name_of(bit) for bit in self.writes(template).tolist())}"
+        return f"when {when} write {' '.join(map(self.layout.name_of, self.writes(template).tolist())) or 'nothing'}"
 
     # Equality is by content; the way it was written does not count.
 

@@ -17,7 +17,7 @@ from bitwright.program.program import Program
 
 Bit = str | int  # a name such as `p[3]`, or a number from 0
 Configuration = int | Sequence[int]  # a number, or 0 and 1 for each bit of the block in the order given there
-Template = tuple[int, Configuration, Sequence[Bit]]
+Template = tuple[int, Configuration, Sequence[Bit] | None]
 
 _INDEXED = re.compile(rf"({NAME.pattern})(?:\[([0-9]{{1,9}}(?:,[0-9]{{1,9}})*)\])?")
 
@@ -34,7 +34,7 @@ def program_from_tables(
     find = _finder(layout)
     members = [[find(bit, f"block {number}") for bit in block] for number, block in enumerate(blocks)]
     tests: list[list[tuple[int, int]]] = []
-    writes: list[list[int]] = []
+    writes: list[list[int] | None] = []
     for number, template in enumerate(templates):
         what = f"template {number}"
         if len(template) != 3:
@@ -43,15 +43,17 @@ def program_from_tables(
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or not 0 <= block < len(members):
             raise InputError(f"{what} is of block {block!r}, but blocks have the numbers 0 to {len(members) - 1}")
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
-        writes.append([find(bit, what) for bit in written])
+        writes.append(None if written is None else [find(bit, what) for bit in written])
 
     def block_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> BlockFamily:
         return BlockFamily(len(chosen), _picks([members[number] for number in chosen]), origin)
 
     def rule_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> RuleFamily:
+        write = _picks([writes[number] or [] for number in chosen])
+        silent = np.array([writes[number] is None for number in chosen])
         when = _picks([[bit for bit, _ in tests[number]] for number in chosen])
         values = np.array([value for number in chosen for _, value in tests[number]], dtype=np.int64)
-        return RuleFamily(len(chosen), when, values, _picks([writes[number] for number in chosen]), origin)
+        return RuleFamily(len(chosen), when, values, write, origin, silent)
 
     return assemble(
         layout,

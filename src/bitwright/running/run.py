@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
@@ -65,6 +65,23 @@ class Run(Shown):
         if len(self.outputs) != 1:
             raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
         return next(iter(self.outputs.values()))
+
+    @property
+    def nodes(self) -> dict[Hashable, dict[str, int | None]]:
+        """What each node of a graph puts out, by output; None where it has no value.
+
+        >>> from bitwright import parse_node_program, run
+        >>> from bitwright.program import Topology
+        >>> lines = ["bits x", "block x", "when x=1 write x far.x", "input source = x"]
+        >>> flood = parse_node_program(chr(10).join(lines))
+        >>> run(flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])})).nodes
+        {0: {'x': 1}, 1: {'x': 1}, 2: {'x': 0}}
+        """
+        if not isinstance(self.algorithm, GraphAlgorithm):
+            raise InputError(f"{self.algorithm.name} does not run on a graph; use outputs")
+        read = self.algorithm.read_places(self.state)
+        rows = zip(*read.values(), strict=True) if read else ([] for _ in self.algorithm.names)
+        return {name: dict(zip(read, row, strict=True)) for name, row in zip(self.algorithm.names, rows, strict=True)}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import environment
 from waiting import wait_until
 from whole import choices, odd_program, rules_by_hand, step_by_hand, sums_by_hand, trained, whole, with_weights
 
@@ -311,10 +312,9 @@ print(prove(InSmallParts(addition(3), trained(width=24)), progress=look, file=Pa
 
 
 def start(file: Path, how: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     return subprocess.Popen(
         [sys.executable, "-c", SLOW, str(file), how],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         undecided=found.undecided,
         by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
         distance=None if nearest is None else nearest[0],
-        margin=_margin(network, {n: distance for n, (distance, _) in at_stake.items()}),
+        margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1]),
         counterexample=None if first is None else look_at(task, first[1]),
         arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
@@ -186,8 +186,9 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
     )
 
 
-def _margin(network: AnyNetwork, distances: dict[int, int | float]) -> float | None:
-    """The smallest distance in the units of calibrated rounding."""
+def margin_of(network: AnyNetwork, found: Findings) -> float | None:
+    """The smallest distance in the units of calibrated rounding; None where no state matches anything."""
+    distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
     if not distances:
         return None
     if not isinstance(network, IntegerNetwork):

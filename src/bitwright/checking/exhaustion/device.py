@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
+from bitwright.checking.exhaustion.device_judge import MOST_STATES, DeviceJudge
+from bitwright.checking.exhaustion.device_tables import LowTables
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
-from bitwright.checking.exhaustion.findings import Findings, Nearest
+from bitwright.checking.exhaustion.findings import Findings
+from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
-from bitwright.errors import BitwrightError, InputError
+from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import check_belongs
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion.task import ProofTask
 
-_TILE = 1 << 20  # states at a time, at most
 _LEAST = 1 << 10
-_COMPARED = 64  # states of a tile that are judged a second time
 
 
 class DeviceProver:
     """Goes through parts of a task's domain on a device; keeps to the memory that is free."""
 
-    def __init__(self, task: ProofTask, most: int = _TILE, least: int = _LEAST) -> None:
-        if not isinstance(task.network, IntegerNetwork):
-            raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
-        if isinstance(task.domain, CellsDomain):
-            raise InputError("the local states of cells are few, and proved on the CPU; leave out --device")
-        self._domain, self._program = task.domain, task.algorithm.program
-        self._decide = DeviceDecisions(self._program, task.network, task.device)
-        self._judge = _DeviceJudge(self._decide)
+    def __init__(self, task: ProofTask, most: int = MOST_STATES, least: int = _LEAST) -> None:
+        self._walks = _walks_of(task)
         self._most, self._least = most, least
-        self._tables: _LowTables | None = None
 
     def prove(self, first: int, last: int) -> Findings:
         """One part; where memory runs out, in smaller pieces."""
@@ -45,7 +37,8 @@ class DeviceProver:
                 with torch.inference_mode():
                     return self._go(first, last)
             except torch.OutOfMemoryError:
-                self._tables = None
+                for walk in self._walks:
+                    walk.forget()
                 torch.cuda.empty_cache()
                 self._most //= 2
                 if self._most < self._least:
@@ -54,32 +47,95 @@ class DeviceProver:
                     ) from None
 
     def _go(self, first: int, last: int) -> Findings:
-        if isinstance(self._domain, RunsDomain):
-            found = Findings()
-            for at in range(first, last, self._most):
-                found = found + self._runs(self._domain, at, min(at + self._most, last))
-            return found
-        return self._states(self._domain, first, last)
+        found = Findings()
+        for walk in self._walks:
+            if first < walk.end and walk.begin < last:
+                found = found + walk.go(max(first, walk.begin), min(last, walk.end), self._most)
+                walk.judge.check()
+        return found
 
-    def _states(self, domain: StatesDomain, first: int, last: int) -> Findings:
-        """States whose higher digits are the same differ in a table that is made once."""
+
+class _Walk(Protocol):
+    """Some of a domain's numbers, from `begin` to before `end`, and how their states are gone through."""
+
+    begin: int
+    end: int
+    judge: DeviceJudge
+
+    def go(self, first: int, last: int, most: int) -> Findings:
+        """Judges the states of these numbers, at most so many at a time."""
+
+    def forget(self) -> None:
+        """Gives memory back."""
+
+
+def _walks_of(task: ProofTask) -> list[_Walk]:
+    """One for a program's states or runs; one for every kind of cells."""
+    domain, network, program = task.domain, task.network, task.algorithm.program
+    if not isinstance(network, IntegerNetwork):
+        raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
+    check_belongs(network, program)
+    if isinstance(domain, RunsDomain):
+        return [_Runs(domain, DeviceDecisions(program, network, task.device))]
+    if isinstance(domain, StatesDomain):
+        return [_States(0, domain, DeviceDecisions(program, network, task.device))]
+    return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
+
+
+def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _States:
+    """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
+    part, alone = network_of_kind(network, domain.pattern, kind)
+    decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
+    return _States(domain.first[kind], StatesDomain(alone.program), decide)
+
+
+class _States:
+    """The states of a program: those whose higher digits are the same differ in a table that is made once."""
+
+    def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
+        self.begin, self.end, self.judge = begin, begin + domain.size, DeviceJudge(decide)
+        self._domain, self._decide = domain, decide
+        self._tables: LowTables | None = None
+
+    def go(self, first: int, last: int, most: int) -> Findings:
         if self._tables is None:
-            self._tables = _LowTables(domain, self._decide, self._most)
-        low, found = self._tables, Findings()
-        at = first
+            self._tables = LowTables(self._domain, self._decide, most)
+        low, found, at = self._tables, Findings(), first
         while at < last:
-            high, begin = divmod(at, low.size)
+            high, begin = divmod(at - self.begin, low.size)
             end = min(low.size, begin + last - at)
             matched, truth = low.of(high, begin, end)
-            found = found + self._judge.find(matched, truth, at, 0)
+            found = found + self.judge.find(matched, truth, at, 0)
             at += end - begin
         return found
 
-    def _runs(self, domain: RunsDomain, first: int, last: int) -> Findings:
+    def forget(self) -> None:
+        self._tables = None
+        self.judge.forget()
+
+
+class _Runs:
+    """The runs of all inputs, step by step."""
+
+    def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
+        self.begin, self.end, self.judge = 0, domain.size, DeviceJudge(decide)
+        self._domain, self._decide = domain, decide
+
+    def go(self, first: int, last: int, most: int) -> Findings:
+        found = Findings()
+        for at in range(first, last, most):
+            found = found + self._some(at, min(at + most, last))
+        return found
+
+    def forget(self) -> None:
+        self.judge.forget()
+
+    def _some(self, first: int, last: int) -> Findings:
         torch = torch_module()
-        algorithm, found, device = domain.algorithm, Findings(), self._decide.device
-        states = self._decide.tensor_of(domain.starts(first, last))
-        numbers = torch.arange(first, last, device=device)
+        domain, decide = self._domain, self._decide
+        algorithm, found = domain.algorithm, Findings()
+        states: Any = decide.tensor_of(domain.starts(first, last))
+        numbers = torch.arange(first, last, device=decide.device)
         fixed = algorithm.halt == FIXED_POINT
         for step in range(domain.limit + fixed):
             if isinstance(algorithm.halt, int):
@@ -87,9 +143,9 @@ class DeviceProver:
                 states, numbers = states[going], numbers[going]
             if not len(states):
                 return found
-            matched = self._decide.matched(states)
-            following = self._decide.following(matched)
-            found = found + self._judge.find(matched, following, numbers, step)
+            matched = decide.matched(states)
+            following = decide.following(matched)
+            found = found + self.judge.find(matched, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]
@@ -97,82 +153,3 @@ class DeviceProver:
         ended = algorithm.halt is None or (states[:, algorithm.halt].all() if not fixed else not len(states))
         domain.check_ended(bool(ended))
         return found
-
-
-class _DeviceJudge:
-    """Right or wrong, and how far, for a tile of states."""
-
-    def __init__(self, decide: DeviceDecisions) -> None:
-        self._decide = decide
-
-    def find(self, matched: Any, truth: Any, numbers: Any, step: int) -> Findings:
-        """`numbers`: those of the states, or the first of them if they follow each other."""
-        torch = torch_module()
-        n = matched.sum(dim=1)
-        distance = self._decide.distances(matched, n, truth).long()
-        if self._decide.sums.fused:
-            self._compare(distance, matched, n, truth)
-        row = torch.arange(len(n), device=n.device)
-        key = distance * _TILE + row  # the smallest distance, and of equals the first
-        counts = torch.bincount(n)
-        keys = torch.full_like(counts, torch.iinfo(torch.int64).max).scatter_reduce(0, n, key, "amin")
-
-        def place(at: int) -> tuple[int, int]:
-            return (numbers + at if isinstance(numbers, int) else int(numbers[at]), step)
-
-        by_n = {}
-        for matches, (count, found) in enumerate(zip(counts.tolist(), keys.tolist(), strict=True)):
-            if count:
-                at = found % _TILE if matches else int((n == 0).nonzero()[0, 0])
-                by_n[matches] = Nearest(count, found // _TILE if matches else None, place(at))
-        wrong = (distance < 1) & (n > 0)
-        number, first = int(wrong.sum()), None
-        if number:
-            fewest = int(n[wrong].min())
-            first = (fewest, place(int((wrong & (n == fewest)).nonzero()[0, 0])))
-        return Findings(by_n, number, 0, first, None)
-
-    def _compare(self, distance: Any, matched: Any, n: Any, truth: Any) -> None:
-        """A few states of every tile again by plain products: a kernel that a compiler got wrong proves nothing."""
-        rows = torch_module().arange(0, len(n), max(1, len(n) // _COMPARED), device=n.device)
-        again = self._decide.plain_distances(matched[rows], n[rows], truth[rows])
-        if bool(((again != distance[rows]) & (n[rows] > 0)).any()):
-            raise BitwrightError("the device's kernel adds up otherwise than plain products do; use --device cpu")
-
-
-class _LowTables:
-    """What the lowest digits of a state's number choose, for all of their values: matched examples, written bits."""
-
-    def __init__(self, domain: StatesDomain, decide: DeviceDecisions, most: int) -> None:
-        torch = torch_module()
-        value, radix, block, chosen = domain.digits
-        program, device = domain.program, decide.device
-        low = max((m for m in range(len(radix) + 1) if prod(radix[:m].tolist()) <= most), default=0)
-        self.size = prod(radix[:low].tolist())
-        self._value, self._radix, self._block, self._chosen, self._low = value, radix, block, chosen, low
-        self._inputs, self._bits, self._device = decide.sums.inputs, decide.columns, device
-        self._writes, self._writer = (
-            program.write_bits,
-            np.repeat(np.arange(program.templates), np.diff(program.write_start)),
-        )
-        numbers = torch.arange(self.size, device=device)
-        self._matched = torch.zeros((self.size, self._inputs), dtype=torch.uint8, device=device)
-        self._truth = torch.zeros((self.size, self._bits), dtype=torch.bool, device=device)
-        for template in np.flatnonzero(block < low).tolist():
-            of = int(block[template])
-            column = numbers // int(value[of]) % int(radix[of]) == int(chosen[template])
-            self._matched[:, template] = column
-            for bit in program.writes(template).tolist():
-                self._truth[:, bit] |= column
-
-    def of(self, high: int, begin: int, end: int) -> tuple[Any, Any]:
-        """Matched examples and next states, where the digits above the low ones are those of `high`."""
-        torch = torch_module()
-        number, above = high * self.size, self._block >= self._low
-        digits = np.array([number // int(v) % int(r) for v, r in zip(self._value, self._radix, strict=True)])
-        matched = np.zeros(self._inputs, dtype=np.uint8)
-        matched[: len(self._block)] = above & (digits[self._block] == self._chosen)
-        truth = np.zeros(self._bits, dtype=bool)
-        truth[self._writes[matched[self._writer] > 0]] = True
-        rows = torch.from_numpy(matched).to(self._device), torch.from_numpy(truth).to(self._device)
-        return self._matched[begin:end] | rows[0], self._truth[begin:end] | rows[1]

@@ -214,7 +214,8 @@ class CellsDomain:
         return found
 
     @cached_property
-    def _first(self) -> list[int]:
+    def first(self) -> list[int]:
+        """Where the numbers of each kind begin, and where all end."""
         return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
 
     @property
@@ -228,9 +229,9 @@ class CellsDomain:
     def visit(self, first: int, last: int, look: Look) -> None:
         pattern = self.pattern
         for number, kind in enumerate(pattern.kinds):
-            local, begin = LocalStates(kind), self._first[number]
-            for at in range(max(first, begin), min(last, self._first[number + 1]), _TILE):
-                numbers = np.arange(at, min(at + _TILE, last, self._first[number + 1]))
+            local, begin = LocalStates(kind), self.first[number]
+            for at in range(max(first, begin), min(last, self.first[number + 1]), _TILE):
+                numbers = np.arange(at, min(at + _TILE, last, self.first[number + 1]))
                 matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
                 own = slice(*pattern.first_template[number : number + 2])
                 matched[:, own] = local.matched(numbers - begin)

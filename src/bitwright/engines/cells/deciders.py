@@ -65,12 +65,13 @@ class LimitDecider(Decider):
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
         super().__init__(pattern, examples, rounding)
         self._decisions, self._writes = decide(pattern.program, examples, rounding), _writes(pattern)
-        self._column = np.searchsorted(self._decisions.writers, pattern.program.writers)
+        needed = self._decisions.needed if len(self._decisions.writers) else np.ones((self._decisions.n_max + 1, 1))
+        self._needed = needed[:, np.searchsorted(self._decisions.writers, pattern.program.writers)]
         self._weights = weights(np.arange(self._decisions.n_max + 1), examples)
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         matches, writers = matched @ self._writes, self.pattern.program.writers
-        bits = matches >= self._decisions.needed[n][:, self._column]
+        bits = matches >= self._needed[n]
         if self.rounding == "calibrated":  # zhat is a whole number
             return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
         means = self._weights.unmatched[n][:, None] * writers + self._weights.gap[n][:, None] * matches

@@ -7,6 +7,7 @@ template for all bits off, the idle cells of such a state would match too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.network import check_finite, check_networks, limit_of
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
-from bitwright.networks.integer import columns_of, decide_bits
+from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
@@ -105,3 +106,24 @@ class Averaged(Decider):
             total = sum((network(inputs).astype(np.float64) for network in self._networks), np.zeros(1))
         check_finite(bool(np.isfinite(total).all()))
         return self.round(np.asarray(total / len(self._networks)), n)
+
+
+def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:
+    """What a pattern's network is to the cells of one kind: the examples, bits and thresholds of the pattern of this
+    kind alone. It gives the same sums there, and knows that other cells bring nothing.
+    """
+    alone = Pattern((pattern.kinds[kind],))
+    program, ports = alone.program, pattern.port_bits(kind)
+    examples = slice(*pattern.first_template[kind : kind + 2])
+    bits = slice(ports.stop - program.bits, ports.stop)
+    writers = writer_numbers(program)
+    columns = np.searchsorted(np.array(network.writers), np.array(writers))
+    part = replace(
+        network,
+        first=network.first[:, examples],
+        last=network.last[bits],
+        thresholds=network.thresholds[: most_matches(program), columns],
+        writers=writers,
+        origin=replace(network.origin, program_id=program.id),
+    )
+    return part, alone

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,7 +24,9 @@ from bitwright.theory.rounding import Rounding
 
 _ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
 _TRIED = 512  # random matches on which a kernel must agree with plain products before it is used
+_TRIED_AT_ONCE = 128
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
+_ALL = slice(None)
 
 
 class DeviceSums:
@@ -30,11 +34,15 @@ class DeviceSums:
 
     What a compiler makes of the kernel is not taken on trust: it is used only if it gives the sums of the plain
     products for some random matches, and those who prove something compare a few states of every tile again.
+    `own` are the bits whose sums are wanted.
     """
 
-    def __init__(self, network: IntegerNetwork, program: Program, device: Any, fused: bool = True) -> None:
+    def __init__(
+        self, network: IntegerNetwork, program: Program, device: Any, fused: bool = True, own: slice = _ALL
+    ) -> None:
         torch = torch_module()
         check_belongs(network, program)
+        network = replace(network, last=network.last[own])
         bounds = checked_bounds(network, program)
         self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
         if self.beyond >= _ROOM:
@@ -49,17 +57,21 @@ class DeviceSums:
             if FusedSums.fits(network, bounds):
                 kernel = FusedSums(network, bounds, device)
                 self._fused = kernel if self.agrees(kernel, kernel.inputs, device) else None
+                kernel.restart()  # states match fewer examples than were tried, so one digit may do for them
         self.inputs = self._examples if self._fused is None else self._fused.inputs  # columns of `matched`
-        self.columns = aligned(program.bits) if self._fused is None else self._fused.columns  # of next states
+        self.columns = aligned(network.shape.outputs) if self._fused is None else self._fused.columns  # of next states
 
     def agrees(self, fast: Callable[[Any], Any], inputs: int, device: Any) -> bool:
-        """Whether another way to add up gives the sums of the plain products, for random matches of every density."""
+        """Whether another way to add up gives the sums of the plain products, for random matches of every density.
+
+        Few matches come first, so that the kernel is tried with hidden values in one digit and in two.
+        """
         torch = torch_module()
         rng = np.random.default_rng(0)
-        chosen = rng.random((_TRIED, self._examples)) < rng.random((_TRIED, 1))
+        chosen = rng.random((_TRIED, self._examples)) < np.sort(rng.random((_TRIED, 1)), axis=0)
         matched = torch.zeros((_TRIED, inputs), dtype=torch.uint8, device=device)
         matched[:, : self._examples] = torch.from_numpy(chosen).to(device)
-        return bool((fast(matched) == self.plain(matched)).all())
+        return all(bool((fast(some) == self.plain(some)).all()) for some in matched.split(_TRIED_AT_ONCE))
 
     @property
     def fused(self) -> bool:
@@ -85,21 +97,31 @@ class DeviceSums:
 
 
 class DeviceDecisions:
-    """Sums, thresholds and the rules' own answer on a device."""
+    """Sums, thresholds and the rules' own answer on a device.
 
-    def __init__(self, program: Program, network: IntegerNetwork, device: str, fused: bool = True) -> None:
+    `own` are the bits that are looked at; where these are not all, there are no states, only what is matched.
+    """
+
+    def __init__(
+        self, program: Program, network: IntegerNetwork, device: str, fused: bool = True, own: slice = _ALL
+    ) -> None:
         torch = torch_module()
-        self.device = check_device(device)
-        self.sums = DeviceSums(network, program, self.device, fused)
-        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
+        self.device, self._program = check_device(device), program
+        self.sums = DeviceSums(network, program, self.device, fused, own)
         self.columns = self.sums.columns  # of next states
-        self._matching = DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
+        self.own = range(program.bits)[own]
+        self._bits = len(self.own)
         table = np.full((len(network.thresholds) + 1, self.columns), self.sums.beyond, dtype=np.int64)
-        table[1:, : program.bits] = network.thresholds[:, columns_of(network, program)]
+        table[1:, : self._bits] = network.thresholds[:, columns_of(network, program)[own]]
         table[0] = self.sums.beyond  # where nothing matches no bit is on, and no distance is at stake
         kind = torch.int32 if self.sums.fused else torch.int64
         self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, columns): row n
-        self._bits = program.bits
+
+    @cached_property
+    def _matching(self) -> DeviceMatching:
+        torch, program = torch_module(), self._program
+        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
+        return DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
 
     def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States on the device, padded with bits that are never on."""

@@ -29,7 +29,7 @@ class FusedSums:
     def __init__(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> None:
         plans = _plans(network, bounds)
         assert plans
-        self._plans, self._largest = plans, torch.zeros(1, dtype=torch.float32, device=device)
+        self._plans, self._now, self._largest = plans, 0, torch.zeros(1, dtype=torch.float32, device=device)
         width, self._outputs = network.shape.width, network.shape.outputs
         self.inputs = _EXAMPLES * -(-network.shape.inputs // _EXAMPLES)
         self._tile = min(_OUTPUTS, max(16, triton.next_power_of_2(self._outputs)))
@@ -45,7 +45,11 @@ class FusedSums:
     @property
     def plan(self) -> tuple[int, int]:
         """Hidden units in a chunk, and digits of a hidden value, as they are now."""
-        return self._plans[0]
+        return self._plans[self._now]
+
+    def restart(self) -> None:
+        """Forgets that some state had too large a hidden value for one digit."""
+        self._now = 0
 
     @staticmethod
     def fits(network: IntegerNetwork, bounds: Bounds) -> bool:
@@ -83,7 +87,7 @@ class FusedSums:
             )  # fmt: skip
             if digits == 2 or float(self._largest) <= _EXACT_HALF:
                 return
-            del self._plans[0]  # some state has too large a hidden value: from now on in two digits
+            self._now += 1  # some state has too large a hidden value: from now on in two digits
 
 
 _UNITS = (128, 64, 32)  # hidden units in a chunk

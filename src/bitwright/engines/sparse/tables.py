@@ -79,7 +79,8 @@ def _kept(program: Program) -> tuple[IntArray, IntArray]:  # (K,), (K,)
     counts = np.diff(program.write_start)
     block, config = (np.repeat(part, counts) for part in (program.template_block, program.template_config))
     own = (program.block_of[program.write_bits] == block) & (config >> program.position[program.write_bits] & 1 == 1)
-    return np.add.reduceat(own.astype(np.int64), program.write_start[:-1]), counts
+    total = np.concatenate(([0], np.cumsum(own)))  # a template may write nothing
+    return np.diff(total[program.write_start]), counts
 
 
 def _ones(configs: IntArray) -> IntArray:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from bitwright.errors import printable, problems_of
+from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.text.expand import expand
+from bitwright.program.text.expand import check_lets, expand
+from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import parse_statements
 from bitwright.text.scanner import opening_comment
 
-__all__ = ["parse"]
+if TYPE_CHECKING:
+    from bitwright.program.graph.node_program import NodeProgram
+
+__all__ = ["parse", "parse_any", "parse_node_program"]
 
 
 def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm:
@@ -29,4 +34,30 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
     Algorithm 'program': 5 bits, 5 blocks, 1 template
     """
     with problems_of(name):
-        return expand(parse_statements(text), name, printable(opening_comment(text, "#")), lets=lets)
+        tree = parse_statements(text)
+        if is_node_program(tree):
+            raise InputError("this is a node program, which runs on a graph; use parse_node_program")
+        return expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
+
+
+def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> NodeProgram:
+    """The node program that a rule text describes; raises ProgramError with every problem, by line and column.
+
+    >>> lines = ["bits even odd", "block even odd", "when even=1 write even far.odd", "when odd=1 write odd far.even"]
+    >>> lines += ["when even=1 odd=1 write even odd far.even far.odd", "input source = even"]
+    >>> parse_node_program(chr(10).join(lines), "walks")
+    NodeProgram 'walks': 2 bits of nodes, 3 templates
+    """
+    from bitwright.program.graph.node_program import NodeProgram
+
+    with problems_of(name):
+        tree = parse_statements(text)
+        check_lets(name, tree, lets)
+        return NodeProgram(name, tree, printable(opening_comment(text, "#")), dict(lets or {}))
+
+
+def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
+    """An algorithm, or a node program where the text uses what only those have."""
+    with problems_of(name):
+        found = parse_node_program if is_node_program(parse_statements(text)) else parse
+    return found(text, name, lets)

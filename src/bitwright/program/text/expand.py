@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Literal, TypeVar
 
@@ -36,9 +36,14 @@ def expand(
     `work` is how many rows, conditions and writes they may stand for; `lets` are values in place of those that `let`
     lines give.
     """
+    check_lets(name, tree, lets)
+    return Expansion(tree, work, lets or {}).algorithm(name, description)
+
+
+def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
+    """Raises InputError for values of numbers that a text does not have."""
     if lets and not tree.problems:
-        _check_lets(name, [item.name.text for item in tree.statements if isinstance(item, syntax.Let)], lets)
-    return _Expansion(tree, work, lets or {}).algorithm(name, description)
+        _check_lets(program, [item.name.text for item in tree.statements if isinstance(item, syntax.Let)], lets)
 
 
 def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
@@ -58,7 +63,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class _Expansion:
+class Expansion:
     def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int]) -> None:
         self.tree, self.given = tree, given
         self.problems = list(tree.problems)
@@ -84,10 +89,7 @@ class _Expansion:
         ]
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         self.check_ports(inputs, outputs, start)
-        counts = {
-            word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
-            for word in ("steps", "matches", "examples")
-        }
+        counts = self.counts()
         if program is not None and complete:
             self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
@@ -105,6 +107,12 @@ class _Expansion:
             matches=counts["matches"],
             examples=counts["examples"],
         )
+
+    def counts(self) -> dict[str, int | None]:
+        return {
+            word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
+            for word in ("steps", "matches", "examples")
+        }
 
     # Declarations.
 
@@ -172,19 +180,30 @@ class _Expansion:
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
         if not self.layout.size:
             return None
+        self.check_places(blocks, rules)
         try:
             return assemble(
                 self.layout,
-                blocks,
+                [*blocks, *self.more_blocks()],
                 rules,
                 self.declared,
                 self.already_reported,
                 incomplete=bool(self.problems),
                 cells=() if self.problems else cells,  # what a line lacks is then no further problem
+                rest_as_cells=self.rest_as_cells,
             )
         except ProgramError as error:
             self.problems.extend(error.problems)
             return None
+
+    rest_as_cells = False  # whether a block in no cell is one of its own
+
+    def check_places(self, blocks: Sequence[BlockFamily], rules: Sequence[RuleFamily]) -> None:
+        """Notes rules that reach where they cannot; in an ordinary program there is just one place."""
+
+    def more_blocks(self) -> list[BlockFamily]:
+        """Blocks that no line gives."""
+        return []
 
     def blocks_of_line(self, line: syntax.PlainLine) -> list[BlockFamily]:
         statement = parse_plain(line)
@@ -213,20 +232,24 @@ class _Expansion:
         targets = self.picks(rows, item.targets, origin)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
         if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
-            raise Refused(item.token.problem("too many comparisons between bits in one rule; at most 8"))
+            raise Refused(item.token.problem("too many comparisons between bits, or open bits, in one rule; at most 8"))
         families = []
         for choice in product(*choices):
             literals = [literal for alternative in choice for literal in alternative]
             when = _joined(picks for picks, _ in literals)
             values = np.concatenate([values for _, values in literals])
             self.budget.spend(len(values) + len(targets.rows), item.token)
-            families.append(RuleFamily(rows.count, when, values, targets, origin))
+            families.append(RuleFamily(rows.count, when, values, targets, origin, silent=not item.targets))
         return families
 
     def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:
-        """The ways in which a test can hold: one for `bit = value`, two between bits."""
+        """The ways in which a test can hold: one for `bit = value`, two between bits, and two for `bit = *`."""
         left = rows.pick(test.left, origin)
         right = test.right
+        if right is None:
+            if len(left.rows) != rows.count:
+                raise Refused(test.left.token.problem("only a single bit can be left open with =*"))
+            return [[(left, np.full(rows.count, value))] for value in (0, 1)]
         if isinstance(right, syntax.Name) and right.token.text in self.layout:
             right = syntax.BitRef(right.token, ())
         if isinstance(right, syntax.BitRef):
@@ -248,6 +271,7 @@ class _Expansion:
     # Inputs, outputs, start and end.
 
     def inputs(self, port: syntax.PortLine) -> list[Word]:
+        self.check_ordinary(port)
         if port.name:
             return [self.word(port.name.text, port)]
         words = []
@@ -259,8 +283,24 @@ class _Expansion:
         return words
 
     def output(self, port: syntax.PortLine) -> list[Word]:
+        self.check_ordinary(port)
         single = port.members[0].token.text if len(port.members) == 1 else "value"
         return [self.word(port.name.text if port.name else single, port)]
+
+    def check_ordinary(self, port: syntax.PortLine) -> None:
+        what = (
+            "'unique'"
+            if port.unique
+            else "','"
+            if port.also
+            else "'if'"
+            if port.where
+            else f"'{port.way}'"
+            if port.way
+            else None
+        )
+        if what:
+            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""
@@ -351,5 +391,5 @@ class _Expansion:
 
 
 def _joined(parts: Iterable[Picks]) -> Picks:
-    collected = list(parts)
+    collected = [Picks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)), *parts]
     return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))

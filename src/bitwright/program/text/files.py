@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.text import parse
+from bitwright.program.text import parse, parse_any
 from bitwright.text.scanner import unix_lines
+
+if TYPE_CHECKING:
+    from bitwright.program.graph.node_program import NodeProgram
 
 MAX_BYTES = 64 << 20
 
@@ -30,8 +34,15 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
         return parse(read_text(path), printable(path.stem), lets)
 
 
-def read_text(path: Path, suffix: str = ".bw") -> str:
-    """The text of a source file, or an InputError that says why it is not one."""
+def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
+    """The same for files that may hold a node program."""
+    path = Path(path)
+    with problems_of(path):
+        return parse_any(read_text(path), printable(path.stem), lets)
+
+
+def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
+    """The text of a source file, or an InputError that says why it is not one; `what` it is to hold."""
     shown = printable(str(path))
     try:
         if path.is_dir():
@@ -46,7 +57,7 @@ def read_text(path: Path, suffix: str = ".bw") -> str:
     if len(data) > MAX_BYTES:
         raise InputError(f"{shown} is larger than {MAX_BYTES >> 20} MiB, the most a {suffix} file may have")
     if not data.strip():
-        raise InputError(f"{shown} is empty; write a program into it")
+        raise InputError(f"{shown} is empty; write {what} into it")
     if b"\0" in data:
         raise InputError(f"{shown} is a binary file, not {suffix} text")
     try:

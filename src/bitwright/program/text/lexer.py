@@ -9,22 +9,23 @@ from bitwright.errors import Problem
 from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
-_FIRST_WORDS = "let bits block cell when input output start steps halt matches examples"
-STATEMENTS = tuple(_FIRST_WORDS.split())
+_FIRST_WORDS = "let bits block when input output start steps halt matches examples"
+_LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
+STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], "port", "whole")
 
 _SCANNER = Scanner(
     {
         "comment": r"\#.*",
         "name": NAME,
         "number": "[0-9]+",
-        "sign": r"\.\.|!=|<=|>=|//|[-+*%^()\[\],=<>]",
+        "sign": r"\.\.|!=|<=|>=|//|->|[-+*%^()\[\],=<>.]",
         "joint": r"\\\r?$",
         "other": r"[^ \t\r\f]",
     }
 )
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
-_WORDS = "|".join(word for word in STATEMENTS if word != "cell")
-_STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|cell[ \t]+[A-Za-z_])")  # bits and numbers may be called cell
+_WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
+_STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b)")
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:

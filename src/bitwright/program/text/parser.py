@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
+from bitwright.program.text.groups import has_groups, without_groups
 from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, tokenize
 from bitwright.program.text.plain import split_plain
 from bitwright.text.scanner import END, Token
 
 MAX_PROBLEMS = 1_000
 MAX_DEPTH = 50  # nested parentheses
+PATHS = (("far",), ("all",), ("far", "all"), ("next",), ("every",))  # from where a rule stands to what it writes
+GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
 
 @dataclass
@@ -31,8 +34,8 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
     Without the short way for plain lines it gives the same, only later.
     """
     tree = SyntaxTree()
-    rest, plain = split_plain(text) if short_way else (text, {})
-    for tokens in tokenize(rest, tree.problems, tree.broken):
+    rest, plain = split_plain(text) if short_way and not has_groups(text) else (text, {})
+    for tokens in without_groups(tokenize(rest, tree.problems, tree.broken), tree.problems, tree.broken):
         try:
             run = plain.get(tokens[0].line)
             tree.statements.append(_Line(tokens).statement() if run is None else run)
@@ -112,6 +115,10 @@ class _Line:
             "bits": self.bits,
             "block": self.block,
             "cell": self.cell,
+            "port": self.bits_elsewhere,
+            "whole": self.bits_elsewhere,
+            "chain": self.link,
+            "graph": self.graph,
             "when": self.when,
             "input": self.port,
             "output": self.port,
@@ -135,8 +142,12 @@ class _Line:
         self.expect("=", form)
         return syntax.Let(token, name, self.expression(form))
 
+    def bits_elsewhere(self, token: Token) -> syntax.BitsDeclaration:
+        self.expect("bits", _FORMS[token.text])
+        return self.bits(token)
+
     def bits(self, token: Token) -> syntax.BitsDeclaration:
-        form = _FORMS["bits"]
+        form = _FORMS[token.text]
         items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
         while not items or self.next.kind == "name":
             name = self.name("a name", form)
@@ -147,7 +158,7 @@ class _Line:
                     extents.append(self.expression(form))
                 self.expect("]", form)
             items.append((name, tuple(extents)))
-        return syntax.BitsDeclaration(token, tuple(items))
+        return syntax.BitsDeclaration(token, tuple(items), "node" if token.text == "bits" else token.text)
 
     def block(self, token: Token) -> syntax.Block:
         members = self.references(_FORMS["block"])
@@ -165,7 +176,7 @@ class _Line:
             if self.next.kind != "name" or self.next.text in KEYWORDS:
                 self.refuse("expected another condition or 'write'", form)
             tests.append(self.test(form))
-        targets = self.references(form)
+        targets = () if self.accept("nothing") else self.references(form)
         return syntax.When(token, tuple(tests), targets, self.clauses(form), self.text())
 
     def test(self, form: str) -> syntax.Test:
@@ -175,6 +186,8 @@ class _Line:
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
                 raise _Refused(left.token, f"expected 'write', found {left.token}{hint}")
             self.refuse(f"expected '=' or '!=' after {left.token}", form)
+        if same and self.accept("*"):
+            return syntax.Test(left, same, None)
         if self.next.kind == "name" and self.tokens[self.at + 1].text == "[":
             return syntax.Test(left, same, self.reference(form))
         return syntax.Test(left, same, self.expression(form))
@@ -186,11 +199,37 @@ class _Line:
     def port(self, token: Token) -> syntax.PortLine:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
+        unique = self.next.text == "unique" and self.tokens[self.at + 1].kind == "name" and self.take() is not None
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
             self.take()
-        return syntax.PortLine(token, name, self.references(form), signed)
+        way = self.next.text if self.next.text in ("not", "place") and self.tokens[self.at + 1].kind == "name" else ""
+        if way:
+            self.take()
+        members = self.references(form)
+        also = self.references(form) if self.accept(",") else ()
+        where = self.reference(form) if self.accept("if") else None
+        return syntax.PortLine(token, name, members, signed, unique, also, where, way)
+
+    def link(self, token: Token) -> syntax.Chain:
+        form = _FORMS["chain"]
+        link = self.reference(form)
+        self.expect("->", form)
+        return syntax.Chain(token, link, self.reference(form))
+
+    def graph(self, token: Token) -> syntax.GraphLine:
+        form = _FORMS["graph"]
+        words: list[Token] = []
+        degree: syntax.Expression | None = None
+        while not words or self.accept(","):
+            words.append(self.name("a word", form))
+            if words[-1].text not in GRAPH_WORDS:
+                hint = suggestion(words[-1].text, GRAPH_WORDS) or f"; say {', '.join(GRAPH_WORDS)}"
+                raise _Refused(words[-1], f"unknown kind of graph {words[-1]}{hint}")
+            if words[-1].text == "degree":
+                degree = self.expression(form)
+        return syntax.GraphLine(token, tuple(words), degree)
 
     def _named(self, word: str) -> bool:
         """Whether the next token is this word, and not the name of a port in front of '='."""
@@ -217,13 +256,20 @@ class _Line:
 
     def reference(self, form: str) -> syntax.BitRef:
         token = self.name("a bit", form)
+        path: list[str] = []
+        while self.accept("."):
+            path.append(token.text)
+            token = self.name("a bit", form)
+        if path and tuple(path) not in PATHS:
+            known = ", ".join(".".join(one) + ".x" for one in PATHS)
+            raise _Refused(token, f"there is no path '{'.'.join(path)}'; the paths are {known}")
         parts: list[syntax.IndexPart] = []
         if self.accept("["):
             parts.append(self.part(form))
             while self.accept(","):
                 parts.append(self.part(form))
             self.expect("]", form)
-        return syntax.BitRef(token, tuple(parts))
+        return syntax.BitRef(token, tuple(parts), tuple(path))
 
     def part(self, form: str) -> syntax.IndexPart:
         if self.accept("*"):
@@ -290,6 +336,12 @@ class _Line:
             inner = self.nested(opened, form, self.expression)
             self.expect(")", form)
             return inner
+        if token.text == "digits" and self.tokens[self.at + 1].text == "(":
+            self.take()
+            opened = self.take()
+            inner = self.nested(opened, form, self.expression)
+            self.expect(")", form)
+            return syntax.Digits(token, inner)
         if token.kind == "name" and token.text not in KEYWORDS:
             return syntax.Name(self.take())
         self.refuse("expected a number or a name", form)
@@ -307,6 +359,10 @@ class _Line:
 _FORMS = {
     "let": "let l = 4",
     "bits": "bits p[l] q[l] flag",
+    "port": "port bits heard s[l]",
+    "whole": "whole bits done",
+    "chain": "chain e -> z",
+    "graph": "graph simple, connected, degree 8",
     "block": "block p[i] q[i] for i in 1..l",
     "cell": "cell p[i] c[i] for i in 1..l",
     "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",

@@ -111,12 +111,15 @@ class Rows:
         return Picks(rows, bits)
 
     def declared(self, reference: syntax.BitRef, whole: bool) -> Field:
-        name = reference.token.text
+        name = reference.key
         if name not in self.layout:
+            if reference.path and reference.token.text in self.layout:
+                raise Refused(reference.token.problem(f"'{name}' can only be written, by a rule of a node program"))
+            name = reference.token.text
             if name in self.already_reported:
                 raise Refused(None)
             self.already_reported.add(name)
-            hint = suggestion(name, [known.name for known in self.layout.fields])
+            hint = suggestion(name, [known.name for known in self.layout.fields if "." not in known.name])
             raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
         declared = self.layout[name]
         if reference.parts or not declared.shape:
@@ -138,6 +141,8 @@ class Rows:
             return np.asarray(expression.value, dtype=np.int64)
         if isinstance(expression, syntax.Name):
             return self.named(expression.token)
+        if isinstance(expression, syntax.Digits):
+            return np.asarray(_digits(self.evaluate(expression.value)), dtype=np.int64)
         left, right = self.evaluate(expression.left), self.evaluate(expression.right)
         sign = expression.token.text
         if sign in ("//", "%") and not np.all(right):
@@ -181,6 +186,11 @@ def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int |
             return None
         place = place * extent + index.value - 1
     return declared.offset + place
+
+
+def _digits(values: IntArray) -> IntArray:
+    """How many binary digits each number has; 0 has one, and a negative number those of its absolute value."""
+    return np.maximum(1, np.frexp(np.abs(values).astype(np.float64))[1])
 
 
 def _boolean(array: object) -> NDArray[np.bool_]:

@@ -28,7 +28,15 @@ class Operation:
     right: Expression
 
 
-Expression = Number | Name | Operation
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """`digits(E)`: how many binary digits a number has; at least 1."""
+
+    token: Token
+    value: Expression
+
+
+Expression = Number | Name | Operation | Digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +61,21 @@ class IndexPart:
 class BitRef:
     token: Token
     parts: tuple[IndexPart, ...]  # empty for a bare name
+    path: tuple[str, ...] = ()  # of `far.all.g`: far, all; only in node programs
+
+    @property
+    def key(self) -> str:
+        """What it is called, with its path."""
+        return ".".join((*self.path, self.token.text))
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`bit = value`, `bit != value`, or the same between two bits (`right` is then a BitRef)."""
+    """`bit = value`, `bit != value`, the same between two bits (`right` is then a BitRef), or `bit = *` (None)."""
 
     left: BitRef
     same: bool
-    right: BitRef | Expression
+    right: BitRef | Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +107,7 @@ class Let:
 class BitsDeclaration:
     token: Token
     items: tuple[tuple[Token, tuple[Expression, ...]], ...]
+    place: str = "node"  # `port bits` and `whole bits` are those of node programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +145,38 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class PortLine:
-    """`input p q`, `output sum = c[l] p`: numbers that enter or leave."""
+    """`input p q`, `output sum = c[l] p`: numbers that enter or leave.
+
+    In node programs also `input unique id = r`, `input source = x, all.g[*]` and `output level = v if x`; and `not r`
+    for the complement of a number, `place p` for the bit at the place of the number.
+    """
 
     token: Token
     name: Token | None
     members: tuple[BitRef, ...]
     signed: bool = False
+    unique: bool = False
+    also: tuple[BitRef, ...] = ()  # bits that get the same value
+    where: BitRef | None = None
+    way: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`chain e -> z`: past the last port of a node, `next.e` is its bit z."""
+
+    token: Token
+    link: BitRef
+    end: BitRef
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLine:
+    """`graph simple, degree 8`: what graphs a node program is for."""
+
+    token: Token
+    words: tuple[Token, ...]
+    degree: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +216,6 @@ class PlainLines:
     rules: list[PlainLine]
 
 
-Statement = Let | BitsDeclaration | Block | Cell | When | Start | PortLine | Count | Halt | PlainLines
+Statement = (
+    Let | BitsDeclaration | Block | Cell | When | Start | PortLine | Chain | GraphLine | Count | Halt | PlainLines
+)

@@ -1,0 +1,297 @@
+"""Files of graphs: edge lists, adjacency lists, GraphML and node-link JSON, by the suffix of the name."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from bitwright.app.graph_lines import rows, separator_of
+from bitwright.app.named_graph import Attributes, NamedGraph, from_networkx, networkx_module
+from bitwright.bits import shorten
+from bitwright.errors import InputError
+from bitwright.files import documents
+from bitwright.program.graph.topology import Topology
+from bitwright.program.layout import IntArray
+from bitwright.program.text.files import read_text
+
+__all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "read_graph"]
+
+_HEADERS = (["source", "target"], ["from", "to"])
+_NODE_LINK = "node-link data of a graph"
+
+
+def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
+    """The graph in a file. `directed` is for lists of edges and neighbours; the other files say it themselves.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "path.txt"
+    ...     _ = path.write_text("a b 3")
+    ...     graph = read_graph(path)
+    >>> graph.names, graph.edge_values
+    (('a', 'b'), {'weight': {0: '3'}})
+    """
+    path = Path(path)
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        raise InputError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, the files of graphs")
+    return read(read_text(path, path.suffix.lower(), "a graph"), path, directed)
+
+
+class _Pairs:
+    """Edges as they are read: names become numbers in the order in which they come, and lines are remembered."""
+
+    def __init__(self, path: Path, directed: bool) -> None:
+        self.path = path
+        self.directed = directed
+        self.numbers: dict[str, int] = {}
+        self.ends: list[int] = []  # two an edge
+        self.lines: list[int] = []  # one an edge
+
+    def node(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def array(self) -> IntArray:  # (edges, 2)
+        return np.array(self.ends, dtype=np.int64).reshape(-1, 2)
+
+    def repeated(self, either_way: bool) -> tuple[int, int] | None:
+        """The first edge that is there a second time, and where it was before."""
+        pairs = self.array()
+        if either_way:
+            pairs.sort(axis=1)
+        code = pairs[:, 0] * len(self.numbers) + pairs[:, 1]
+        order = np.argsort(code, kind="stable")
+        again = np.flatnonzero(np.diff(code[order]) == 0)
+        if not len(again):
+            return None
+        at = again[np.argmin(order[again + 1])]
+        return int(order[at]), int(order[at + 1])
+
+    def shown(self, edge: int) -> str:
+        names = list(self.numbers)
+        return " and ".join(f"'{shorten(names[end])}'" for end in self.ends[2 * edge : 2 * edge + 2])
+
+    def graph(self, edges: IntArray, edge_values: Mapping[str, Mapping[int, Any]]) -> NamedGraph:
+        if not self.numbers:
+            raise InputError(f"{self.path} has neither edges nor nodes; write an edge as: a b")
+        return NamedGraph(
+            Topology.from_edges(len(self.numbers), edges, self.directed), tuple(self.numbers), {}, edge_values
+        )
+
+
+def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
+    """Lines `u v`, `u v 3` or `u,v,3`; a name alone is a node; `source,target,...` names the columns."""
+    pairs = _Pairs(path, directed)
+    node, ends, lines = pairs.node, pairs.ends, pairs.lines
+    separator = separator_of(text, path.suffix.lower())
+    names: list[str] | None = None  # of the columns behind the nodes, where a header gives them
+    values: dict[str, dict[int, str]] = {}
+    first = True
+    for line, columns in rows(text, separator, path):
+        if first and separator and [column.lower() for column in columns[:2]] in _HEADERS:
+            names = _column_names(columns, f"{path}:{line}")
+        elif len(columns) == 1 or not any(columns[1:]):
+            node(_named(columns[0], columns, f"{path}:{line}"))
+        else:
+            if names is None and len(columns) > 3:
+                raise _broken(columns, f"{path}:{line}", separator)
+            if names is not None and len(columns) != len(names) + 2:
+                raise InputError(
+                    f"{path}:{line}: the header names {len(names) + 2} columns, this line has {len(columns)}"
+                )
+            if not columns[0] or not columns[1]:
+                _named("", columns, f"{path}:{line}")
+            for name, value in zip(names or ("weight",), columns[2:], strict=False):
+                if value and value != "{}":  # what networkx writes where an edge has no attributes
+                    values.setdefault(name, {})[len(lines)] = value
+            ends.append(node(columns[0]))
+            ends.append(node(columns[1]))
+            lines.append(line)
+        first = False
+    if twice := pairs.repeated(either_way=not directed):
+        old, new = twice
+        raise InputError(
+            f"{path}:{lines[new]}: the edge of {pairs.shown(new)} is there already, in line {lines[old]}; "
+            "an edge list has each edge once"
+        )
+    return pairs.graph(pairs.array(), values)
+
+
+def _adjacency_list(text: str, path: Path, directed: bool) -> NamedGraph:
+    """Lines `u v w ...`, a node and its neighbours; an edge may stand at one of its ends or at both."""
+    pairs = _Pairs(path, directed)
+    for line, names in rows(text, separator_of(text, path.suffix.lower()), path):
+        if not all(names):
+            _named("", names, f"{path}:{line}")
+        one = pairs.node(names[0])
+        for other in names[1:]:
+            pairs.ends += (one, pairs.node(other))
+            pairs.lines.append(line)
+    if twice := pairs.repeated(either_way=False):
+        old, new = twice
+        where = "there" if pairs.lines[old] == pairs.lines[new] else f"in line {pairs.lines[old]}"
+        raise InputError(f"{path}:{pairs.lines[new]}: the edge of {pairs.shown(new)} is listed already {where}")
+    edges = pairs.array()
+    if not directed and len(edges):
+        _, place = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)
+        edges = edges[np.sort(place)]
+    return pairs.graph(edges, {})
+
+
+def _column_names(columns: Sequence[str], place: str) -> list[str]:
+    if len(set(columns)) < len(columns) or not all(columns):
+        raise InputError(f"{place}: each column needs a name of its own; the header is {_shown(columns)}")
+    return list(columns[2:])
+
+
+def _named(name: str, columns: Sequence[str], place: str) -> str:
+    if not name:
+        raise InputError(f"{place}: a node has no name; the line is {_shown(columns)}")
+    return name
+
+
+def _broken(columns: Sequence[str], place: str, separator: str | None) -> InputError:
+    if columns[2].startswith("{"):
+        hint = "write attributes as columns; networkx does with data=['weight']"
+    else:
+        hint = (
+            "name further columns in a first line source,target,..." if separator else "name further columns in a .csv"
+        )
+    return InputError(f"{place}: an edge is two nodes and at most one value, found {_shown(columns)}; {hint}")
+
+
+def _shown(columns: Sequence[str]) -> str:
+    return f"'{shorten(' '.join(columns[:40]))}'"
+
+
+def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
+    _says_itself(directed, path)
+    networkx = networkx_module()
+    if "<!DOCTYPE" in text:
+        raise InputError(f"{path} has a DOCTYPE, which could define entities; take it out")
+    try:
+        _look_through(ElementTree.fromstring(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            graph = networkx.parse_graphml(text)
+    except (
+        networkx.NetworkXError,
+        ElementTree.ParseError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+    ) as error:
+        raise InputError(f"{path} is not the GraphML of a graph: {shorten(str(error), 200)}") from None
+    for kind, records in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
+        default = graph.graph.pop(f"{kind}_default", {})
+        for *_, about in records if default else ():
+            about.update({name: value for name, value in default.items() if name not in about})
+    return from_networkx(graph)
+
+
+def _look_through(root: ElementTree.Element) -> None:
+    """Raises ValueError for what networkx would take in silence."""
+    found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
+    for element in root.iter():
+        if isinstance(element.tag, str):
+            found.get(element.tag.rpartition("}")[2], []).append(element)
+    if len(found["graph"]) != 1:
+        raise ValueError(f"it has {len(found['graph'])} graphs, and one is read")
+    nodes: set[str] = set()
+    for node in found["node"]:
+        name = node.get("id")
+        if not name or name in nodes:
+            raise ValueError(f"it has the node {name!r} twice" if name else "it has a node without an id")
+        nodes.add(name)
+    for edge in found["edge"]:
+        for end in ("source", "target"):
+            if edge.get(end) not in nodes:
+                raise ValueError(f"the {end} of an edge is {edge.get(end)!r}, which is no node")
+
+
+def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
+    """What networkx's node_link_data gives: objects with an id, and objects with a source and a target."""
+    _says_itself(directed, path)
+    data = documents.parse(text, path, _NODE_LINK)
+    links = "edges" if "edges" in data else "links"
+    for name in ("nodes", links):
+        if type(data.get(name)) is not list:
+            raise _no_data(path, "it has no list of nodes" if name == "nodes" else "it has no list of edges or links")
+    for name in ("directed", "multigraph"):
+        if type(data.get(name, False)) is not bool:
+            raise _no_data(path, f"{name} must be true or false, got {shorten(repr(data[name]))}")
+    pairs = _Pairs(path, data.get("directed", False))
+    for at, node in enumerate(data["nodes"], 1):
+        name = _json_name(node, "id", f"node {at}", path)
+        if name in pairs.numbers:
+            raise _no_data(path, f"node {at} has the id '{shorten(name)}', as node {pairs.numbers[name] + 1} has")
+        pairs.node(name)
+    for at, edge in enumerate(data[links], 1):
+        for end in ("source", "target"):
+            name = _json_name(edge, end, f"edge {at}", path)
+            if name not in pairs.numbers:
+                raise _no_data(path, f"the {end} of edge {at} is '{shorten(name)}', which is no node")
+            pairs.ends.append(pairs.numbers[name])
+    if not data.get("multigraph", False) and (twice := pairs.repeated(either_way=not pairs.directed)):
+        raise _no_data(
+            path,
+            f"edges {twice[0] + 1} and {twice[1] + 1} are both of {pairs.shown(twice[1])}; "
+            'write "multigraph": true if that is meant',
+        )
+    if not pairs.numbers:
+        raise _no_data(path, "it has no nodes")
+    nodes = _without(data["nodes"], ("id",))
+    edges = _without(data[links], ("source", "target", "key"))
+    about = data.get("graph", {})
+    return NamedGraph(
+        Topology.from_edges(len(pairs.numbers), pairs.array(), pairs.directed),
+        tuple(pairs.numbers),
+        Attributes(nodes),
+        Attributes(edges),
+        about if isinstance(about, dict) else {},
+    )
+
+
+def _json_name(item: object, key: str, what: str, path: Path) -> str:
+    if not isinstance(item, dict) or key not in item:
+        raise _no_data(path, f"{what} is no object with a '{key}'")
+    name = item[key]
+    if isinstance(name, list):  # a tuple in Python, as networkx's grids have them
+        name = _as_tuple(name)
+    elif type(name) not in (str, int, float, bool):
+        raise _no_data(path, f"the {key} of {what} must be text or a number, got {shorten(repr(name))}")
+    if name == "":
+        raise _no_data(path, f"the {key} of {what} is empty")
+    return str(name)
+
+
+def _as_tuple(items: list[Any]) -> tuple[Any, ...]:
+    return tuple(_as_tuple(item) if isinstance(item, list) else item for item in items)
+
+
+def _without(records: Sequence[Mapping[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in record.items() if name not in keys} for record in records]
+
+
+def _says_itself(directed: bool, path: Path) -> None:
+    if directed:
+        raise InputError(f"{path} says itself whether it is directed; leave that to it")
+
+
+def _no_data(path: Path, reason: str) -> InputError:
+    return InputError(f"{path} is not {_NODE_LINK}: {reason}")
+
+
+_READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {
+    **dict.fromkeys((".txt", ".edges", ".edgelist", ".csv", ".tsv"), _edge_list),
+    **dict.fromkeys((".adj", ".adjlist"), _adjacency_list),
+    ".graphml": _graphml,
+    ".json": _node_link,
+}
+SUFFIXES = tuple(_READERS)

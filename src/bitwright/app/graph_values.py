@@ -1,0 +1,348 @@
+"""Values for the inputs of a node program: from the command line, from Python, from a table, or of the graph itself."""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bitwright.app.graph_table import read_table
+from bitwright.app.named_graph import NamedGraph, Values
+from bitwright.bits import parse_signed, shorten
+from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.program.graph.schema import NodeWord
+from bitwright.program.layout import IntArray
+
+_QUOTED = r'"(?:[^"]|"")*+"'
+_ITEMS = re.compile(rf'((?:{_QUOTED}|[^,"])*+)(,|\Z|")', re.DOTALL)
+_WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
+_PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
+_LONGEST = 1_000  # characters of a number
+_LARGEST = 2**63 - 1  # of an array of whole numbers
+
+
+def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
+    """What was written as NAME=VALUE.
+
+    >>> parse_assignments(["source=a,b", "id=order"])
+    {'source': 'a,b', 'id': 'order'}
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise InputError(f"an input of a node program is given as NAME=VALUE, got '{shorten(pair)}'")
+        if name in found:
+            raise InputError(f"{shorten(name)} is given twice: '{shorten(found[name])}' and '{shorten(value)}'")
+        found[name] = value
+    return found
+
+
+def values_for(
+    words: Sequence[NodeWord],
+    graph: NamedGraph,
+    given: Mapping[str, Any],
+    table: str | Path | None = None,
+    program: str = "the program",
+) -> dict[str, IntArray]:
+    """For each word an array: of every node, of every port, or of one number for the graph.
+
+    What is not given is the column of that name in `table`, else the attribute of that name in the graph.
+    """
+    known = [word.name for word in words]
+    for name in given:
+        if name not in known:
+            inputs = f"its inputs are {listing(known)}" if known else "it has no inputs"
+            raise InputError(f"{program} has no input '{shorten(name)}'{suggestion(name, known) or f'; {inputs}'}")
+    columns = {} if table is None else read_table(table, graph)
+    return {word.name: _Input(word, graph, columns, program).array(given.get(word.name)) for word in words}
+
+
+class _Input:
+    """One input of a program on one graph. Items are its nodes or its edges; both ports of an edge get its value."""
+
+    def __init__(self, word: NodeWord, graph: NamedGraph, columns: Values, program: str) -> None:
+        self.word = word
+        self.graph = graph
+        self.columns = columns
+        self.program = program
+        self.of_nodes = word.place == "node"
+        # whether naming some nodes or edges is enough: they get 1, the others 0
+        self.marks = word.width == 1 and not word.unique and word.place != "whole"
+        self.least, most = word.range
+        self.most = min(most, _LARGEST)
+
+    def array(self, given: Any) -> IntArray:  # (nodes,), (ports,) or (1,)
+        topology = self.graph.topology
+        if self.word.place == "whole":
+            return np.array([self._for_graph(given)], dtype=np.int64)
+        if isinstance(given, np.ndarray) and given.dtype.kind in "OSU":
+            given = given.tolist()
+        if (by_place := self._one_each(given)) is not None:
+            count, what = (topology.nodes, "node") if self.of_nodes else (topology.ports, "port")
+            if len(by_place) != count:
+                raise InputError(
+                    f"{self.word.name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}"
+                )
+            values = self._numbers(dict(enumerate(by_place)), count, self._place_label)
+        elif self.of_nodes:
+            values = self._numbers(self._by_item(given), topology.nodes, self.graph.node_label)
+        else:
+            values = self._numbers(self._by_item(given), topology.edges, self.graph.edge_label)[topology.port_edge]
+        if self.word.unique and self.of_nodes:
+            self._refuse_repeats(values)
+        return values
+
+    def _one_each(self, given: Any) -> list[Any] | None:
+        """The values, where they are given one for each node or port, in order."""
+        if isinstance(given, np.ndarray):
+            if given.ndim != 1:
+                raise InputError(f"{self.word.name} must be an array of one dimension, got {given.ndim}")
+            return list(given.tolist())
+        if not isinstance(given, list | tuple | range):
+            return None
+        if not self.marks or (given and all(isinstance(value, bool | np.bool_) for value in given)):
+            return list(given)
+        return None  # some nodes or edges
+
+    def _by_item(self, given: Any) -> dict[int, Any]:
+        """Values by the number of a node or an edge; those left out are missing, or 0 where items are only marked."""
+        if given is None:
+            return self._left_out()
+        if isinstance(given, str):
+            return self._from_text(given)
+        found: dict[int, Any] = {}
+        if isinstance(given, Mapping):
+            for key, value in given.items():
+                self._put(found, self._items(key), value)
+        elif not self.marks:
+            raise InputError(
+                f"{self.word.name} needs a value for each {self._kind}, got {shorten(repr(given))}{self._how}"
+            )
+        elif self._is_item(given) or not isinstance(given, Iterable):
+            self._put(found, self._items(given), 1)
+        else:
+            for key in given:
+                found.update(dict.fromkeys(self._items(key), 1))
+        return found
+
+    def _from_text(self, text: str) -> dict[int, Any]:
+        graph = self.graph
+        if self.marks and self.of_nodes and text in graph.numbers:
+            return {graph.numbers[text]: 1}
+        if text.startswith("@"):
+            return dict(self._attribute(text[1:]))
+        if self.of_nodes and text in ("order", "name"):
+            return dict(enumerate(range(graph.topology.nodes) if text == "order" else graph.names))
+        found: dict[int, Any] = {}
+        others: str | None = None
+        for item in self._split(text):
+            if self.marks and self._is_item(_unquoted(item)):
+                self._put(found, self._items(_unquoted(item)), 1)
+                continue
+            match = _WITH_VALUE.fullmatch(item)
+            if match is None and not self.marks:
+                raise InputError(f"{self.word.name} has no value in '{shorten(item)}'{self._how}")
+            key, value = match.groups() if match else (item, "1")
+            if key.strip() == "*":
+                if others is not None:
+                    raise InputError(f"{self.word.name} has *: twice")
+                others = value
+            else:
+                self._put(found, self._named(key), value)
+        if others is None:
+            return found
+        count = graph.topology.nodes if self.of_nodes else graph.topology.edges
+        return {**dict.fromkeys(range(count), others), **found}
+
+    def _split(self, text: str) -> list[str]:
+        """What stands between commas; quotes around a name keep its own."""
+        items: list[str] = []
+        at = 0
+        while True:
+            match = _ITEMS.match(text, at)
+            assert match is not None
+            if match[2] == '"':
+                raise InputError(
+                    f"{self.word.name} has a double quote that is not closed: '{shorten(text[match.end() - 1 :])}'"
+                )
+            if not match[1].strip():
+                raise InputError(f"{self.word.name} has an empty value in '{shorten(text)}'{self._how}")
+            items.append(match[1])
+            at = match.end()
+            if not match[2]:
+                return items
+
+    def _named(self, key: str) -> list[int]:
+        """The items that a text names: a node, or the edges A-B."""
+        if self.of_nodes:
+            return [self.graph.number(_unquoted(key))]
+        pieces = _PIECES.findall(key)
+        splits = [
+            (_unquoted("".join(pieces[:at])), _unquoted("".join(pieces[at + 1 :])))
+            for at, piece in enumerate(pieces)
+            if piece == "-"
+        ]
+        pairs = [pair for pair in splits if all(name in self.graph.numbers for name in pair)]
+        if len(pairs) > 1:
+            raise InputError(f"'{shorten(key)}' can be read as several edges; put names with - in double quotes")
+        if not splits:
+            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
+        return self._items(pairs[0] if pairs else splits[0])
+
+    def _is_item(self, key: Any) -> bool:
+        """Whether this names a node, or is a pair that names the ends of an edge."""
+        if self.of_nodes:
+            return str(key) in self.graph.numbers
+        return isinstance(key, tuple) and len(key) == 2 and all(str(name) in self.graph.numbers for name in key)
+
+    def _items(self, key: Any) -> list[int]:
+        if self.of_nodes:
+            return [self.graph.number(key)]
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise InputError(
+                f"{self.word.name} is of edges: name each by its two nodes, (u, v), got {shorten(repr(key))}"
+            )
+        one, other = self.graph.number(key[0]), self.graph.number(key[1])
+        edges = self.graph.edges_between(one, other)
+        if not edges:
+            between = "from {} to {}" if self.graph.topology.directed else "between {} and {}"
+            ends = between.format(*(f"'{shorten(str(name))}'" for name in key))
+            raise InputError(f"the graph has no edge {ends}")
+        return edges
+
+    def _put(self, found: dict[int, Any], items: Iterable[int], value: Any) -> None:
+        for item in items:
+            if item in found:
+                raise InputError(f"{self.word.name} names {self._label(item)} twice")
+            found[item] = value
+
+    def _left_out(self) -> dict[int, Any]:
+        name = self.word.name
+        known = self._known()
+        if name in known:
+            return dict(known[name])
+        raise InputError(f"{self.program} needs {name}{self._how}")
+
+    def _attribute(self, name: str) -> Mapping[int, Any]:
+        known = self._known()
+        if name in known:
+            return known[name]
+        names = list(known)
+        there = suggestion(name, names) or (f"; there is {listing(names)}" if names else "; they have none")
+        raise InputError(f"{self._kind}s have no attribute '{shorten(name)}'{there}")
+
+    def _known(self) -> Values:
+        graph = self.graph
+        return ChainMap(self.columns, graph.node_values) if self.of_nodes else graph.edge_values  # type: ignore[arg-type]
+
+    def _for_graph(self, given: Any) -> int:
+        name, known = self.word.name, self.graph.graph_values
+        if isinstance(given, str) and given.startswith("@"):
+            if given[1:] not in known:
+                raise InputError(
+                    f"the graph has no attribute '{shorten(given[1:])}'{suggestion(given[1:], list(known))}"
+                )
+            given = known[given[1:]]
+        elif given is None:
+            if name not in known:
+                raise InputError(f"{self.program} needs {name}{self._how}")
+            given = known[name]
+        return self._whole(given, name)
+
+    def _numbers(self, found: Mapping[int, Any], count: int, label: Callable[[int], str]) -> IntArray:
+        name = self.word.name
+        values = [0] * count
+        for item, value in found.items():
+            if value is not None:
+                values[item] = self._whole(value, name, label, item)
+        if not self.marks:
+            missing = [item for item in range(count) if found.get(item) is None]
+            if missing:
+                more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+                raise InputError(f"{name} of {label(missing[0])}{more} is missing{self._how}")
+        return np.array(values, dtype=np.int64)
+
+    def _whole(self, value: Any, name: str, label: Callable[[int], str] | None = None, item: int = 0) -> int:
+        """A value as a number that fits; the words for a refusal are only made for one."""
+        number = whole_number(value)
+        if number is not None and self.least <= number <= self.most:
+            return number
+        what = f"{name} of {label(item)}" if label else name
+        if number is None:
+            shown = f"'{shorten(value)}'" if isinstance(value, str) else shorten(repr(value))
+            raise InputError(f"{what} is {shown}; it must be a whole number")
+        if number > self.most:
+            bits = counted(self.word.width, "bit")
+            has = "" if self.word.way == "place" else f"it has {bits}: "
+            raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}")
+        raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
+
+    def _refuse_repeats(self, values: IntArray) -> None:
+        order = np.argsort(values, kind="stable")
+        same = np.flatnonzero(np.diff(values[order]) == 0)
+        if len(same):
+            one, other = order[same[0]], order[same[0] + 1]
+            raise InputError(
+                f"{self._label(one)} and {self._label(other)} both have {self.word.name} {values[one]}; "
+                f"each node needs its own, and {self.word.name}=order numbers them"
+            )
+
+    def _label(self, item: int) -> str:
+        return self.graph.node_label(item) if self.of_nodes else self.graph.edge_label(item)
+
+    def _place_label(self, place: int) -> str:
+        return self._label(place if self.of_nodes else int(self.graph.topology.port_edge[place]))
+
+    @property
+    def _kind(self) -> str:
+        return "node" if self.of_nodes else "edge"
+
+    @property
+    def _how(self) -> str:
+        """What to give instead, for the end of a message."""
+        name = self.word.name
+        if self.word.place == "whole":
+            return f": give {name}=NUMBER"
+        if self.of_nodes:
+            if self.marks:
+                return f": give {name}=NODE"
+            ways = f"{name}=@ATTRIBUTE or {name}=NODE:VALUE,..."
+            return f": give {name}=order, {ways}" if self.word.unique else f": give {ways} or {name}=*:VALUE"
+        return f": give {name}=@ATTRIBUTE, {name}=*:VALUE or {name}=A-B{'' if self.marks else ':VALUE'},..."
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number of any kind, or the text of one; None for everything else.
+
+    >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
+    [3, 1, 3, 16, 3, None, None]
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if len(text) > _LONGEST:
+            return None
+        if match := re.fullmatch(r"([-+]?[0-9]+)\.0*", text):
+            text = match[1]
+        try:
+            return parse_signed(text.removeprefix("+"))
+        except InputError:
+            return None
+    if isinstance(value, float | np.floating):
+        return int(value) if value.is_integer() else None
+    if isinstance(value, np.bool_):
+        return int(value)
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(_QUOTED, lambda match: match[0][1:-1].replace('""', '"'), text.strip())

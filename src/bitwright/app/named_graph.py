@@ -1,0 +1,215 @@
+"""A graph with the names and values that a person gave it, and the way from networkx and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, counted, suggestion
+from bitwright.program.graph.topology import Topology
+from bitwright.program.layout import IntArray
+
+Values = Mapping[str, Mapping[int, Any]]  # attribute -> number of a node or an edge -> value
+_MOST_COMPARED = 1_000  # looking for a name that is close takes long among many
+
+
+@dataclass(frozen=True, eq=False)
+class NamedGraph:
+    """Nodes and edges are numbered; `names` and the values say what they are called and what is known of them."""
+
+    topology: Topology
+    names: tuple[str, ...]
+    node_values: Values = field(default_factory=dict)
+    edge_values: Values = field(default_factory=dict)
+    graph_values: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None  # the networkx graph that it was made of
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each node by its name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def number(self, name: object) -> int:
+        """The number of the node of this name; what is not text is found by its text."""
+        try:
+            return self.numbers[str(name)]
+        except KeyError:
+            shown = shorten(str(name))
+            close = suggestion(shown, self.names) if len(self.names) <= _MOST_COMPARED else ""
+            raise InputError(f"the graph has no node '{shown}'{close}") from None
+
+    def edges_between(self, one: int, other: int) -> list[int]:
+        """The numbers of the edges between two nodes; in a directed graph those from one to the other."""
+        return self._edges.get(self._ends(one, other), [])
+
+    def node_label(self, node: int) -> str:
+        return f"node '{shorten(self.names[node])}'"
+
+    def edge_label(self, edge: int) -> str:
+        one, other = self.topology.edge_ends[edge]
+        return f"edge '{shorten(self.names[one])}'-'{shorten(self.names[other])}'"
+
+    def to_networkx(self, values: Mapping[str, Sequence[Any]], places: Mapping[str, str] | None = None) -> Any:
+        """A networkx graph with `values` as attributes; a value that is None is left out.
+
+        `places` says of a name that it is of "port" or "whole" and not "node". Values of ports become at each node a
+        list of pairs, neighbour and value.
+        """
+        graph = self._built() if self.source is None else self.source.copy()
+        if len(graph) != self.topology.nodes:
+            raise InputError(f"the graph has now {counted(len(graph), 'node')}; it had {self.topology.nodes:,}")
+        nodes = list(graph)
+        for name, found in values.items():
+            match (places or {}).get(name, "node"):
+                case "whole":
+                    if found[0] is not None:
+                        graph.graph[name] = found[0]
+                case "port":
+                    for node in nodes:
+                        graph.nodes[node][name] = []
+                    for one, far, value in zip(self.topology.port_node, self.topology.port_far, found, strict=True):
+                        if value is not None:
+                            graph.nodes[nodes[one]][name].append((nodes[far], value))
+                case _:
+                    for node, value in zip(nodes, found, strict=True):
+                        if value is not None:
+                            graph.nodes[node][name] = value
+        return graph
+
+    def _built(self) -> Any:
+        networkx = networkx_module()
+        several = any(len(edges) > 1 for edges in self._edges.values())
+        kinds = {
+            (False, False): networkx.Graph,
+            (False, True): networkx.MultiGraph,
+            (True, False): networkx.DiGraph,
+            (True, True): networkx.MultiDiGraph,
+        }
+        graph = kinds[self.topology.directed, several]()
+        graph.graph.update(self.graph_values)
+        graph.add_nodes_from(self.names)
+        records: list[dict[str, Any]] = [{} for _ in range(self.topology.edges)]
+        for name, found in self.edge_values.items():
+            for edge, value in found.items():
+                records[edge][name] = value
+        ends = self.topology.edge_ends.tolist()
+        graph.add_edges_from(
+            (self.names[one], self.names[far], about) for (one, far), about in zip(ends, records, strict=True)
+        )
+        for name, found in self.node_values.items():
+            for node, value in found.items():
+                graph.nodes[self.names[node]][name] = value
+        return graph
+
+    @cached_property
+    def _edges(self) -> dict[tuple[int, int], list[int]]:
+        found: dict[tuple[int, int], list[int]] = {}
+        for edge, (one, other) in enumerate(self.topology.edge_ends.tolist()):
+            found.setdefault(self._ends(one, other), []).append(edge)
+        return found
+
+    def _ends(self, one: int, other: int) -> tuple[int, int]:
+        return (one, other) if self.topology.directed or one <= other else (other, one)
+
+
+class Attributes(Mapping[str, Mapping[int, Any]]):
+    """The values of many records by attribute, gathered when they are asked for."""
+
+    def __init__(self, records: Sequence[Mapping[Any, Any]]) -> None:
+        self._records = records
+
+    def __getitem__(self, name: str) -> Mapping[int, Any]:
+        found = {number: record[name] for number, record in enumerate(self._records) if name in record}
+        if not found:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys(name for record in self._records for name in record)
+        return (name for name in names if isinstance(name, str))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def networkx_module() -> Any:
+    """networkx, or an InputError that says how to get it."""
+    if find_spec("networkx") is None:
+        raise InputError("this needs networkx; install it with: pip install 'bitwright[graph]'")
+    import networkx
+
+    return networkx
+
+
+def from_networkx(graph: Any) -> NamedGraph:
+    """The same graph; the ports of a node stand in the order of `graph.adj[node]`, a loop has two.
+
+    >>> import networkx
+    >>> named = from_networkx(networkx.Graph([("b", "a"), ("c", "b")]))
+    >>> named.names, named.topology.port_far.tolist()
+    (('b', 'a', 'c'), [1, 2, 0, 0])
+    """
+    if not isinstance(graph, networkx_module().Graph):
+        raise InputError(f"a graph must be one of networkx, got {shorten(repr(type(graph).__name__))}")
+    names = _names(list(graph))
+    index = {node: number for number, node in enumerate(graph)}
+    several = graph.is_multigraph()
+    owners: list[int] = []
+    fars: list[int] = []
+    turns: list[int] = []  # which of the edges between the same two nodes
+    records: list[Mapping[Any, Any]] = []
+    for node, neighbours in graph.adjacency():
+        for other, about in neighbours.items():
+            for turn, record in enumerate(about.values() if several else (about,)):
+                owners.append(index[node])
+                fars.append(index[other])
+                turns.append(turn)
+                records.append(record)
+    pairs = np.array((owners, fars), dtype=np.int64).T
+    if graph.is_directed():
+        topology = Topology.from_edges(len(names), pairs, directed=True)
+    else:
+        topology, first = _in_order(len(names), pairs, np.array(turns, dtype=np.int64))
+        records = [records[place] for place in first]
+    nodes = [about for _, about in graph.nodes(data=True)]
+    known = {name: value for name, value in graph.graph.items() if isinstance(name, str)}
+    return NamedGraph(topology, names, Attributes(nodes), Attributes(records), known, graph)
+
+
+def _names(nodes: Sequence[object]) -> tuple[str, ...]:
+    names = tuple(map(str, nodes))
+    if len(set(names)) < len(names):
+        seen: dict[str, object] = {}
+        for name, node in zip(names, nodes, strict=True):
+            if name in seen:
+                raise InputError(
+                    f"two nodes are called '{shorten(name)}': {shorten(repr(seen[name]))} and {shorten(repr(node))}; "
+                    "give one of them another name"
+                )
+            seen[name] = node
+    return names
+
+
+def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, list[int]]:
+    """The undirected graph whose ports stand as `pairs`, which has every edge from both its ends and a loop once.
+
+    Also where among `pairs` each edge is met first; edges are numbered in that order.
+    """
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    code = (low * nodes + high) * (int(turns.max(initial=0)) + 1) + turns
+    _, first, which = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    first = first[order]
+    number = np.argsort(order)[which]  # of the edge of each pair
+    last = first.copy()
+    np.maximum.at(last, number, np.arange(len(number)))
+    topology = Topology.from_edges(nodes, pairs[first])
+    edge = topology.port_edge
+    place = np.where(topology.port_node == pairs[first, 0][edge], first[edge], last[edge])
+    return topology.arranged(np.argsort(place, kind="stable")), first.tolist()

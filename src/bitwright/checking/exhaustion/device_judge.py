@@ -1,0 +1,80 @@
+"""Which of many states on a device come out right, and how far each is from an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bitwright.checking.exhaustion.findings import Findings, Nearest
+from bitwright.engines.integer.device import DeviceDecisions
+from bitwright.errors import BitwrightError
+from bitwright.networks.torch_trainer import torch_module
+
+MOST_STATES = 1 << 20  # at a time
+_COMPARED = 64  # states of a tile that are judged a second time
+_TOGETHER = 1 << 15  # of these at a time, at most
+
+
+class DeviceJudge:
+    """Right or wrong, and how far, for a tile of states.
+
+    Some states of every tile are kept and judged again by plain products: a kernel that a compiler got wrong proves
+    nothing. Many are compared at once, and only `check` waits for what came of it.
+    """
+
+    def __init__(self, decide: DeviceDecisions) -> None:
+        self._decide = decide
+        self._kept: list[tuple[Any, ...]] = []  # distance, matched, n, truth
+        self._differs: Any = None  # on the device, so that nobody waits
+
+    def find(self, matched: Any, truth: Any, numbers: Any, step: int) -> Findings:
+        """`numbers`: those of the states, or the first of them if they follow each other."""
+        torch = torch_module()
+        n = matched.sum(dim=1)
+        distance = self._decide.distances(matched, n, truth).long()
+        if self._decide.sums.fused:
+            self._keep(distance, matched, n, truth)
+        row = torch.arange(len(n), device=n.device)
+        key = distance * MOST_STATES + row  # the smallest distance, and of equals the first
+        counts = torch.bincount(n)
+        keys = torch.full_like(counts, torch.iinfo(torch.int64).max).scatter_reduce(0, n, key, "amin")
+
+        def place(at: int) -> tuple[int, int]:
+            return (numbers + at if isinstance(numbers, int) else int(numbers[at]), step)
+
+        by_n = {}
+        for matches, (count, found) in enumerate(zip(counts.tolist(), keys.tolist(), strict=True)):
+            if count:
+                at = found % MOST_STATES if matches else int((n == 0).nonzero()[0, 0])
+                by_n[matches] = Nearest(count, found // MOST_STATES if matches else None, place(at))
+        wrong = (distance < 1) & (n > 0)
+        number, first = int(wrong.sum()), None
+        if number:
+            fewest = int(n[wrong].min())
+            first = (fewest, place(int((wrong & (n == fewest)).nonzero()[0, 0])))
+        return Findings(by_n, number, 0, first, None)
+
+    def check(self) -> None:
+        """Raises BitwrightError if a state that was found since the last check came out otherwise by plain products."""
+        self._compare()
+        differs, self._differs = self._differs, None
+        if differs is not None and bool(differs):
+            raise BitwrightError("the device's kernel adds up otherwise than plain products do; use --device cpu")
+
+    def forget(self) -> None:
+        """Drops what is kept: the states are gone through again."""
+        self._kept, self._differs = [], None
+
+    def _keep(self, *found: Any) -> None:
+        rows = slice(None, None, max(1, len(found[0]) // _COMPARED))
+        self._kept.append(tuple(tensor[rows].clone() for tensor in found))
+        if len(self._kept) * _COMPARED >= _TOGETHER:
+            self._compare()
+
+    def _compare(self) -> None:
+        if not self._kept:
+            return
+        distance, matched, n, truth = (torch_module().cat(parts) for parts in zip(*self._kept, strict=True))
+        self._kept = []
+        again = self._decide.plain_distances(matched, n, truth)
+        differs = ((again != distance) & (n > 0)).any()
+        self._differs = differs if self._differs is None else self._differs | differs

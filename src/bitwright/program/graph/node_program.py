@@ -1,0 +1,223 @@
+"""Node programs, and what they are on a graph: an algorithm like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, counted
+from bitwright.lazy import Shown
+from bitwright.program.algorithm import Algorithm, Word, check_inputs
+from bitwright.program.cells import Kind
+from bitwright.program.graph.schema import NodeWord, Schema
+from bitwright.program.graph.topology import Topology
+from bitwright.program.graph.wiring import GraphWiring
+from bitwright.program.layout import IntArray
+from bitwright.program.text.node_text import schema_of
+from bitwright.program.text.parser import SyntaxTree
+
+_NODES, _PORTS = 16, 48  # where no graph is given
+_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are looked at
+MAX_WIDTH = 62  # bits of a number that nodes have
+
+
+@dataclass(frozen=True, eq=False)
+class NodeProgram(Shown):
+    """Rules that every node of a graph runs; `on` gives the algorithm that this is on some graph.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> flood
+    NodeProgram 'program': 1 bit of nodes, 1 template
+    >>> path = Topology.from_edges(4, [(0, 1), (1, 2)])
+    >>> flood.on(path, {"source": np.array([1, 0, 0, 0])})
+    Algorithm 'program': 4 bits, 4 blocks, 4 templates
+    """
+
+    name: str
+    tree: SyntaxTree = field(repr=False)
+    description: str = ""
+    lets: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
+        self.schema()
+
+    def _read(self, nodes: int, ports: int) -> Schema:
+        return schema_of(self.tree, self.lets, nodes, ports)
+
+    def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
+        """What it says for graphs of this size; most programs say the same for all."""
+        found: Schema = self._schemas(nodes, ports)  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def inputs(self) -> tuple[NodeWord, ...]:
+        return self.schema().inputs
+
+    @property
+    def outputs(self) -> tuple[NodeWord, ...]:
+        return self.schema().outputs
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same."""
+        found = (kind for size in _SIZES for kind in self.schema(*size).program.kinds.kinds)
+        return tuple(sorted(set(found)))
+
+    def on(
+        self,
+        topology: Topology,
+        values: Mapping[str, IntArray] | None = None,
+        names: Sequence[Hashable] | None = None,
+    ) -> GraphAlgorithm:
+        """The algorithm on a graph, with a value of each input for every node, or port, or for the graph.
+
+        `names` are those of the nodes, for people to read.
+        """
+        schema = self.schema(topology.nodes, topology.ports)
+        check_graph(self.name, schema, topology, names)
+        wiring = GraphWiring(schema, topology)
+        on = np.zeros(wiring.layout.size, dtype=bool)
+        for bit in schema.start:
+            on[wiring.bits(bit, np.arange(wiring.count(wiring.places[bit])))] = True
+        check_inputs(self.name, [word.name for word in schema.inputs], dict.fromkeys(values or {}, 0))
+        for word in schema.inputs:
+            self._set(on, wiring, word, (values or {})[word.name], names)
+        whole = [word for word in schema.outputs if word.place == "whole"]
+        return GraphAlgorithm(
+            name=self.name,
+            program=wiring.program,
+            outputs=tuple(
+                Word(word.name, tuple(int(wiring.bits(bit, np.zeros(1, int))[0]) for bit in word.bits), word.signed)
+                for word in whole
+            ),
+            start=tuple(np.flatnonzero(on).tolist()),
+            steps=schema.steps,
+            halt=int(wiring.bits(schema.halt, np.zeros(1, int))[0]) if isinstance(schema.halt, int) else schema.halt,
+            description=self.description,
+            wiring=wiring,
+            names=tuple(range(topology.nodes)) if names is None else tuple(names),
+        )
+
+    def _set(
+        self, on: BoolArray, wiring: GraphWiring, word: NodeWord, values: IntArray, names: Sequence[Hashable] | None
+    ) -> None:
+        """Puts the values of an input into the state."""
+        given = np.asarray(values, dtype=np.int64)
+        count = wiring.count(word.place)
+        if given.shape != (count,):
+            raise InputError(
+                f"{word.name} needs {counted(count, 'value')}, one for each {word.place}, got {given.shape}"
+            )
+        low, high = word.range
+        if len(wrong := np.flatnonzero((given < low) | (given > high))):
+            at = int(wrong[0])
+            of = f" of node '{names[at] if names else at}'" if word.place == "node" else ""
+            raise InputError(f"{word.name}{of} is {int(given[at])}, but it lies between {low} and {high}")
+        if word.unique:
+            order = np.argsort(given, kind="stable")
+            if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
+                first, second = order[same[0]], order[same[0] + 1]
+                one, other = (f"'{names[at] if names else at}'" for at in (first, second))
+                raise InputError(f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}")
+        for place, bit in enumerate(word.bits):
+            is_on = given == place + 1 if word.way == "place" else given >> place & 1 == (word.way != "not")
+            on[wiring.bits(bit, np.arange(count))] |= is_on
+        for target in word.also:
+            owner, bits = wiring.reached(word.place, target)
+            on[bits[given[owner] > 0]] = True
+
+    def __repr__(self) -> str:
+        schema = self.schema()
+        counts = dict.fromkeys(("node", "port", "whole"), 0)
+        for bit in range(schema.bits):
+            counts[schema.place_of(bit)] += 1
+        words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
+        bits = ", ".join(f"{counted(number, 'bit')} {words[place]}" for place, number in counts.items() if number)
+        return f"NodeProgram '{self.name}': {bits}, {counted(schema.program.templates, 'template')}"
+
+
+@dataclass(frozen=True, repr=False)
+class GraphAlgorithm(Algorithm):
+    """A node program on a graph, with what is on at the start; it has no inputs any more."""
+
+    wiring: GraphWiring | None = None
+    names: tuple[Hashable, ...] = ()  # of the nodes
+
+    @property
+    def topology(self) -> Topology:
+        assert self.wiring is not None
+        return self.wiring.topology
+
+    def read_places(self, state: BoolArray, place: str = "node") -> dict[str, list[int | None]]:
+        """What nodes, or ports, put out in a state; None where an output has no value."""
+        assert self.wiring is not None
+        found: dict[str, list[int | None]] = {}
+        for word in self.wiring.schema.outputs:
+            if word.place == place:
+                found[word.name] = self._values(state, word)
+        return found
+
+    def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
+        assert self.wiring is not None
+        at = np.arange(self.wiring.count(word.place))
+        kind = np.int64 if word.width <= MAX_WIDTH else object
+        values = np.zeros(len(at), dtype=kind)
+        for place, bit in enumerate(word.bits):
+            is_on = state[self.wiring.bits(bit, at)] ^ (word.way == "not")
+            values += is_on.astype(kind) * (place + 1 if word.way == "place" else 1 << place)
+        if word.signed:
+            values -= (values >> word.width - 1) * (1 << word.width)
+        given: list[int | None] = values.tolist()
+        if word.where is None:
+            return given
+        there = state[self.wiring.bits(word.where, at)].tolist()
+        return [value if has else None for value, has in zip(given, there, strict=True)]
+
+
+def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
+    """Raises InputError for a graph that a node program is not for."""
+
+    def name(node: int) -> str:
+        return f"'{names[node] if names else node}'"
+
+    if topology.directed and "directed" not in schema.requires:
+        raise InputError(f"{program} is for undirected graphs, and this one is directed; take its edges both ways")
+    if "simple" in schema.requires:
+        if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
+            raise InputError(
+                f"{program} is for graphs without loops; node {name(int(topology.port_node[loops[0]]))} has one"
+            )
+        pairs = topology.port_node * topology.nodes + topology.port_far
+        distinct, counts = np.unique(pairs, return_counts=True)
+        if len(several := np.flatnonzero(counts > 1)):
+            one, other = divmod(int(distinct[several[0]]), topology.nodes)
+            raise InputError(
+                f"{program} is for graphs with one edge between two nodes; {name(one)} and {name(other)} have more"
+            )
+    if schema.degree is not None and len(wrong := np.flatnonzero(topology.degrees != schema.degree)):
+        node = int(wrong[0])
+        raise InputError(
+            f"{program} is for graphs whose nodes all have {counted(schema.degree, 'edge')}; "
+            f"{name(node)} has {int(topology.degrees[node])}"
+        )
+    if "connected" in schema.requires and (parts := components(topology)).max(initial=0) > 0:
+        apart = int(np.flatnonzero(parts > 0)[0])
+        raise InputError(f"{program} is for connected graphs; there is no way from {name(0)} to {name(apart)}")
+
+
+def components(topology: Topology) -> IntArray:  # (nodes,)
+    """The connected component of each node, counted from 0 in the order of their first nodes."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = (topology.port_node, topology.port_far)
+    matrix = coo_array((np.ones(topology.ports, dtype=np.int8), ends), shape=(topology.nodes, topology.nodes))
+    _, labels = connected_components(matrix, directed=False)
+    _, first = np.unique(labels, return_index=True)
+    return np.asarray(np.argsort(np.argsort(first))[labels])

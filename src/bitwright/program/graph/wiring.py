@@ -1,0 +1,288 @@
+"""From a node program and a graph to a Program: every rule at every node, its targets followed along their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.program.cells import CellKinds, Cells
+from bitwright.program.families import Families
+from bitwright.program.graph.schema import Place, Schema
+from bitwright.program.graph.topology import Topology
+from bitwright.program.layout import IntArray, Layout
+from bitwright.program.program import Program
+
+MAX_BITS = 1 << 31
+
+
+@dataclass(frozen=True, eq=False)
+class GraphWiring:
+    """Which bit of the program on a graph is which bit of the schema, at which node or port.
+
+    A declared name is an array of the program: its first index counts nodes, or ports node by node. Blocks, templates
+    and cells are those of the schema, once for every node, or port, or once.
+    """
+
+    schema: Schema
+    topology: Topology
+
+    # Where things are.
+
+    def count(self, place: Place) -> int:
+        """How many times there is what is at such a place."""
+        return {"node": self.topology.nodes, "port": self.topology.ports, "whole": 1}[place]
+
+    @cached_property
+    def layout(self) -> Layout:
+        shapes = []
+        for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
+            if place == "whole":
+                shapes.append((field.name, field.shape))
+            elif self.count(place):
+                shapes.append((field.name, (self.count(place), *field.shape)))
+        return Layout.of(shapes)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:  # (declared bits,)
+        """The place of each declared bit."""
+        fields = zip(self.schema.program.layout.fields, self.schema.places, strict=False)
+        return tuple(place for field, place in fields for _ in range(field.size))
+
+    @cached_property
+    def _first(self) -> tuple[IntArray, IntArray]:  # (declared bits,), (declared bits,)
+        """Where each declared bit is at the first node or port, and how far it is from one to the next."""
+        base = np.zeros(self.schema.bits, dtype=np.int64)
+        stride = np.zeros(self.schema.bits, dtype=np.int64)
+        for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
+            if self.count(place):
+                own = slice(field.offset, field.offset + field.size)
+                base[own] = self.layout[field.name].offset + np.arange(field.size)
+                stride[own] = field.size
+        return base, stride
+
+    def bits(self, bit: int, at: IntArray) -> IntArray:
+        """A declared bit at these nodes or ports."""
+        base, stride = self._first
+        return np.asarray(base[bit] + at * stride[bit])
+
+    # Where targets lead.
+
+    def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
+        """Pairs of a node, or port, at which a rule stands, and a bit that its target is there."""
+        own = self.schema.bits
+        path, bit = self.schema.targets[target - own] if target >= own else ("", target)
+        pairs = self._paths(start, path, self.places[bit])
+        found = [(pairs[0], self.bits(bit, pairs[1]))]
+        if path == "next" and bit in self.schema.chains:
+            last = self._past_the_last(start)
+            found.append((last[0], self.bits(self.schema.chains[bit], last[1])))
+        return np.concatenate([at for at, _ in found]), np.concatenate([bits for _, bits in found])
+
+    def _paths(self, start: Place, path: str, end: Place) -> tuple[IntArray, IntArray]:
+        """Pairs of where a path begins and where it ends."""
+        graph, here = self.topology, np.arange(self.count(start))
+        if end == "whole":
+            return here, np.zeros_like(here)
+        ports = np.arange(graph.ports)
+        match path, start, end:
+            case ("", "port", "node"):
+                return ports, graph.port_node
+            case ("", _, _):
+                return here, here
+            case ("far", "node", "node"):
+                return graph.port_node, graph.port_far
+            case ("far", "port", "node"):
+                return ports, graph.port_far
+            case ("far", _, "port"):
+                if graph.opposite is None:
+                    raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
+                return (ports if start == "port" else graph.port_node), graph.opposite
+            case ("all", "node", _):
+                return graph.port_node, ports
+            case ("all", "port", _):
+                return self._ports_of(graph.port_node)
+            case ("far.all", "port", _):
+                return self._ports_of(graph.port_far)
+            case ("far.all", "node", _):
+                from_port, reached = self._ports_of(graph.port_far)
+                return graph.port_node[from_port], reached
+            case ("next", "node", _):
+                has = np.flatnonzero(graph.degrees)
+                return has, graph.first_port[has]
+            case ("next", "port", _):
+                has = ports[:-1][graph.port_node[1:] == graph.port_node[:-1]]
+                return has, has + 1
+            case ("every", _, _):
+                there = np.arange(self.count(end))
+                return np.zeros_like(there), there
+        raise AssertionError(path)
+
+    def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """For each of these nodes, by its place in the list, all its ports."""
+        graph = self.topology
+        counts = graph.degrees[nodes]
+        entry = np.repeat(np.arange(len(nodes)), counts)
+        within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return entry, graph.first_port[nodes[entry]] + within
+
+    def _past_the_last(self, start: Place) -> tuple[IntArray, IntArray]:
+        """Where `next` finds no port: nodes without ports, or last ports; and the nodes where their chains end."""
+        graph = self.topology
+        if start == "node":
+            alone = np.flatnonzero(graph.degrees == 0)
+            return alone, alone
+        last = graph.first_port[1:][graph.degrees > 0] - 1
+        return last, graph.port_node[last]
+
+    # The program.
+
+    @cached_property
+    def _blocks(self) -> tuple[list[int], list[IntArray], IntArray, IntArray]:
+        """Blocks of the schema that are somewhere; the number of each at every node or port; and for each block of the
+        program which of these it is, and where.
+        """
+        schema = self.schema.program
+        own = [block for block in range(schema.blocks) if int(schema.block_members(block)[0]) < self.schema.bits]
+        counts = [self.count(self.places[int(schema.block_members(block)[0])]) for block in own]
+        firsts = [
+            self.bits(int(schema.block_members(block)[0]), np.arange(count))
+            for block, count in zip(own, counts, strict=True)
+        ]
+        order = np.argsort(np.concatenate(firsts), kind="stable")  # canonical: by their first bit
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        ranks = np.split(number, np.cumsum(counts)[:-1])
+        which = np.repeat(np.arange(len(own)), counts)[order]
+        where = np.concatenate([np.arange(count) for count in counts])[order]
+        return own, ranks, which, where
+
+    @cached_property
+    def program(self) -> Program:
+        """The rules at every node; cells and kinds come from the schema."""
+        schema, layout = self.schema.program, self.layout
+        if layout.size >= MAX_BITS:
+            raise InputError(f"this program has {layout.size:,} bits on this graph; fewer than 2^31 can be run")
+        own, ranks, which, where = self._blocks
+        sizes = np.diff(schema.block_start)[own]
+        block_start = np.concatenate(([0], np.cumsum(sizes[which])))
+        block_bits = np.empty(layout.size, dtype=np.int64)
+        for block, rank in zip(own, ranks, strict=True):
+            for place, bit in enumerate(schema.block_members(block).tolist()):
+                block_bits[block_start[rank] + place] = self.bits(bit, np.arange(len(rank)))
+        templates = np.bincount(schema.template_block, minlength=schema.blocks)[own]  # (own,)
+        first = np.concatenate(([0], np.cumsum(templates[which])))  # of the templates of each block
+        template_block = np.repeat(np.arange(len(which)), templates[which])
+        number = np.arange(len(template_block)) - first[template_block]  # among those of its block
+        before = np.searchsorted(schema.template_block, own)
+        of_schema = before[which[template_block]] + number
+        write_start, write_bits = self._writes(first, layout.size)
+        return Program(
+            layout=layout,
+            block_start=block_start,
+            block_bits=block_bits,
+            template_block=template_block,
+            template_config=schema.template_config[of_schema],
+            write_start=write_start,
+            write_bits=write_bits,
+            block_families=_repeated(schema.block_families, np.array(own)[which], where),
+            rule_families=_repeated(schema.rule_families, of_schema, where[template_block]),
+            array_families=tuple(field.name for field in layout.fields),
+            grouped=self._cells(),
+            wired=self,
+        )
+
+    def _writes(self, first: IntArray, bits: int) -> tuple[IntArray, IntArray]:
+        """What each template writes, in order."""
+        schema, (own, ranks, _, _) = self.schema.program, self._blocks
+        keys = [np.zeros(0, dtype=np.int64)]
+        for block, rank in zip(own, ranks, strict=True):
+            start = self.places[int(schema.block_members(block)[0])]
+            begin, end = np.searchsorted(schema.template_block, [block, block + 1]).tolist()
+            reached = {
+                target: self.reached(start, target)
+                for target in np.unique(schema.write_bits[schema.write_start[begin] : schema.write_start[end]]).tolist()
+            }
+            for template in range(begin, end):
+                for target in schema.writes(template).tolist():
+                    at, written = reached[target]
+                    keys.append((first[rank[at]] + template - begin) * bits + written)
+        pairs = np.concatenate(keys)
+        pairs.sort(kind="stable")  # it consists of long runs that ascend
+        fresh = np.ones(len(pairs), dtype=bool)
+        fresh[1:] = pairs[1:] != pairs[:-1]  # a loop, or two edges, lead to the same bit
+        pairs = pairs[fresh]
+        return np.searchsorted(pairs, np.arange(first[-1] + 1) * bits), pairs % bits
+
+    # Cells.
+
+    def _cells(self) -> Cells | None:
+        """The cells of the schema at every node; None where each block is one."""
+        grouped = self.schema.program.grouped
+        if grouped is None:
+            return None
+        blocks, starts, of, index = [], [0], [], []
+        for cell, _, rows in self._cell_blocks(grouped):
+            blocks.append(rows.ravel())
+            starts += [rows.shape[1]] * len(rows)
+            of.append(np.full(len(rows), grouped.families.of[cell]))
+            size = int(grouped.families.sizes[grouped.families.of[cell]])
+            index.append(np.arange(len(rows)) * size + grouped.families.index[cell])
+        families = Families(np.concatenate(of), np.concatenate(index), grouped.families.labels, grouped.families.places)
+        place = None
+        if grouped.bit_place is not None:
+            place = np.empty(self.layout.size, dtype=np.int64)
+            for bit in range(self.schema.bits):
+                place[self.bits(bit, np.arange(self.count(self.places[bit])))] = grouped.bit_place[bit]
+        return Cells(np.cumsum(starts), np.concatenate(blocks), families, place)
+
+    def _cell_blocks(self, cells: Cells) -> Iterator[tuple[int, Place, IntArray]]:
+        """Cells of the schema with their blocks in the program, (nodes or ports, blocks of the cell)."""
+        own, ranks, _, _ = self._blocks
+        number = dict(zip(own, ranks, strict=True))
+        for cell in range(len(cells)):
+            members = cells.members(cell).tolist()
+            if members[0] in number:  # else it is a target with a path
+                bit = int(self.schema.program.block_members(members[0])[0])
+                yield cell, self.places[bit], np.stack([number[block] for block in members], axis=1)
+
+    def kinds(self, program: Program) -> CellKinds:
+        """Kinds as the schema has them, and their ports wired along the graph."""
+        schema, cells = self.schema.program, program.cells
+        known = schema.kinds
+        first_of = np.searchsorted(program.template_block, np.arange(program.blocks + 1))
+        of = np.full(len(cells), -1, dtype=np.int64)
+        wires: list[tuple[IntArray, IntArray, IntArray]] = []
+        template = np.zeros(program.templates, dtype=np.int64)
+        for cell, place, rows in self._cell_blocks(schema.cells):
+            mine = cells.of_block[rows[:, 0]]
+            of[mine] = known.of[cell]
+            members = schema.cells.members(cell).tolist()
+            own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
+            for number, one in enumerate(own_templates.tolist()):
+                block = int(schema.template_block[one])
+                begin = int(np.searchsorted(schema.template_block, block))
+                template[first_of[rows[:, members.index(block)]] + one - begin] = number
+            first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
+            for wire in range(first_wire, last_wire):
+                at, bits = self.reached(place, int(known.wire_bit[wire]))
+                wires.append((mine[at], np.full(len(at), known.wire_port[wire]), bits))
+        owner = cells.of_block[program.template_block]
+        order = np.lexsort((template, owner))
+        first = np.searchsorted(owner[order], np.arange(len(cells) + 1))
+        wire_cell, wire_port, wire_bit = (
+            np.concatenate([np.zeros(0, dtype=np.int64), *(wire[part] for wire in wires)]) for part in range(3)
+        )
+        by_cell = np.argsort(wire_cell, kind="stable")
+        return CellKinds(
+            known.kinds, of, template, first, order, wire_cell[by_cell], wire_port[by_cell], wire_bit[by_cell]
+        )
+
+
+def _repeated(families: Families, which: IntArray, where: IntArray) -> Families:
+    """Families of the schema with a row for every node or port."""
+    of = families.of[which]
+    return Families(of, where * families.sizes[of] + families.index[which], families.labels, families.places)

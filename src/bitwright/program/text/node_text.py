@@ -1,0 +1,245 @@
+"""Rule text of node programs: the statements of rule text, and bits in three places, paths, chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from bitwright.errors import ProgramError
+from bitwright.program.algorithm import FIXED_POINT, Word
+from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily
+from bitwright.program.families import NumberedRows, WrittenAt
+from bitwright.program.graph.schema import NodeWord, Place, Schema
+from bitwright.program.layout import Layout
+from bitwright.program.text import syntax
+from bitwright.program.text.expand import MAX_WORK, Expansion
+from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.rows import Refused
+
+# From which place, by which path, to which place: what can be written.
+REACH = {
+    ("node", "", "node"), ("node", "", "whole"), ("port", "", "node"), ("port", "", "port"), ("port", "", "whole"),
+    ("whole", "", "whole"), ("node", "far", "node"), ("node", "far", "port"), ("port", "far", "node"),
+    ("port", "far", "port"), ("node", "all", "port"), ("port", "all", "port"), ("node", "far.all", "port"),
+    ("port", "far.all", "port"), ("node", "next", "port"), ("port", "next", "port"), ("whole", "every", "node"),
+    ("whole", "every", "port"),
+}  # fmt: skip
+PLACES: tuple[Place, ...] = ("node", "port", "whole")
+
+
+def is_node_program(tree: SyntaxTree) -> bool:
+    """Whether a text uses what only node programs have."""
+    return any(
+        isinstance(item, syntax.Chain | syntax.GraphLine)
+        or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
+        or (isinstance(item, syntax.When) and any(target.path for target in item.targets))
+        for item in tree.statements
+    )
+
+
+def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
+    """What a node program says for graphs with so many nodes and ports; raises ProgramError with every problem."""
+    return _NodeExpansion(tree, lets, nodes, ports).schema()
+
+
+class _NodeExpansion(Expansion):
+    rest_as_cells = True  # targets with a path are in no cell
+
+    def __init__(self, tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> None:
+        super().__init__(tree, MAX_WORK, lets)
+        self.lets |= {"nodes": nodes, "ports": ports}
+        self.place: dict[str, Place] = {}
+        self.targets: list[tuple[str, int]] = []
+
+    def schema(self) -> Schema:
+        for item in self.each(syntax.Let):
+            self.attempt(self.let, item)
+        self.declare_bits()
+        program = self.program()
+        inputs = self.words("input")
+        outputs = self.words("output")
+        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
+        plain = [Word(word.name, word.bits) for word in inputs], [Word(word.name, word.bits) for word in outputs]
+        self.check_ports(*plain, start)
+        counts = self.counts()
+        for count in self.each(syntax.Count):
+            if count.token.text != "steps":
+                self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
+        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
+        chains = dict(pair for item in self.each(syntax.Chain) for pair in self.attempt(self.chain, item) or ())
+        requires, degree = self.required()
+        if self.problems or program is None:
+            raise ProgramError(self.problems)
+        halt = halts[0] if halts else None if counts["steps"] is not None else FIXED_POINT
+        return Schema(
+            program=program,
+            places=tuple(self.place[field.name] for field in self.layout.fields if "." not in field.name),
+            targets=tuple(self.targets),
+            chains=chains,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs) or self.every_word(),
+            start=tuple(sorted(set(start))),
+            steps=counts["steps"],
+            halt=halt,
+            requires=requires,
+            degree=degree,
+        )
+
+    # Bits in their places, and a bit for every target with a path.
+
+    def declare_bits(self) -> None:
+        super().declare_bits()
+        for item in self.each(syntax.BitsDeclaration):
+            for token, _ in item.items:
+                self.place.setdefault(token.text, item.place)  # type: ignore[arg-type]
+        declared = [(field.name, field.shape) for field in self.layout.fields]
+        used: dict[str, tuple[int, ...]] = {}
+        for reference in self.references():
+            if reference.path and reference.token.text in self.layout:
+                path, field = ".".join(reference.path), self.layout[reference.token.text]
+                if reference.key not in used:
+                    used[reference.key] = field.shape
+                    self.targets += [(path, bit) for bit in field.bits().tolist()]
+        self.layout = Layout.of([*declared, *used.items()])
+
+    def references(self) -> Iterable[syntax.BitRef]:
+        for item in self.tree.statements:
+            if isinstance(item, syntax.When):
+                yield from item.targets
+            elif isinstance(item, syntax.PortLine):
+                yield from item.also
+
+    @property
+    def own(self) -> int:
+        """How many bits are declared."""
+        return self.layout.size - len(self.targets)
+
+    def place_of(self, bit: int) -> Place:
+        return self.place[self.layout.field_of(bit).name]
+
+    def more_blocks(self) -> list[BlockFamily]:
+        count = len(self.targets)
+        return [BlockFamily(count, Picks(np.arange(count), self.own + np.arange(count)), WrittenAt("targets"))]
+
+    def check_places(self, blocks: Sequence[BlockFamily], rules: Sequence[RuleFamily]) -> None:
+        number = np.array([PLACES.index(self.place_of(bit)) for bit in range(self.own)], dtype=np.int64)
+        for family in blocks:
+            places = number[family.members.bits]
+            first = np.zeros(family.count, dtype=np.int64)
+            first[family.members.rows[::-1]] = places[::-1]
+            if len(mixed := np.flatnonzero(places != first[family.members.rows])):
+                self.note(
+                    family,
+                    int(family.members.rows[mixed[0]]),
+                    "a block has bits of one place: of nodes, of ports or whole",
+                )
+                self.already_reported.update(field.name for field in self.layout.fields)
+        for rule in rules:
+            home = np.zeros(rule.count, dtype=np.int64)
+            home[rule.when.rows[::-1]] = number[rule.when.bits[::-1]]
+            seen: set[tuple[int, int]] = set()
+            for row, bit in zip(rule.write.rows.tolist(), rule.write.bits.tolist(), strict=True):
+                path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
+                if (int(home[row]), bit) in seen:
+                    continue
+                seen.add((int(home[row]), bit))
+                start, end = PLACES[home[row]], self.place_of(reached)
+                if (start, path, end) not in REACH:
+                    self.note(rule, row, _cannot(start, path, end, self.layout.name_of(reached)))
+                    break
+
+    def cells(self, item: syntax.Cell) -> list[CellFamily]:
+        found = super().cells(item)
+        for family in found:
+            first: dict[int, Place] = {}
+            for row, bit in zip(family.members.rows.tolist(), family.members.bits.tolist(), strict=True):
+                if first.setdefault(row, self.place_of(bit)) != self.place_of(bit):
+                    raise Refused(item.token.problem("a cell has blocks of one place: of nodes, of ports or whole"))
+        return found
+
+    def note(self, family: BlockFamily | RuleFamily, row: int, message: str) -> None:
+        self.problems.append(NumberedRows([(family.count, family.origin)]).problem(row, message))
+
+    # Inputs, outputs and what a graph must be.
+
+    def words(self, kind: str) -> list[NodeWord]:
+        ports = self.each(syntax.PortLine, kind)
+        return [word for port in ports for word in self.attempt(self.node_words, port) or ()]
+
+    def node_words(self, port: syntax.PortLine) -> list[NodeWord]:
+        plain = syntax.PortLine(port.token, port.name, port.members, port.signed)
+        found = super().inputs(plain) if port.token.text == "input" else super().output(plain)
+        also: list[int] = []
+        where = None
+        if port.also:
+            if len(found) != 1 or len(found[0].bits) != 1:
+                raise Refused(port.token.problem("only an input of one bit can set further bits"))
+            also = self.picks(self.rows(), port.also, WrittenAt("")).bits.tolist()
+        if port.where is not None:
+            where = self.single(port.where, "'if' takes a single bit")
+        words = []
+        for word in found:
+            place = self.one_place(port, word.bits)
+            for bit in also:
+                path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
+                if (place, path, self.place_of(reached)) not in REACH:
+                    message = _cannot(place, path, self.place_of(reached), self.layout.name_of(reached))
+                    raise Refused(port.token.problem(message))
+            if where is not None and self.place_of(where) != place:
+                raise Refused(port.token.problem(f"'{word.name}' and the bit behind 'if' must be of the same place"))
+            if port.unique and place != "node":
+                raise Refused(port.token.problem("only what nodes have can be unique"))
+            words.append(
+                NodeWord(word.name, place, word.bits, word.signed, port.unique, tuple(also), where, port.way)  # type: ignore[arg-type]
+            )
+        return words
+
+    def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
+        places = {self.place_of(bit) for bit in bits if bit < self.own}
+        if len(places) != 1:
+            raise Refused(port.token.problem("a number has bits of one place: of nodes, of ports or whole"))
+        return places.pop()
+
+    def every_word(self) -> tuple[NodeWord, ...]:
+        """Without outputs, every number and flag is one."""
+        fields = (field for field in self.layout.fields if len(field.shape) <= 1 and "." not in field.name)
+        return tuple(NodeWord(field.name, self.place[field.name], tuple(field.bits().tolist())) for field in fields)
+
+    def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
+        bit = super().halt(item)
+        if isinstance(bit, int) and self.place_of(bit) != "whole":
+            raise Refused(item.token.problem("'halt when' takes a bit of the whole graph; declare it with: whole bits"))
+        return bit
+
+    def chain(self, item: syntax.Chain) -> list[tuple[int, int]]:
+        link, end = (self.single(bit, "a chain goes from one bit to one bit") for bit in (item.link, item.end))
+        if (self.place_of(link), self.place_of(end)) != ("port", "node"):
+            raise Refused(item.token.problem("a chain goes along a bit of ports, and ends in a bit of the node"))
+        return [(link, end)]
+
+    def single(self, reference: syntax.BitRef, message: str) -> int:
+        bits = self.rows().pick(reference, WrittenAt("")).bits.tolist()
+        if len(bits) != 1 or bits[0] >= self.own:
+            raise Refused(reference.token.problem(message))
+        return int(bits[0])
+
+    def required(self) -> tuple[frozenset[str], int | None]:
+        words: set[str] = set()
+        degree = None
+        for item in self.each(syntax.GraphLine):
+            words |= {word.text for word in item.words} - {"degree"}
+            if item.degree is not None:
+                degree = self.attempt(self.number, item.degree)
+        return frozenset(words), degree
+
+
+def _cannot(start: Place, path: str, end: Place, name: str) -> str:
+    """Why a rule there cannot write this, and what it can."""
+    nouns = {"node": "a node", "port": "a port", "whole": "the whole graph"}
+    bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
+    known = [".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH) if (begin, to) == (start, end)]
+    written = ".".join(filter(None, (path, name)))
+    instead = f"; write {' or '.join(known)}" if known else ""
+    return f"a rule of {nouns[start]} cannot write {written}, for {name} is {bits[end]}{instead}"

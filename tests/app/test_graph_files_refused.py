@@ -1,0 +1,265 @@
+"""Broken, hostile and damaged files of graphs: each is refused with one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bitwright.app.graph_files import SUFFIXES, read_graph
+from bitwright.errors import InputError
+from bitwright.program.text.files import MAX_BYTES
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refusal(path: Path, **options: Any) -> str:
+    """The one line that a file is refused with, without its folder."""
+    with pytest.raises(InputError) as caught:
+        read_graph(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.replace(f"{path.parent}/", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "g.txt",
+            "a b\nb a c d\n",
+            "g.txt:2: an edge is two nodes and at most one value, found 'b a c d'; name further columns in a .csv",
+        ),
+        (
+            "g.csv",
+            "a,b\n\nb,a,c,d\n",
+            "g.csv:3: an edge is two nodes and at most one value, found 'b a c d'; "
+            "name further columns in a first line source,target,...",
+        ),
+        (
+            "g.txt",
+            "a b {'weight': 3}\n",
+            "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; "
+            "write attributes as columns; networkx does with data=['weight']",
+        ),
+        ("g.csv", "a,b\n,c\n", "g.csv:2: a node has no name; the line is ' c'"),
+        ("g.csv", "a,b\n,\n", "g.csv:2: a node has no name; the line is ' '"),
+        ("g.csv", "a,b\nc,,3\n", "g.csv:2: a node has no name; the line is 'c  3'"),
+        ("g.csv", "source,target,w\na,b\n", "g.csv:2: the header names 3 columns, this line has 2"),
+        (
+            "g.csv",
+            "source,target,w,w\na,b\n",
+            "g.csv:1: each column needs a name of its own; the header is 'source target w w'",
+        ),
+        (
+            "g.csv",
+            'a,"b\nc,d\n',
+            """g.csv:1: a quote is not closed or a name is too long (unexpected end of data): 'a,"b'""",
+        ),
+        (
+            "g.txt",
+            "a b\nc d\n#\nb a\n",
+            "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once",
+        ),
+        (
+            "g.txt",
+            "a a\nx y\ny x\na a",
+            "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once",
+        ),
+        ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
+        ("g.csv", "source,target\n", "g.csv has neither edges nor nodes; write an edge as: a b"),
+        ("g.txt", " \n", "g.txt is empty; write a graph into it"),
+        ("g.adj", "a b\nb a a\n", "g.adj:2: the edge of 'b' and 'a' is listed already there"),
+        ("g.adj", "a b\nb a\nc\na b\n", "g.adj:4: the edge of 'a' and 'b' is listed already in line 1"),
+        ("g.adj", "a,b,,c\n", "g.adj:1: a node has no name; the line is 'a b  c'"),
+        ("g.adj", "#\n", "g.adj has neither edges nor nodes; write an edge as: a b"),
+        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
+        ("g", "a b", f"g must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
+    ],
+)
+def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
+    assert refusal(written(tmp_path, name, text)) == message
+
+
+def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
+    path = written(tmp_path, "g.txt", "a b\nb a\n")
+    assert read_graph(path, directed=True).topology.edges == 2
+    path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
+    assert "again.txt:3: the edge of 'a' and 'b' is there already, in line 1" in refusal(path, directed=True)
+
+
+NOT = "g.json is not node-link data of a graph: "
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "it holds a list and no object"),
+        ('{"nodes": [', "it may be truncated or damaged"),
+        ('{"nodes": [], "nodes": []}', "it has 'nodes' twice"),
+        ('{"nodes": [{"id": NaN}], "edges": []}', "NaN is no number"),
+        ('{"nodes": ' + "[" * 500 + "]" * 500 + ', "edges": []}', "it is nested more than 32 deep"),
+        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "it is nested more than 32 deep"),
+        ('{"edges": []}', "it has no list of nodes"),
+        ('{"nodes": []}', "it has no list of edges or links"),
+        ('{"nodes": [], "edges": []}', "it has no nodes"),
+        ('{"nodes": ["a"], "edges": []}', "node 1 is no object with a 'id'"),
+        ('{"nodes": [{"id": null}], "edges": []}', "the id of node 1 must be text or a number, got None"),
+        ('{"nodes": [{"id": ""}], "edges": []}', "the id of node 1 is empty"),
+        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "node 2 has the id '1', as node 1 has"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "edge 1 is no object with a 'target'"),
+        (
+            '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}',
+            "the target of edge 1 is '2', which is no node",
+        ),
+        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "directed must be true or false, got 1"),
+        (
+            '{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}, {"source": 1, "target": 1}]}',
+            "edges 1 and 2 are both of '1' and '1'; write \"multigraph\": true if that is meant",
+        ),
+    ],
+)
+def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
+    assert refusal(written(tmp_path, "g.json", text)) == NOT + reason
+
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaaaaaaaa">'
+    + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
+    + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
+)
+NUMBER = f'{HEAD}<key id="k" for="node" attr.name="n" attr.type="int"/>'
+NO_GRAPHML = "g.graphml is not the GraphML of a graph: "
+
+
+def graphml(body: str) -> str:
+    return f'{HEAD}<graph edgedefault="undirected">{body}</graph></graphml>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BOMB, "g.graphml has a DOCTYPE, which could define entities; take it out"),
+        ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
+        ("hello", NO_GRAPHML + "syntax error: line 1, column 0"),
+        ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
+        (f"{HEAD}<graph/><graph/></graphml>", NO_GRAPHML + "it has 2 graphs, and one is read"),
+        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "it has the node 'a' twice"),
+        (graphml("<node/>"), NO_GRAPHML + "it has a node without an id"),
+        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of an edge is None, which is no node"),
+        (
+            graphml('<node id="a"/><edge source="a" target="b"/>'),
+            NO_GRAPHML + "the target of an edge is 'b', which is no node",
+        ),
+        (
+            graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
+            NO_GRAPHML + "directed=true edge found in undirected graph.",
+        ),
+        (graphml('<node id="a"><data key="k">1</data></node>'), NO_GRAPHML + "Bad GraphML data: no key k"),
+        (
+            NUMBER + graphml('<node id="a"><data key="k">x</data></node>').removeprefix(HEAD),
+            NO_GRAPHML + "invalid literal for int() with base 10: 'x'",
+        ),
+        (graphml(""), "a graph needs at least one node; this one has none"),
+        (graphml("&bomb;"), NO_GRAPHML + "undefined entity: line 1, column 87"),
+    ],
+)
+def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
+    assert refusal(written(tmp_path, "g.graphml", text)) == message
+
+
+def test_deep_graphml(tmp_path: Path) -> None:
+    deep = graphml("<node id='a'>" + "<data>" * 100_000 + "</data>" * 100_000 + "</node>")
+    assert "no key" in refusal(written(tmp_path, "g.graphml", deep))
+
+
+def test_defaults_of_graphml(tmp_path: Path) -> None:
+    keys = (
+        '<key id="n" for="node" attr.name="rank" attr.type="int"><default>7</default></key>'
+        '<key id="w" for="edge" attr.name="weight" attr.type="long"><default>2</default></key>'
+    )
+    body = '<node id="a"><data key="n">1</data></node><node id="b"/><edge source="a" target="b"/>'
+    graph = read_graph(written(tmp_path, "g.graphml", graphml(body).replace("<graph ", keys + "<graph ")))
+    assert graph.node_values == {"rank": {0: 1, 1: 7}}
+    assert graph.edge_values == {"weight": {0: 2}}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_hostile_files(suffix: str, tmp_path: Path) -> None:
+    name = f"g{suffix}"
+    assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"
+    assert refusal(written(tmp_path, name, b"\x89PNG\r\n\xff\xfe")) == f"{name} is not UTF-8 text (byte 0 is 0x89)"
+    assert refusal(tmp_path / f"none{suffix}") == f"there is no file none{suffix}"
+    (tmp_path / f"folder{suffix}").mkdir()
+    assert refusal(tmp_path / f"folder{suffix}") == f"folder{suffix} is a folder; give a {suffix} file"
+    long = written(tmp_path, name, b"")
+    with long.open("r+b") as file:
+        file.truncate(MAX_BYTES + 1)
+    assert refusal(long) == f"{name} is larger than 64 MiB, the most a {suffix} file may have"
+    message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
+    assert len(message) < 400
+
+
+def test_one_huge_line(tmp_path: Path) -> None:
+    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(200_000)))))
+    assert star.topology.degrees.max() == 199_999
+    assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(200_000)))))) < 200
+    name = "x" * 1_000_000
+    assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")
+    assert len(refusal(written(tmp_path, "long.csv", f'"{name}",y'))) < 200
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".json"])
+def test_files_that_say_whether_they_are_directed(suffix: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"g{suffix}", "{}")
+    assert refusal(path, directed=True) == f"g{suffix} says itself whether it is directed; leave that to it"
+
+
+def test_without_networkx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert refusal(written(tmp_path, "g.graphml", graphml('<node id="a"/>'))) == (
+        "this needs networkx; install it with: pip install 'bitwright[graph]'"
+    )
+    data = '{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}'
+    for name, text in (("g.txt", "1 2"), ("g.csv", "1,2"), ("g.adj", "1 2"), ("g.json", data)):
+        graph = read_graph(written(tmp_path, name, text))
+        assert graph.names == ("1", "2")
+        assert graph.topology.port_far.tolist() == [1, 0]
+    with pytest.raises(InputError, match=r"pip install 'bitwright\[graph\]'"):
+        read_graph(written(tmp_path, "g.txt", "1 2")).to_networkx({})
+
+
+VALID = {
+    ".csv": 'source,target,weight\n"a b",c,3\nc,d,\n',
+    ".txt": "a b 3\nb c\nd\n",
+    ".adj": "a b c\nb a\n",
+    ".json": json.dumps(nx.node_link_data(nx.path_graph(3), edges="edges")),
+    ".graphml": "\n".join(nx.generate_graphml(nx.Graph([("a", "b", {"weight": 3})]))),
+}
+
+
+@pytest.mark.parametrize("suffix", VALID)
+@settings(max_examples=150)
+@given(data=st.data())
+def test_damaged_files_are_graphs_or_refused(suffix: str, data: st.DataObject, tmp_path_factory: Any) -> None:
+    text = VALID[suffix]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 20)))
+        piece = data.draw(st.sampled_from(["", ",", '"', "\n", "\t", " ", "<", "}", "null", "9", "é", text[:start]]))
+        text = text[:start] + piece + text[end:]
+    path = written(tmp_path_factory.getbasetemp(), f"damaged{suffix}", text)
+    with suppress(InputError):
+        read_graph(path)
