@@ -22,6 +22,7 @@ from bitwright.cli.options import (
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
+from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
@@ -125,7 +126,7 @@ def command(
         check_limit_options({"rounding": rounding, "n": source, "padding": padding, "tile": how.pop("tile")})
         asked = NetworkProof(target, network, output, check, **how)
         if asked.is_of_cells:
-            algorithm = find_algorithm(target, bits, order, machine=machine)
+            algorithm = find_algorithm(target, bits, order, machine=machine, cells=True)
             return prove_cells(algorithm, asked, order, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
         return prove_network(algorithm, asked, as_json, quiet)
@@ -133,7 +134,7 @@ def command(
         raise InputError(f"{check} is the certificate of a network; give its file with --network")
     by_cells, sizes, tile = how.pop("cells"), how.pop("sizes"), how.pop("tile")
     check_network_options(how)
-    algorithm = find_algorithm(target, bits, order, machine=machine)
+    algorithm = find_algorithm(target, bits, order, machine=machine, cells=by_cells)
     pattern = None
     if by_cells or sizes is not None or tile is not None:
         from bitwright.app.cells import as_algorithm, pattern_of
@@ -143,7 +144,8 @@ def command(
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
         pattern = pattern_of(programs, tile or 1)
-        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}")
+        graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
+        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}{graphs}")
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             try:
