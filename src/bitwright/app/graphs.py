@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from bitwright.app.graph_values import values_for
 from bitwright.errors import InputError
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
 from bitwright.running.run import Run
+from bitwright.workers import in_threads
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -48,6 +49,28 @@ def on_graph(
     if isinstance(graph, Topology):
         names = range(topology.nodes)
     return program.on(topology, found, names)
+
+
+def run_graphs(
+    program: NodeProgram, graphs: Iterable[Any], inputs: Sequence[Mapping[str, Any]] | None = None, **settings: Any
+) -> list[Run]:
+    """Runs a node program on many graphs, on all cores; `inputs` are those of each graph.
+
+    `settings` are those of `run`: an engine, a network, a limit. The results do not depend on the number of cores.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> done = run_graphs(flood, ["path:3", "ring:4"], [{"source": "0"}, {"source": "2"}])
+    >>> [run.steps for run in done]
+    [2, 2]
+    """
+    from bitwright.app.public import run
+
+    listed = list(graphs)
+    given: Sequence[Mapping[str, Any]] = [{}] * len(listed) if inputs is None else inputs
+    if len(given) != len(listed):
+        raise InputError(f"there are {len(listed)} graphs and the inputs of {len(given)}; give those of each graph")
+    return list(in_threads(lambda job: run(program, job[1], graph=job[0], **settings), zip(listed, given, strict=True)))
 
 
 def results(done: Run) -> dict[Hashable, dict[str, Any]]:

@@ -13,7 +13,7 @@ from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.running import run as running
 from bitwright.running.observers import Progress, Watch
 from bitwright.running.run import BatchRun, Run
@@ -138,7 +138,7 @@ def train(
 
 
 def train_cells(
-    *what: Algorithm | Program,
+    *what: Algorithm | Program | NodeProgram,
     tile: int = 1,
     width: int | None = None,
     seed: int = 0,
@@ -146,6 +146,8 @@ def train_cells(
     seeds: int = 10,
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
+
+    Of a node program these are the same on every graph.
 
     It is looked at in every local state; where one is wrong the next of so many `seeds` is tried.
 
@@ -162,7 +164,12 @@ def train_cells(
     for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
-    pattern = pattern_of([as_algorithm(one).program for one in what], tile)
+    programs = [
+        one.program
+        for each in what
+        for one in (each.schemas() if isinstance(each, NodeProgram) else [as_algorithm(each)])
+    ]
+    pattern = pattern_of(programs, tile)
     recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
     return train_on_pattern(pattern, recipe, weight_bits, seeds)
 
@@ -203,7 +210,7 @@ def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNet
 
 
 def certify(
-    what: Algorithm | Program,
+    what: Algorithm | Program | NodeProgram,
     rounding: str = "calibrated",
     *,
     n: str | None = None,
@@ -216,7 +223,7 @@ def certify(
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
     certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
-    of the program's cells: n is a cell's own.
+    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence
@@ -226,7 +233,8 @@ def certify(
     from bitwright.checking.ranges import matches_range
     from bitwright.theory.rounding import check_rounding
 
-    algorithm, chosen = as_algorithm(what), check_rounding(rounding)
+    algorithm, chosen = _by_its_cells(what), check_rounding(rounding)
+    cells = cells or isinstance(algorithm, NodeSchema)
     if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
@@ -236,7 +244,7 @@ def certify(
 
 
 def certify_network(
-    what: Algorithm | Program,
+    what: Algorithm | Program | NodeProgram,
     network: str | PathLike[str] | AnyNetwork | TrainedCells,
     domain: str | None = None,
     *,
@@ -248,7 +256,8 @@ def certify_network(
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
     `domain` is `states` (one choice in every block, the default) or `runs` (all states that runs of all inputs meet);
-    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds.
+    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds: of a
+    node program those on every graph.
 
     >>> from bitwright import addition
     >>> small = addition(2)
@@ -258,8 +267,9 @@ def certify_network(
     from bitwright.checking.exhaustion import certify_network as prove
     from bitwright.workers import Workers
 
-    algorithm, held = _to_be_proved(as_algorithm(what), network)
-    chosen = domain or ("cells" if algorithm.program is not as_algorithm(what).program else "states")
+    asked = _by_its_cells(what)
+    algorithm, held = _to_be_proved(asked, network)
+    chosen = domain or ("cells" if algorithm.program is not asked.program else "states")
     if not isinstance(resume, str | PathLike | None):
         raise InputError(f"resume is the path of a file, got a {type(resume).__name__}")
     file = None if resume is None else Path(resume)
@@ -374,6 +384,11 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
     if isinstance(what, NodeProgram):
         raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
+
+
+def _by_its_cells(what: Algorithm | Program | NodeProgram) -> Algorithm:
+    """An algorithm; of a node program one that has all its kinds of cells."""
+    return what.schemas()[0] if isinstance(what, NodeProgram) else as_algorithm(what)
 
 
 def _engine(
