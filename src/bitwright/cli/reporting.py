@@ -73,7 +73,7 @@ def program_id(program: Program) -> str | None:
     return program.id if program.templates <= 200_000 else None
 
 
-def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
+def run_json(run: Run, bits: int | None, **more: object) -> dict[str, object]:
     """The stable keys of a run; docs/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
@@ -98,7 +98,7 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
 
 
 def report(
-    run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
+    run: Run, bits: int | None, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
 ) -> int:
     """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
 

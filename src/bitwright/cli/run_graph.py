@@ -54,6 +54,7 @@ def run_graph(algorithm: GraphAlgorithm, inputs: Sequence[str], as_json: bool, q
 
 def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -> int:
     """Prints a run on a graph and gives the exit code."""
+    from bitwright.app.graph_values import parse_assignments
     from bitwright.app.graphs import results
     from bitwright.program import GraphAlgorithm
 
@@ -64,12 +65,12 @@ def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -
     rows = table(found)
     about = f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
     more: dict[str, object] = {
-        "given": list(inputs),
+        "inputs": parse_assignments(inputs),
         "graph": {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed},
         "nodes": found,
     }
     lines, bare = "\n".join([*whole, *rows]), "\n".join([*whole, *rows[1:]])
-    return report(done, 0, lines, bare, as_json, quiet, about, **(more if as_json else {}))
+    return report(done, None, lines, bare, as_json, quiet, about, **(more if as_json else {}))
 
 
 def table(found: dict[str, dict[str, Any]]) -> list[str]:
