@@ -98,7 +98,7 @@ function drawCells() {
     const left = Math.round(x - size.radius), top = Math.round(y - size.radius);
     paint.fillStyle = hue;
     paint.fillRect(left, top, Math.round(x + size.radius) - left - gap, Math.round(y + size.radius) - top - gap);
-    if (texts && value !== null) inside(String(value), x, y, hue);
+    if (texts && value !== null) inside(String(value), x, y - (marking() ? size.radius * 0.5 : 0), hue); // beside strong edges
   }
 }
 
