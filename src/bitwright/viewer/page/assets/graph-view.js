@@ -90,7 +90,7 @@ const visible = (x, y) => x > -40 && y > -40 && x < size.width + 40 && y < size.
 
 function drawCells() {
   const choice = colouring(), gap = view.scale >= 7 ? 1 : 0;
-  const texts = choice && choice.sort === "number" && view.scale >= 22;
+  const texts = choice && choice.sort === "number" && view.scale >= 22, aside = marking() ? size.radius * 0.5 : 0;
   for (let node = 0; node < facts.nodes; node++) {
     const x = placeX(node), y = placeY(node);
     if (!visible(x, y)) continue;
@@ -98,7 +98,7 @@ function drawCells() {
     const left = Math.round(x - size.radius), top = Math.round(y - size.radius);
     paint.fillStyle = hue;
     paint.fillRect(left, top, Math.round(x + size.radius) - left - gap, Math.round(y + size.radius) - top - gap);
-    if (texts && value !== null) inside(String(value), x, y - (marking() ? size.radius * 0.5 : 0), hue); // beside strong edges
+    if (texts && value !== null) inside(String(value), x - aside, y - aside, hue);
   }
 }
 
