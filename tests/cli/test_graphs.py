@@ -175,3 +175,20 @@ def test_a_broken_line_is_named(capsys: Captured, tmp_path: Path) -> None:
     code, _, err = call(capsys, "run", BFS, "--graph", file, "source=a")
     assert code == 2
     assert ":2" in err or "line 2" in err
+
+
+def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -> None:
+    given = ("trace", EXAMPLES / "flooding.bw", "--graph", "path:4", "source=0")
+    code, out, _ = call(capsys, *given)
+    assert code == 0
+    assert out.split()[3:] == ["0", "1", "···1", "1", "2", "··11", "2", "3", "·111", "3", "4", "1111"]
+    for kind, begin in (("html", "<!doctype html>"), ("svg", "<svg ")):
+        file = tmp_path / f"flood.{kind}"
+        assert call(capsys, *given, "-o", file, "-q")[0] == 0
+        assert begin in file.read_text()[:200].lower()
+    code, out, _ = call(capsys, *given, "--json")
+    assert [step["state"]["x"] for step in json.loads(out)["states"]] == ["0001", "0011", "0111", "1111"]
+    code, _, err = call(capsys, *given, "-o", tmp_path / "flood.svg", "--only", "y")
+    assert (code, err.count("\n")) == (2, 1)
+    code, _, err = call(capsys, "trace", EXAMPLES / "flooding.bw", "source=0")
+    assert (code, "give it a graph" in err) == (2, True)
