@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bitwright as bw
@@ -45,13 +46,47 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "an engine is a name"),  # type: ignore[arg-type]
     "network": (lambda: bw.run(small(), p=1, q=1, network=3), "give networks, or the paths"),  # type: ignore[arg-type]
     "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
+    "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
+    "cells of": (lambda: cells().engine("addition"), "give an Algorithm or a Program, got a str"),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+ONES = {"p": 1, "q": 1}
+# The same for runs and proofs of the limit.
+RUNS: dict[str, tuple[Callable[[], object], str]] = {
+    "limit": (lambda: bw.run(small(), ONES, limit="x"), "the step limit must be a whole number, got 'x'"),  # type: ignore[arg-type]
+    "limit 2.5": (lambda: bw.run(small(), ONES, limit=2.5), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "inputs": (lambda: bw.run(small(), [1, 2]), "inputs are given by name, .*{'p': NUMBER, 'q': NUMBER}, got a list"),  # type: ignore[arg-type]
+    "one input": (lambda: bw.run(small(), 5), "inputs are given by name"),  # type: ignore[arg-type]
+    "input names": (lambda: bw.run(small(), {1: 2}), "the name of an input is a str, got a int"),  # type: ignore[dict-item]
+    "states": (lambda: bw.run_batch(small(), [[True]]), "states are a NumPy array of bool, got a list"),  # type: ignore[arg-type]
+    "numbers": (lambda: bw.run_batch(small(), np.ones((1, 6))), "array of bool, got one of float64"),  # type: ignore[arg-type]
+    "batch": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), limit="x"), "the step limit must be"),  # type: ignore[arg-type]
+    "threads": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), workers="x"), "workers must be a whole number"),  # type: ignore[arg-type]
+    "no threads": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), workers=0), "1 or more, got 0"),
+    "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding must be a whole number"),
+    "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "padding is 0 or more, got -1"),
+    "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be a whole number"),
+    "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "seed must be a whole number"),
+    "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "cells is True or False, got 'yes'"),
+    "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "there is no rounding '5'"),
+    "random": (lambda: bw.validate(small(), random="x"), "random must be a whole number"),  # type: ignore[arg-type]
+    "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), limit="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
+    "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
+    "delta": (lambda: bw.ensemble_sizes(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
+    "certificate": (lambda: bw.certify(small()).save(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+    "no certificate": (lambda: bw.Certificate.load(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+    "proof": (lambda: bw.certify_network(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
 def test_a_wrong_argument_is_named(name: str) -> None:
-    call, message = WRONG[name]
+    call, message = RUNS[name.removeprefix("run: ")] if name.startswith("run: ") else WRONG[name]
     with pytest.raises(bw.InputError, match=message):
         call()
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells as TrainedCells
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
+    from bitwright.app.graphs import run_graphs as run_graphs
+    from bitwright.app.graphs import with_results as with_results
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
     from bitwright.app.public import certify_network as certify_network
@@ -82,6 +84,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.algorithms": "addition multiplication permutation",
         "bitwright.app.cells": "TrainedCells",
         "bitwright.app.engines": "EngineChoice choose_engine",
+        "bitwright.app.graphs": "run_graphs with_results",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify certify_network ensemble_sizes load_network quantize run "
         "run_batch train train_cells validate",

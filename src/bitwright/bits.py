@@ -39,7 +39,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
     >>> to_bits(6, 4).astype(int).tolist()
     [0, 1, 1, 0]
     """
-    value = _whole(value, name)
+    value = whole_number(value, name)
     if signed:
         low, high = -(2 ** (width - 1)), 2 ** (width - 1) - 1
         if not low <= value <= high:
@@ -55,7 +55,7 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
     return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
 
 
-def _whole(value: int, name: str) -> int:
+def whole_number(value: int, name: str) -> int:
     """`value` as Python's own int, whatever kind of whole number it is (NumPy's, say)."""
     try:
         return index(value)

@@ -102,7 +102,7 @@ def test_from_networkx_and_back(seed: int, kind: type) -> None:
 def test_outputs_of_every_place_come_back() -> None:
     graph = from_networkx(nx.path_graph(3))
     values = {"level": [0, None, 2], "parent": [None, True, None, False], "done": [True]}
-    found = graph.to_networkx(values, {"parent": "port", "done": "graph"})
+    found = graph.to_networkx(values, {"parent": "port", "done": "whole"})
     assert dict(found.nodes(data=True)) == {
         0: {"level": 0, "parent": []},
         1: {"parent": [(0, True)]},

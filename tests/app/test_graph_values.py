@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +12,20 @@ import pytest
 from bitwright.app.graph_values import parse_assignments, values_for, whole_number
 from bitwright.app.named_graph import NamedGraph, from_networkx
 from bitwright.errors import InputError
+from bitwright.program.graph.schema import NodeWord, Place
 
 
-@dataclass(frozen=True)
-class Word:
-    name: str
-    place: str = "node"
-    width: int = 1
-    unique: bool = False
-    signed: bool = False
+def make_word(name: str, place: Place = "node", width: int = 1, unique: bool = False, signed: bool = False) -> NodeWord:
+    return NodeWord(name, place, tuple(range(width)), signed, unique)
 
 
-SOURCE = Word("source")
-ID = Word("id", width=6, unique=True)
-LABEL = Word("label", width=4)
-WEIGHT = Word("weight", "port", 4)
-CUT = Word("cut", "port")
+SOURCE = make_word("source")
+ID = make_word("id", width=6, unique=True)
+LABEL = make_word("label", width=4)
+WEIGHT = make_word("weight", "port", 4)
+CUT = make_word("cut", "port")
 WAYS = ": give weight=@ATTRIBUTE, weight=*:VALUE or weight=A-B:VALUE,..."
-ROUNDS = Word("rounds", "graph", 5)
+ROUNDS = make_word("rounds", "whole", 5)
 
 
 def path(**attributes: Any) -> NamedGraph:
@@ -47,20 +42,20 @@ EDGES = (("a", "b"), ("b", "c"), ("c", "d"), ("d", "x,y"), ("x,y", "p:q"), ("p:q
 NODES = ("a", "b", "c", "d", "x,y", "p:q", "m-n")
 
 
-def found(word: Word, given: Any, graph: NamedGraph = GRAPH, table: Path | None = None) -> dict[str, int]:
+def found(word: NodeWord, given: Any, graph: NamedGraph = GRAPH, table: Path | None = None) -> dict[str, int]:
     """The values by node."""
     array = values_for([word], graph, {} if given is None else {word.name: given}, table)[word.name]
     assert array.dtype == np.int64
     return dict(zip(graph.names, array.tolist(), strict=True))
 
 
-def on(word: Word, given: Any, graph: NamedGraph = GRAPH) -> set[str]:
+def on(word: NodeWord, given: Any, graph: NamedGraph = GRAPH) -> set[str]:
     values = found(word, given, graph)
     assert set(values.values()) <= {0, 1}
     return {name for name, value in values.items() if value}
 
 
-def by_edge(word: Word, given: Any, graph: NamedGraph = GRAPH) -> dict[frozenset[str], int]:
+def by_edge(word: NodeWord, given: Any, graph: NamedGraph = GRAPH) -> dict[frozenset[str], int]:
     """The values by edge; both of its ports must agree."""
     array = values_for([word], graph, {} if given is None else {word.name: given})[word.name]
     values: dict[frozenset[str], int] = {}
@@ -69,7 +64,7 @@ def by_edge(word: Word, given: Any, graph: NamedGraph = GRAPH) -> dict[frozenset
     return values
 
 
-def refusal(word: Word, given: Any = None, graph: NamedGraph = GRAPH, table: Path | None = None) -> str:
+def refusal(word: NodeWord, given: Any = None, graph: NamedGraph = GRAPH, table: Path | None = None) -> str:
     with pytest.raises(InputError) as caught:
         found(word, given, graph, table)
     message = str(caught.value)
@@ -160,7 +155,7 @@ def test_names_as_numbers() -> None:
 
 
 def test_a_list_is_never_names_for_identifiers() -> None:
-    word = Word("id", unique=True)  # of one bit, which is enough for two nodes
+    word = make_word("id", unique=True)  # of one bit, which is enough for two nodes
     pair = from_networkx(nx.path_graph(2))
     assert found(word, [1, 0], pair) == {"0": 1, "1": 0}
     assert found(word, "order", pair) == {"0": 0, "1": 1}
@@ -222,11 +217,11 @@ def test_numbers_of_the_graph() -> None:
 
 
 def test_signed_and_wide_words() -> None:
-    word = Word("x", width=4, signed=True)
+    word = make_word("x", width=4, signed=True)
     assert found(word, "*:-8,a:7")["a"] == 7
     assert refusal(word, "*:-9") == "x of node 'a' is -9, but it must be -8 or more"
     assert refusal(word, "*:8") == "x of node 'a' is 8, but it has 4 bits: at most 7"
-    wide = Word("x", width=100)
+    wide = make_word("x", width=100)
     assert found(wide, f"*:{2**63 - 1}")["a"] == 2**63 - 1
     assert refusal(wide, f"*:{2**63}") == f"x of node 'a' is {2**63}, but it has 100 bits: at most {2**63 - 1}"
 
@@ -295,7 +290,7 @@ def test_whole_numbers() -> None:
         (WEIGHT, "order", "weight has no value in 'order'" + WAYS),
     ],
 )
-def test_refused_values(word: Word, given: Any, message: str) -> None:
+def test_refused_values(word: NodeWord, given: Any, message: str) -> None:
     assert refusal(word, given) == message
 
 

@@ -171,7 +171,7 @@ def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys:
     assert "this file is of cells" in err
     code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--whole", "--evaluate", "-q")
     assert code == 2
-    assert "evaluate goes with networks of cells" in err
+    assert "--evaluate goes with cells" in err
 
 
 def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
@@ -197,3 +197,152 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)
     assert code == 2
     assert "was trained on a whole program" in err
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (["limit"], "the limit of wide networks for 2 kinds of cells, proved on all 16 local states"),
+        (["kernel"], "the limit of wide networks for 2 kinds of cells, right in all 16 local states"),
+        (["sampled", "--networks", "20"], "20 networks of infinite width for 2 kinds of cells, right in all 16"),
+        (["network"], "one network of width 128 for 2 kinds of cells, proved on all 16 local states"),
+        (["network", "--networks", "2"], "2 networks of width 128 for 2 kinds of cells, right in all 16 local states"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
+)
+def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: list[str], said: str) -> None:
+    code, out, err = call(capsys, "add", 719, 483, "--cells", "--engine", *engine)
+    assert (code, out.strip()) == (0, "719 + 483 = 1202")
+    assert said in err
+    code, out, _ = call(capsys, "validate", "addition", "--bits", 3, "--cells", "--engine", *engine, "--json")
+    found = json.loads(out)
+    assert (code, found["exact"], found["engine"], found["examples"]) == (0, True, engine[0], 8)
+    assert found["cells"]["wrong"] == 0
+    code, out, _ = call(capsys, "trace", "add", 3, 1, "--cells", "--evaluate", "--engine", *engine, "--json")
+    found = json.loads(out)
+    assert (code, found["value"], found["cells"]["evaluated"]) == (0, 4, True)
+
+
+def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
+    """One network of tiles of three is wrong for some seeds; the command of a failure takes cells and tile along."""
+    options = ("--cells", "--tile", 3, "--engine", "sampled", "--quiet")
+    for seed in range(30):
+        code, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed)
+        if code == 1:
+            break
+    assert out.strip() == "not exact"
+    _, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed, "--json")
+    words = shlex.split(json.loads(out)["failures"][0]["command"])
+    assert {"--cells", "--tile"} <= set(words)
+    code, _, err = call(capsys, *words[1:])
+    assert code == 1
+    assert "come out wrong" in err
+    assert "use more networks" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "templates", "--cells"], "--cells goes with --engine limit or kernel or sampled or network"),
+        (["--cells"], "--cells goes with --engine limit or kernel or sampled or network, not templates"),
+        (["--engine", "limit", "--tile", "2"], "--tile goes with cells; add --cells"),
+        (["--engine", "network", "--whole", "--cells"], "--whole does not go with networks of cells"),
+        (["--engine", "network", "--cells", "--rounding", "sign"], "leave out --rounding sign"),
+        (["--engine", "network", "--cells", "--device", "cuda"], "--device does not go with networks of cells"),
+        (["--engine", "sampled", "--cells", "--tile", "4"], "at most 3,000 local states of a kind, one here has 4,096"),
+        (["--engine", "network", "--tile", "2", "--network", "FILE"], "leave out --tile"),
+        (["--engine", "network", "--cells", "--network", "WHOLE"], "is of a whole state"),
+    ],
+)
+def test_where_cells_make_no_sense(
+    multiplier: Path, capsys: Captured, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    whole = tmp_path / "whole.safetensors"
+    if "WHOLE" in arguments:
+        assert call(capsys, "train", "addition", "--bits", 8, "--width", 64, "-o", whole, "-q")[0] == 0
+    given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
+    code, out, err = call(capsys, "add", 130, 4, *given, "-q")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells")
+    assert code == 0
+    assert out.startswith("cells of multiplication: networks to average for all 345 local states of 5 kinds")
+    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells", "--json")
+    found = json.loads(out)
+    assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
+    options = ("--cells", "--width", 256, "--delta", 0.01, "--json")
+    code, out, _ = call(capsys, "ensemble", "addition", *options)
+    found = json.loads(out)
+    assert (code, found["states"], found["examples"], found["accuracy"]) == (0, 16, 8, 1.0)
+    code, out, _ = call(capsys, "ensemble", "addition", "--tile", 2, "--bits", 8, "--states", 40, *options)
+    assert json.loads(out)["states"] == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["size", "addition", "--tile", "2"], "--tile goes with --cells"),
+        (["size", "addition", "--cells", "--network"], "are for whole states"),
+        (["size", "addition", "--cells", "--n", "declared"], "are for whole states"),
+        (["size", "addition", "--cells", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
+        (["ensemble", "addition", "--tile", "2"], "--tile goes with --cells"),
+        (["ensemble", "addition", "--cells", "--ones", "2"], "cells have none"),
+        (["ensemble", "invert.bw", "--cells"], "a cell with all bits off matches"),
+        (["certify", "addition", "--cells", "--n", "declared"], "--n does not go with cells"),
+        (["certify", "addition", "--cells", "--tile", "99"], "99 is not in the range"),
+    ],
+)
+def test_what_does_not_go_with_sizes_of_cells(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("invert.bw").write_text("bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=0 write x[i] for i in 1..3\n")
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    file, plain = tmp_path / "sizes.json", tmp_path / "plain.json"
+    proof = ("certify", "multiplication", "--network", multiplier)
+    code, out, _ = call(capsys, *proof, "--sizes", "2..9", "-o", file)
+    assert code == 0
+    assert "looked at in the sizes 2..9" in out
+    assert json.loads(file.read_text())["sizes"] == "2..9"
+    code, out, err = call(capsys, *proof, "--check", file)
+    assert code == 0
+    assert "at the sizes 2..9 are of the network's kinds" in err
+    assert call(capsys, *proof, "-o", plain)[0] == 0
+    assert "sizes" not in json.loads(plain.read_text())
+    assert call(capsys, *proof, "--check", plain)[0] == 0
+    pairs, path = tmp_path / "pairs.safetensors", tmp_path / "pairs.json"
+    assert call(capsys, "train", "addition", "--cells", "--tile", 2, "--bits", 4, "-o", pairs, "-q")[0] == 0
+    proof = ("certify", "addition", "--bits", 4, "--network", pairs)
+    assert call(capsys, *proof, "--sizes", "4", "-o", path)[0] == 0
+    document = json.loads(path.read_text())
+    for sizes, reason in (("4..5", "this network has no cell like"), ("l=1..2", "--sizes 1..64 goes with")):
+        path.write_text(json.dumps(document | {"sizes": sizes}))
+        code, out, _ = call(capsys, *proof, "--check", path)
+        assert code == 1
+        assert out.startswith(f"DOES NOT HOLD: the certificate says sizes = {sizes}, but ")
+        assert reason in out
+    path.write_text(json.dumps(document | {"sizes": "all"}))
+    code, _, err = call(capsys, *proof, "--check", path)
+    assert code == 2
+    assert "sizes must be null or a range of sizes, such as 1..64" in err
+
+
+def test_a_proof_taken_up_says_what_was_done_before(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
+    proof = ("certify", "multiplication", "--network", multiplier, "--resume", tmp_path / "begun")
+    code, _, err = call(capsys, *proof)
+    assert code == 0
+    assert "before" not in err
+    code, _, err = call(capsys, *proof)
+    assert code == 0
+    assert f"345 of 345 local states had been tried before, as {tmp_path / 'begun'} says" in err

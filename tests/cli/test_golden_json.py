@@ -21,6 +21,7 @@ CASES: dict[str, list[str]] = {
     "permute": ["permute", "10110", "--order", "3,1,2,5,4"],
     "run": ["run", "examples/subtraction.bw", "a=483", "b=719"],
     "run-sbn": ["run", "examples/sbn/gcd.sbn", "a=12", "b=18"],
+    "run-graph": ["run", "examples/graphs/bfs.bw", "--graph", "grid:2x3", "source=0.0"],
     "run-image": ["run", "examples/subleq/hello.sq", "--engine", "limit"],
     "check": ["check", "examples/comparison.bw"],
     "show": ["show", "examples/gray.bw"],

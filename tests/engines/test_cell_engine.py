@@ -149,7 +149,8 @@ def test_float_networks_of_cells() -> None:
     found = cells_of("addition")
     task = addition(12)
     made = CellEngine(task.program, found.pattern, [found.trained])
-    assert made.proved
+    assert made.right
+    assert not made.proved  # floating-point sums are tried, on this machine
     assert run(task, p=4000, q=95, engine=made).value == 4095
 
 

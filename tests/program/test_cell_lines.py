@@ -195,3 +195,46 @@ def test_the_warning_does_not_depend_on_the_seed_of_hashes() -> None:
     }
     assert len(answers) == 1
     assert b"differ only" in answers.pop()
+
+
+def test_check_names_a_line_whose_cells_mix_families() -> None:
+    """Blocks of one and of two bits in one line; blocks alike from several lines are no reason to warn."""
+    head = "bits p[4] q\nblock p[1]\nblock p[2]\nblock p[3] p[4]\nblock q\nwhen p[1]=1 write p[2]\nwhen q=1 write q\n"
+    head += "when p[2]=1 write p[1]\nwhen p[3]=1 p[4]=1 write p[3]\ninput p q\n"
+    text = head + "cell p[i] for i in 1..3\ncell q"
+    (doubt,) = (doubt for doubt in doubts(text, parse(text)) if "cells" in doubt.message)
+    assert str(doubt) == (
+        "11:1: the cells p[1] and p[3], p[4] of this line mix families of blocks (1 bit; 2 bits), and so cannot be of "
+        "one kind; give them lines of their own"
+    )
+    more = head + "cell p[1]\ncell p[i] q for i in 2..2\ncell p[3]"
+    assert not [doubt for doubt in doubts(more, parse(more)) if "mix" in doubt.message]
+    count = ADDITION + "cell p[i] c[i] for i in 2..l\ncell p[1]\ncell c[1]"
+    assert not [doubt for doubt in doubts(count, parse(count)) if "mix" in doubt.message]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("cell p[i] c[i] for i in 1..l\ncell c[1]", "11:1: the block c[1] is in two cells"),
+        ("cell p[i] for i in 1..l", "the block c[1] is in no cell; add a 'cell' for it"),
+        ("cell p[i] c[i+1] for i in 1..l", "10:11: index out of range: c[5]"),
+        ("cell", "10:5: expected a bit"),
+        ("cell p[i] c[i] for i in 5..l", "10:"),
+    ],
+)
+def test_wrong_cells_have_a_line_each(cells: str, message: str) -> None:
+    with pytest.raises(ProgramError) as refusal:
+        parse(ADDITION + cells)
+    assert any(message in str(problem) for problem in refusal.value.problems), refusal.value.problems
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_sizes_nought_and_one(size: int) -> None:
+    text = ADDITION + "cell p[i] c[i] for i in 1..l"
+    if size == 0:
+        with pytest.raises(ProgramError):
+            parse(text, lets={"l": 0})
+    else:
+        program = parse(text, lets={"l": 1}).program
+        assert [kind.local_states for kind in program.kinds.kinds] == [8]

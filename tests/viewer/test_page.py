@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_data import opened, unpacked
 
 from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
@@ -21,31 +20,6 @@ from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.outputs import outputs_data
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-
-
-def opened(html: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Facts and arrays, as the page's script reads them."""
-    [facts] = re.findall(r'<script type="application/json" id="facts">(.*?)</script>', html, re.DOTALL)
-    [data] = re.findall(r'<script type="application/octet-stream" id="data">(.*?)</script>', html)
-    found = json.loads(facts)
-    return found, unpacked(found["arrays"], b64decode(data))
-
-
-def unpacked(directory: list[Any], data: bytes) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays that a page's data holds, by its directory."""
-    blob, at = zlib.decompress(data), 0
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    for name, coding, length in directory:
-        part = blob[at : at + length]
-        at += -(-length // 8) * 8
-        if coding.startswith("xor"):
-            rows = np.frombuffer(part, dtype=np.uint8).reshape(-1, int(coding[3:]))
-            arrays[name] = np.bitwise_xor.accumulate(rows, axis=0)
-        elif coding == "sum":
-            arrays[name] = np.cumsum(np.frombuffer(part, dtype="<i4"), dtype=np.int32)
-        else:
-            arrays[name] = np.frombuffer(part, dtype=f"<{coding}")
-    return arrays
 
 
 def recorded(**settings: Any) -> Run:

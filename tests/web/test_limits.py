@@ -49,6 +49,17 @@ def test_a_program_that_does_not_halt_shows_what_it_did(server: Any) -> None:
     assert "your step limit" in job["result"]["note"]
 
 
+# Blocks of 23 kinds: each has one template more than the one before.
+MANY_KINDS = "bits x[115]\n" + "".join(
+    f"block {' '.join(f'x[{5 * at + bit}]' for bit in range(1, 6))}\n"
+    + "".join(
+        f"when {' '.join(f'x[{5 * at + bit + 1}]={config >> bit & 1}' for bit in range(5))} write x[1]\n"
+        for config in range(1, at + 2)
+    )
+    for at in range(23)
+)
+
+
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
@@ -60,8 +71,17 @@ def test_a_program_that_does_not_halt_shows_what_it_did(server: Any) -> None:
         ),
         ({**ADD, "engine": "network", "networks": 5}, "at most 4 networks for a run, got 5"),
         (
-            {"source": {"kind": "addition", "bits": 65}, "inputs": {"p": "1", "q": "1"}, "engine": "network"},
+            {
+                "source": {"kind": "addition", "bits": 65},
+                "inputs": {"p": "1", "q": "1"},
+                "engine": "network",
+                "width": 64,
+            },
             "at most 256 examples, this program has 260",
+        ),
+        (
+            {"source": {"kind": "rules", "text": MANY_KINDS}, "engine": "network"},
+            "at most 256 examples, the cells of this program have 276",
         ),
         (
             {"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "1"}, "engine": "kernel"},

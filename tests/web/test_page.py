@@ -181,6 +181,9 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     page.fill("#bits", "100")
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
+    assert "one network of width 128 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
+    page.fill("#width", "64")  # of the whole state
+    press_run(page)
     assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
@@ -277,8 +280,9 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     page.select_option("#machine", "A")
     until(page, "document.getElementById('verdict').textContent.includes('3,082 templates')")
     offered = "[...document.getElementById('engine').options].filter(o => !o.disabled).map(o => o.value)"
-    assert page.evaluate(offered) == ["templates", "limit", "sampled"]
+    assert page.evaluate(offered) == ["templates", "limit", "sampled", "network"]  # of cells, which are few
     page.select_option("#rounding", "sign")
+    assert page.evaluate(offered) == ["templates", "limit", "sampled"]  # the whole state's are many
     press_run(page)
     assert not page.is_visible("#failure")
     assert shown_outputs(page) == {"a": "2", "b": "4", "c": "7", "d": "9"}

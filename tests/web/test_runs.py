@@ -50,6 +50,38 @@ def test_every_algorithm_with_every_engine(
     assert parse(server.file(job, "program.bw").decode()).same_as(algorithm)
 
 
+@pytest.mark.parametrize(("source", "values", "algorithm"), ALGORITHMS, ids=lambda x: str(x)[:25])
+def test_networks_of_cells_by_default(
+    server: Any, source: dict[str, Any], values: dict[str, int], algorithm: Algorithm
+) -> None:
+    """As on the command line: trained on the spot, proved, and the report says what stands behind it."""
+    job = server.run({"source": source, "inputs": texts(values), "engine": "network"})
+    assert job["state"] == "done", job["message"]
+    found, done = job["result"], run(algorithm, values, engine="network", record=True)
+    assert done.cells is not None
+    assert found["cells"] == dict(done.cells)
+    assert found["cells"]["proved"] is True
+    assert (found["outputs"], found["exact"], found["examples"]) == (texts(done.outputs), None, done.examples)
+    assert json.loads(server.file(job, "run.json"))["cells"] == found["cells"]
+    assert server.file(job, "trace.html").decode() == trace_page(done)
+
+
+@pytest.mark.parametrize("more", [{"width": 1024}, {"networks": 2}, {"rounding": "sign"}], ids=str)
+def test_what_asks_for_the_whole_state(server: Any, more: dict[str, Any]) -> None:
+    request = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "3", "q": "4"}, "engine": "network"}
+    job = server.run({**request, **more})
+    assert job["state"] == "done", job["message"]
+    assert "cells" not in job["result"]
+
+
+def test_cells_serve_programs_that_are_too_large_for_the_whole_state(server: Any) -> None:
+    request = {"source": {"kind": "addition", "bits": 100}, "inputs": {"p": str(2**99), "q": str(2**99)}}
+    assert server.check(request["source"])["about"]["engines"]["network"]["calibrated"] is None
+    assert "at most 256" in server.check(request["source"])["about"]["engines"]["network"]["sign"]
+    job = server.run({**request, "engine": "network"})
+    assert (job["state"], job["result"]["outputs"]) == ("done", {"sum": str(2**100)})
+
+
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
 def test_the_certificate_is_the_one_of_the_library_and_holds(server: Any, rounding: str, tmp_path: Path) -> None:
     algorithm = multiplication(4)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.errors import InputError
+from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.program.cells import Kind, cell_kinds
 from bitwright.program.pattern import Pattern, read_pattern
@@ -106,6 +107,8 @@ class TrainedCells:
         from bitwright.engines.cells.engine import CellEngine
 
         program = what.program if isinstance(what, Algorithm) else what
+        if not isinstance(program, Program):
+            raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}")
         return CellEngine(program, self.pattern, [self.network], evaluate=evaluate)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -118,7 +121,7 @@ class TrainedCells:
         """
         from bitwright.networks import save_network
 
-        save_network(self.network, self.pattern.program, Path(path))
+        save_network(self.network, self.pattern.program, as_path(path, "a network file"))
 
 
 def train_on_pattern(
@@ -175,3 +178,32 @@ def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.nd
         matched.append(rows)
         own.append(ports)
     return np.concatenate(matched), np.concatenate(own)
+
+
+def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)
+    """Local states as states of the pattern, all other cells idle: all of them, or so many at random.
+
+    Raises InputError where an idle cell matches something: then no state of the pattern is one of a single cell.
+    """
+    from bitwright.engines.cells.local import LocalStates
+
+    program = pattern.program
+    if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
+        raise InputError(
+            f"a cell with all bits off matches '{program.template_text(matching[0])}', so that cells side by side are "
+            "not looked at one by one; run it with --engine network --cells --networks N instead"
+        )
+    total = pattern.local_states
+    chosen = np.arange(total) if total <= most else np.random.default_rng(seed).integers(0, total, most)
+    states = np.zeros((len(chosen), program.bits), dtype=bool)
+    first = 0
+    for number, kind in enumerate(pattern.kinds):
+        rows = np.flatnonzero((chosen >= first) & (chosen < first + kind.local_states))
+        matched = LocalStates(kind).matched(chosen[rows] - first)
+        for template in range(kind.templates):
+            place = int(pattern.first_template[number]) + template
+            block = program.block_members(int(program.template_block[place]))
+            on = np.array(block)[int(program.template_config[place]) >> np.arange(len(block)) & 1 == 1]
+            states[np.ix_(rows[matched[:, template]], on)] = True
+        first += kind.local_states
+    return states

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
@@ -16,7 +16,9 @@ from bitwright.theory.ranges import training_size
 from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:
+    from bitwright.engines.cells.deciders import Decider
     from bitwright.networks import AnyNetwork, Network, Recipe
+    from bitwright.program.pattern import Pattern
 
 # The settings that only some engines have.
 _OF = {
@@ -27,9 +29,12 @@ _OF = {
     "device": ("network",),
     "precision": ("network",),
     "whole": ("network",),
-    "evaluate": ("network",),
+    "evaluate": ("limit", "kernel", "sampled", "network"),
+    "cells": ("limit", "kernel", "sampled", "network"),
+    "tile": ("limit", "kernel", "sampled", "network"),
 }
-_SAID_BY_FILES = ("width", "networks", "seed", "padding")  # a network file says how it was trained
+_SAID_BY_FILES = ("width", "networks", "seed", "padding", "tile")  # a network file says how it was trained
+MOST_TILE = 16  # neighbouring cells that are taken as one
 PYTHON = {"files": "network"}  # what settings are called, where it is not their name
 
 
@@ -52,11 +57,19 @@ class EngineChoice:
     precision: str = "float32"
     compiled: bool = True  # whether rules and limit may use compiled loops
     whole: bool = False  # whether networks are trained on the whole state, as in the paper, where none are given
-    evaluate: bool = False  # whether networks of cells are evaluated in every cell of every step
+    cells: bool = False  # whether steps are made cell by cell; networks without files do so where nothing forbids it
+    tile: int = 1  # how many neighbouring cells are taken as one
+    evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
     def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
         """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
         check_rounding(self.rounding)
+        for name in ("padding", "networks", "seed", "width", "tile"):
+            if (value := getattr(self, name)) is not None:
+                whole_number(value, spell(name))
+        for name in ("cells", "whole", "evaluate", "compiled"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{spell(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
         default = EngineChoice()
         given = [name for name in (*_OF, "padding") if getattr(self, name) != getattr(default, name)]
         for name in given:
@@ -67,9 +80,28 @@ class EngineChoice:
             raise InputError(f"a network file says how it was trained; leave out {' and '.join(both)}")
         if not 1 <= self.networks <= 10**9:
             raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
+        if self.padding is not None and self.padding < 0:
+            raise InputError(f"{spell('padding')} is 0 or more, got {shorten(self.padding)}")
         if not 0 <= self.seed <= 2**63:
             raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
+        self._check_cells(given, spell)
         return self
+
+    def _check_cells(self, given: Sequence[str], spell: Callable[[str], str]) -> None:
+        if not 1 <= self.tile <= MOST_TILE:
+            raise InputError(f"{spell('tile')} is a whole number from 1 to {MOST_TILE}, got {shorten(self.tile)}")
+        for name in ("tile", "evaluate"):
+            if name in given and not self.by_cells and not self.files:
+                raise InputError(f"{spell(name)} goes with cells; add {spell('cells')}, or leave it out")
+        if not self.cells or not self.runs_trained:
+            return
+        if self.rounding != "calibrated":
+            raise InputError(
+                f"networks of cells have calibrated rounding; leave out {spell('rounding')} {self.rounding}"
+            )
+        for name in ("whole", "padding", "device", "precision"):
+            if name in given:
+                raise InputError(f"{spell(name)} does not go with networks of cells; leave out one of them")
 
     @property
     def has_networks(self) -> bool:
@@ -88,9 +120,10 @@ class EngineChoice:
 
     @property
     def by_cells(self) -> bool:
-        """Whether one small network is trained for all cells, because nothing asks for one of the whole state."""
-        plain = EngineChoice(self.name, seed=self.seed, compiled=self.compiled, evaluate=self.evaluate)
-        return self.trains and self == plain
+        """Whether steps are made cell by cell: where that is asked for, or networks are trained now and nothing asks
+        for those of the whole state."""
+        plain = EngineChoice(self.name, seed=self.seed, compiled=self.compiled, tile=self.tile, evaluate=self.evaluate)
+        return self.cells or (self.trains and self == plain)
 
     @property
     def solves(self) -> bool:
@@ -121,10 +154,10 @@ def choose_engine(
     choice = choice.checked()
     if trained is not None and not choice.runs_trained:
         raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")
+    if (engine := _cell_engine(algorithm, choice, trained, train)) is not None:
+        return engine
     networks: Sequence[AnyNetwork] = trained or ()
     if choice.runs_trained and trained is None:
-        if (engine := _cell_engine(algorithm, choice, train)) is not None:
-            return engine
         networks = find_networks(algorithm, choice, train)
     return make_engine(
         choice.name,
@@ -140,38 +173,76 @@ def choose_engine(
     )
 
 
-def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None) -> Engine | None:
-    """The engine for a network of cells, from its file or trained now; None where the choice is of another network."""
-    from bitwright.app.cells import load_cells, pattern_in, pattern_of, suggested_cells_width, train_on_pattern
+def _cell_engine(
+    algorithm: Algorithm, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
+) -> Engine | None:
+    """The engine that goes cell by cell; None where the choice is of one for the whole state."""
+    from bitwright.app.cells import pattern_in, pattern_of
     from bitwright.engines.cells.engine import CellEngine
+
+    if trained is None and choice.files:
+        pattern = pattern_in(choice.files[0])
+        if not _is_of_cells(choice, pattern):
+            return None
+    elif choice.cells or (choice.by_cells and trained is None):
+        pattern = pattern_of([algorithm.program], choice.tile)
+    else:
+        return None
+    assert pattern is not None
+    rounding = check_rounding(choice.rounding)
+    by = _cell_networks(pattern, choice, trained, train) if choice.runs_trained else _cell_limit(pattern, choice)
+    tile = None if choice.files else choice.tile
+    return CellEngine(algorithm.program, pattern, by, rounding, choice.evaluate, choice.compiled, tile)
+
+
+def _is_of_cells(choice: EngineChoice, pattern: Pattern | None) -> bool:
+    """Whether a file's network is one of cells; raises InputError where the choice contradicts it."""
+    if pattern is None:
+        for name in ("cells", "evaluate"):
+            if getattr(choice, name):
+                raise InputError(
+                    f"{name} goes with networks of cells; the one in {choice.files[0]} is of a whole state"
+                )
+        return False
+    if choice.whole:
+        raise InputError("whole asks for a network of the whole state; this file is of cells, leave one of them out")
+    if (choice.device, choice.precision) != ("cpu", "float32"):
+        raise InputError("networks of cells run on the CPU, in whole numbers; leave out device and precision")
+    return True
+
+
+def _cell_networks(
+    pattern: Pattern, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
+) -> Sequence[AnyNetwork]:
+    """Networks of a pattern: those that are held, those of files, or such as are trained now.
+
+    One is rounded to whole numbers and proved; several are averaged as they are.
+    """
+    from bitwright.app.cells import load_cells, suggested_cells_width, train_on_pattern
     from bitwright.networks import Plan, Recipe
     from bitwright.networks.cache import cached_network
 
-    networks: Sequence[AnyNetwork]
+    if trained is not None:
+        return trained
     if choice.files:
-        pattern = pattern_in(choice.files[0])
-        if pattern is None:
-            if choice.evaluate:
-                raise InputError("evaluate goes with networks of cells; this one is of the whole state, and always is")
-            return None
-        if choice.whole:
-            raise InputError(
-                "whole asks for a network of the whole state; this file is of cells, leave one of them out"
-            )
-        if (choice.device, choice.precision) != ("cpu", "float32"):
-            raise InputError("networks of cells run on the CPU, in whole numbers; leave out device and precision")
-        networks = load_cells(choice.files, pattern)
-    elif choice.by_cells:
-        pattern = pattern_of([algorithm.program])
-        recipe = Recipe(suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
-        make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
-        networks = [train_on_pattern(pattern, recipe, make=make).network]
-    elif choice.evaluate:
-        raise InputError("evaluate goes with networks of cells; leave out what asks for one of the whole state")
-    else:
-        return None
-    rounding = check_rounding(choice.rounding)
-    return CellEngine(algorithm.program, pattern, networks, rounding, choice.evaluate, choice.compiled)
+        return load_cells(choice.files, pattern)
+    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
+    make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
+    if choice.networks > 1:
+        return [make(pattern.program, replace(recipe, member=member)) for member in range(choice.networks)]
+    return [train_on_pattern(pattern, recipe, make=make).network]
+
+
+def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
+    """The limit of networks of a pattern; padding is what was asked for, for what an algorithm declares is its own."""
+    from bitwright.engines.cells import deciders
+
+    rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
+    if choice.name == "limit":
+        return deciders.LimitDecider(pattern, examples, rounding)
+    if choice.name == "kernel":
+        return deciders.KernelDecider(pattern, examples, rounding)
+    return deciders.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[AnyNetwork]:

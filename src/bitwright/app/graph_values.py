@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bitwright.app.graph_table import read_table
 from bitwright.app.named_graph import NamedGraph, Values
 from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.program.graph.schema import NodeWord
 from bitwright.program.layout import IntArray
 
 _QUOTED = r'"(?:[^"]|"")*+"'
@@ -23,21 +24,6 @@ _WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
 _PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
 _LARGEST = 2**63 - 1  # of an array of whole numbers
-
-
-class NodeWord(Protocol):
-    """An input of a node program, as wide as it is for the graph at hand."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def place(self) -> str: ...  # "node", "port" or "graph"
-    @property
-    def width(self) -> int: ...
-    @property
-    def signed(self) -> bool: ...
-    @property
-    def unique(self) -> bool: ...
 
 
 def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
@@ -88,13 +74,13 @@ class _Input:
         self.program = program
         self.of_nodes = word.place == "node"
         # whether naming some nodes or edges is enough: they get 1, the others 0
-        self.marks = word.width == 1 and not word.unique and word.place != "graph"
-        self.least = -(1 << word.width - 1) if word.signed else 0
-        self.most = min((1 << word.width - word.signed) - 1, _LARGEST)
+        self.marks = word.width == 1 and not word.unique and word.place != "whole"
+        self.least, most = word.range
+        self.most = min(most, _LARGEST)
 
     def array(self, given: Any) -> IntArray:  # (nodes,), (ports,) or (1,)
         topology = self.graph.topology
-        if self.word.place == "graph":
+        if self.word.place == "whole":
             return np.array([self._for_graph(given)], dtype=np.int64)
         if isinstance(given, np.ndarray) and given.dtype.kind in "OSU":
             given = given.tolist()
@@ -294,7 +280,8 @@ class _Input:
             raise InputError(f"{what} is {shown}; it must be a whole number")
         if number > self.most:
             bits = counted(self.word.width, "bit")
-            raise InputError(f"{what} is {shorten(number)}, but it has {bits}: at most {self.most}")
+            has = "" if self.word.way == "place" else f"it has {bits}: "
+            raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}")
         raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
 
     def _refuse_repeats(self, values: IntArray) -> None:
@@ -321,7 +308,7 @@ class _Input:
     def _how(self) -> str:
         """What to give instead, for the end of a message."""
         name = self.word.name
-        if self.word.place == "graph":
+        if self.word.place == "whole":
             return f": give {name}=NUMBER"
         if self.of_nodes:
             if self.marks:

@@ -58,7 +58,7 @@ class NamedGraph:
     def to_networkx(self, values: Mapping[str, Sequence[Any]], places: Mapping[str, str] | None = None) -> Any:
         """A networkx graph with `values` as attributes; a value that is None is left out.
 
-        `places` says of a name that it is of "port" or "graph" and not "node". Values of ports become at each node a
+        `places` says of a name that it is of "port" or "whole" and not "node". Values of ports become at each node a
         list of pairs, neighbour and value.
         """
         graph = self._built() if self.source is None else self.source.copy()
@@ -67,7 +67,7 @@ class NamedGraph:
         nodes = list(graph)
         for name, found in values.items():
             match (places or {}).get(name, "node"):
-                case "graph":
+                case "whole":
                     if found[0] is not None:
                         graph.graph[name] = found[0]
                 case "port":

@@ -13,7 +13,7 @@ from bitwright.errors import InputError, problems_of, suggestion
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
     from bitwright.machines.subleq import MachineV
-    from bitwright.program import Algorithm
+    from bitwright.program import Algorithm, NodeProgram
 
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
 NAMES = (*SIZED, "machine-v")
@@ -64,10 +64,11 @@ def open_program(
     word_width: int | None = None,
     dialect: str | None = None,
     lets: Mapping[str, int] | None = None,
-) -> Algorithm:
+) -> Algorithm | NodeProgram:
     """The algorithm in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
 
-    `lets` are values in place of those that rules give to their numbers, such as {"l": 1000}.
+    `lets` are values in place of those that rules give to their numbers, such as {"l": 1000}. Rules for the nodes of
+    graphs are a NodeProgram, which `run` takes with a graph.
     SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
     `word_width` and `dialect`.
 
@@ -86,9 +87,9 @@ def open_program(
         return open_subleq(target, choice).algorithm
     if choice != MachineChoice():
         raise InputError("a machine goes with .sbn, .py, .sq and .dec programs only")
-    from bitwright.program import load
+    from bitwright.program.text.files import load_any
 
-    return load(target, lets)
+    return load_any(target, lets)
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:

@@ -7,11 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.app.arguments import check_batch, check_named, pattern_asked
 from bitwright.app.engines import EngineChoice, choose_engine
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
-from bitwright.program import Algorithm, Program
+from bitwright.files.storage import as_path
+from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.running import run as running
 from bitwright.running.observers import Progress, Watch
 from bitwright.running.run import BatchRun, Run
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    what: Algorithm | Program,
-    inputs: Mapping[str, int] | None = None,
+    what: Algorithm | Program | NodeProgram,
+    inputs: Mapping[str, Any] | None = None,
     *,
+    graph: Any = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     limit: int | None = None,
@@ -49,11 +52,28 @@ def run(
     1202
     >>> run(addition(4), {"p": 7, "q": 8}, engine="limit", rounding="sign").value
     15
+
+    A node program runs on a `graph`: one of networkx, a file, or a shape such as "torus:20x30". Its inputs are given by
+    node; `nodes` of the run has what they put out.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> run(flood, graph="path:3", source="1", limit=1).nodes["2"]
+    {'x': 1}
     """
-    algorithm = as_algorithm(what)
+    check_named(what, inputs)
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
-    chosen = _engine(algorithm, engine, network, settings)
     given = {**(inputs or {}), **values}
+    if isinstance(what, NodeProgram):
+        from bitwright.app.graphs import on_graph
+
+        if graph is None:
+            raise InputError(f"{what.name} is a node program; give the graph that it is to run on, graph=...")
+        what, given = on_graph(what, graph, given), {}
+    elif graph is not None:
+        raise InputError("only a node program runs on a graph; leave out graph")
+    algorithm = as_algorithm(what)
+    chosen = _engine(algorithm, engine, network, settings)
     return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=progress, watch=watch)
 
 
@@ -81,6 +101,7 @@ def run_batch(
     [9, 10, 11]
     """
     algorithm = as_algorithm(what)
+    check_batch(states, workers)
     chosen = _engine(algorithm, engine, network, settings)
     return running.run_batch(algorithm, states, engine=chosen, limit=limit, workers=workers, margins=margins)
 
@@ -117,7 +138,7 @@ def train(
 
 
 def train_cells(
-    *what: Algorithm | Program,
+    *what: Algorithm | Program | NodeProgram,
     tile: int = 1,
     width: int | None = None,
     seed: int = 0,
@@ -125,6 +146,8 @@ def train_cells(
     seeds: int = 10,
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
+
+    Of a node program these are the same on every graph.
 
     It is looked at in every local state; where one is wrong the next of so many `seeds` is tried.
 
@@ -141,7 +164,12 @@ def train_cells(
     for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
-    pattern = pattern_of([as_algorithm(one).program for one in what], tile)
+    programs = [
+        one.program
+        for each in what
+        for one in (each.schemas() if isinstance(each, NodeProgram) else [as_algorithm(each)])
+    ]
+    pattern = pattern_of(programs, tile)
     recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
     return train_on_pattern(pattern, recipe, weight_bits, seeds)
 
@@ -182,17 +210,20 @@ def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNet
 
 
 def certify(
-    what: Algorithm | Program,
+    what: Algorithm | Program | NodeProgram,
     rounding: str = "calibrated",
     *,
     n: str | None = None,
     padding: int | None = None,
+    cells: bool = False,
+    tile: int = 1,
     progress: Progress | None = None,
 ) -> Certificate:
     """Proves or refutes that the limit makes every step right; K and n are those of a run with the same settings.
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
-    certificate then names) or `reachable` (met in the runs of all inputs).
+    certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
+    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence
@@ -202,13 +233,18 @@ def certify(
     from bitwright.checking.ranges import matches_range
     from bitwright.theory.rounding import check_rounding
 
-    algorithm, chosen = as_algorithm(what), check_rounding(rounding)
+    algorithm, chosen = _by_its_cells(what), check_rounding(rounding)
+    cells = cells or isinstance(algorithm, NodeSchema)
+    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+        from bitwright.checking.cells import certify_cells
+
+        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
 
 
 def certify_network(
-    what: Algorithm | Program,
+    what: Algorithm | Program | NodeProgram,
     network: str | PathLike[str] | AnyNetwork | TrainedCells,
     domain: str | None = None,
     *,
@@ -220,7 +256,8 @@ def certify_network(
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
     `domain` is `states` (one choice in every block, the default) or `runs` (all states that runs of all inputs meet);
-    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds.
+    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds: of a
+    node program those on every graph.
 
     >>> from bitwright import addition
     >>> small = addition(2)
@@ -230,8 +267,9 @@ def certify_network(
     from bitwright.checking.exhaustion import certify_network as prove
     from bitwright.workers import Workers
 
-    algorithm, held = _to_be_proved(as_algorithm(what), network)
-    chosen = domain or ("cells" if algorithm.program is not as_algorithm(what).program else "states")
+    asked = _by_its_cells(what)
+    algorithm, held = _to_be_proved(asked, network)
+    chosen = domain or ("cells" if algorithm.program is not asked.program else "states")
     if not isinstance(resume, str | PathLike | None):
         raise InputError(f"resume is the path of a file, got a {type(resume).__name__}")
     file = None if resume is None else Path(resume)
@@ -263,18 +301,32 @@ def _to_be_proved(
 
 
 def ensemble_sizes(
-    what: Algorithm | Program, delta: float = 0.01, *, n: str | None = None, padding: int | None = None
+    what: Algorithm | Program,
+    delta: float = 0.01,
+    *,
+    n: str | None = None,
+    padding: int | None = None,
+    cells: bool = False,
+    tile: int = 1,
 ) -> dict[str, Any]:
     """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
+
+    With `cells` these are networks of the program's cells.
 
     >>> from bitwright import addition
     >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
     50
+    >>> ensemble_sizes(addition(10), cells=True)["calibrated"]["networks"]
+    2
     """
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import sizes
 
     algorithm = as_algorithm(what)
+    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+        from bitwright.checking.cells import cell_sizes
+
+        return cell_sizes(pattern, delta, padding=padding)
     return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
 
 
@@ -287,7 +339,7 @@ def validate(
     random: int | None = None,
     sample_seed: int = 0,
     limit: int | None = None,
-    workers: str = "1",
+    workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -309,12 +361,17 @@ def validate(
 
     algorithm = as_algorithm(what)
     chosen = _engine(algorithm, engine, network, settings, default="limit")
+    for name, value in (("random", random), ("sample_seed", sample_seed)):
+        if value is not None:
+            whole_number(value, name)
+    file = None if resume is None else as_path(resume, "the file to resume from")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
-    return validation.validate(task, Workers.parse(workers), progress, None if resume is None else Path(resume))
+    return validation.validate(task, Workers.parse(str(workers)), progress, file)
 
 
 SETTINGS = (
     *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
+    *("cells", "tile"),
 )
 
 
@@ -324,7 +381,14 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
         return what
     if isinstance(what, Program):
         return Algorithm("program", what)
+    if isinstance(what, NodeProgram):
+        raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
+
+
+def _by_its_cells(what: Algorithm | Program | NodeProgram) -> Algorithm:
+    """An algorithm; of a node program one that has all its kinds of cells."""
+    return what.schemas()[0] if isinstance(what, NodeProgram) else as_algorithm(what)
 
 
 def _engine(

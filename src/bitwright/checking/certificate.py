@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Literal
 
 import flint
@@ -18,6 +17,7 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
@@ -98,7 +98,7 @@ class Certificate(Shown):
         """
         from bitwright.checking.certificate_file import save_certificate
 
-        save_certificate(self, Path(path))
+        save_certificate(self, as_path(path, "a certificate file"))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
@@ -111,7 +111,7 @@ class Certificate(Shown):
         """
         from bitwright.checking.certificate_file import load_certificate
 
-        return load_certificate(Path(path))
+        return load_certificate(as_path(path, "a certificate file"))
 
     def check(self, algorithm: Algorithm, progress: Progress | None = None) -> None:
         """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that does not hold.

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from bitwright.bits import shorten
+from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
 from bitwright.checking.ranges import matches_range
 from bitwright.errors import DoesNotHoldError, InputError
@@ -26,6 +27,7 @@ from bitwright.files.documents import (
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
+from bitwright.program.pattern import pattern_of_program
 from bitwright.theory.ranges import SOURCES
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -57,16 +59,25 @@ def check_certificate(certificate: Certificate, algorithm: Algorithm, progress: 
     """
     check_program(certificate, algorithm.program)
     if certificate.n_source == "declared" and algorithm.matches is None:
-        raise DoesNotHoldError(
-            f"the certificate does not hold: it says n_source = declared, but {algorithm.name} declares no bound"
-        )
-    within = matches_range(algorithm, certificate.n_source, progress)
-    again = certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
+        raise DoesNotHoldError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
+    again = _again(certificate, algorithm, progress)
     for field in fields(Certificate):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
             said, found = shorten(str(claimed)), shorten(str(proved))
-            raise DoesNotHoldError(f"the certificate does not hold: it says {field.name} = {said}, but it is {found}")
+            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {found}")
+
+
+def _again(certificate: Certificate, algorithm: Algorithm, progress: Progress | None) -> Certificate:
+    if certificate.n_source == "cells":
+        pattern = pattern_of_program(algorithm.program)
+        if pattern is None:
+            raise DoesNotHoldError(
+                f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells"
+            )
+        return certify_cells(pattern, certificate.rounding, int(certificate.examples), progress)
+    within = matches_range(algorithm, certificate.n_source, progress)
+    return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
 
 
 def check_program(certificate: Certificate, program: Program) -> None:
@@ -78,8 +89,8 @@ def check_program(certificate: Certificate, program: Program) -> None:
         )
     if certificate.examples < program.templates:
         raise DoesNotHoldError(
-            f"the certificate does not hold: it says examples = {certificate.examples:,}, "
-            f"and the program has {program.templates:,} templates"
+            f"the certificate says examples = {certificate.examples:,}, "
+            f"but the program has {program.templates:,} templates"
         )
 
 
@@ -103,7 +114,7 @@ _FIELDS: dict[str, Check] = {
     "writers_bit": text(),
     "n_min": whole(1, MAX_EXAMPLES),
     "n_max": whole(1, MAX_EXAMPLES),
-    "n_source": one_of(*SOURCES),
+    "n_source": one_of(*SOURCES, "cells"),
     "n_scope": text(),
     "margin": _decimal,
     "margin_enclosure": text(),

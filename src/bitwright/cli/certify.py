@@ -22,6 +22,7 @@ from bitwright.cli.options import (
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
+from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
@@ -33,6 +34,7 @@ def network_proof_options(function: Any) -> Any:
     """What goes with --network only."""
     for option in (
         click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64, or l=1..64."),
+        click.option("--tile", type=click.IntRange(1, 16), help="Of the limit of cells: so many neighbours as one."),
         click.option(
             "--cells",
             is_flag=True,
@@ -107,6 +109,7 @@ def command(
     certified; with --check also if the file claims anything that does not hold.
     """
     from bitwright.app.engines import EngineChoice
+    from bitwright.checking.cells import certify_cells
     from bitwright.checking.certificate import certify
     from bitwright.checking.certificate_file import save_certificate
     from bitwright.checking.exhaustion.certificate_file import is_network_certificate
@@ -120,24 +123,29 @@ def command(
     if network is not None:
         from bitwright.cli.certify_network import NetworkProof, prove_cells, prove_network
 
-        check_limit_options({"rounding": rounding, "n": source, "padding": padding})
+        check_limit_options({"rounding": rounding, "n": source, "padding": padding, "tile": how.pop("tile")})
         asked = NetworkProof(target, network, output, check, **how)
         if asked.is_of_cells:
-            algorithm = find_algorithm(target, bits, order, machine=machine)
+            algorithm = find_algorithm(target, bits, order, machine=machine, cells=True)
             return prove_cells(algorithm, asked, order, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
         return prove_network(algorithm, asked, as_json, quiet)
     if check is not None and is_network_certificate(check):
         raise InputError(f"{check} is the certificate of a network; give its file with --network")
-    by_cells, sizes = how.pop("cells"), how.pop("sizes")
+    by_cells, sizes, tile = how.pop("cells"), how.pop("sizes"), how.pop("tile")
     check_network_options(how)
-    algorithm = find_algorithm(target, bits, order, machine=machine)
-    if by_cells or sizes is not None:
+    algorithm = find_algorithm(target, bits, order, machine=machine, cells=by_cells)
+    pattern = None
+    if by_cells or sizes is not None or tile is not None:
         from bitwright.app.cells import as_algorithm, pattern_of
         from bitwright.cli.train_cells import algorithms_of
 
+        if source is not None:
+            raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
-        algorithm = as_algorithm(pattern_of(programs), f"cells of {algorithm.name}")
+        pattern = pattern_of(programs, tile or 1)
+        graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
+        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}{graphs}")
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             try:
@@ -146,14 +154,12 @@ def command(
                 return refused(str(error), algorithm, as_json, quiet)
         else:
             chosen = check_rounding(rounding or "calibrated")
-            within = matches_range(algorithm, source, progress)
-            certificate = certify(
-                algorithm.program,
-                chosen,
-                within,
-                EngineChoice(rounding=chosen, padding=padding).examples(algorithm),
-                progress,
-            )
+            examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
+            if pattern is not None:
+                certificate = certify_cells(pattern, chosen, examples, progress)
+            else:
+                within = matches_range(algorithm, source, progress)
+                certificate = certify(algorithm.program, chosen, within, examples, progress)
     if output is not None:
         save_certificate(certificate, output)
         note(f"wrote {output}", quiet)

@@ -13,6 +13,7 @@ import click
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import DoesNotHoldError, InputError, counted, listing
+from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
@@ -74,6 +75,8 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
 def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as_json: bool, quiet: bool) -> int:
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
     from bitwright.app.cells import as_algorithm, load_cells, pattern_in
+    from bitwright.checking.exhaustion import NetworkCertificate
+    from bitwright.cli.certify import refused
     from bitwright.cli.train_cells import algorithms_of
     from bitwright.engines.cells.wiring import tile_of
     from bitwright.workers import Workers
@@ -86,11 +89,20 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     if asked.state is not None:
         cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
         return _look_at_state(cell, network, replace(asked, domain=None), as_json)
-    programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
-    tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
+    claimed = None if asked.check is None else NetworkCertificate.load(asked.check).sizes
+    asked = replace(asked, sizes=asked.sizes or claimed)
+    try:
+        programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
+        tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
+    except InputError as error:
+        if claimed is None:
+            raise
+        reason = f"the certificate says sizes = {claimed}, but {error}"
+        return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
     note(_covered(asked, algorithm, programs, tiles), quiet)
+    graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
     cells = replace(
-        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}"
+        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
     workers = Workers.parse(asked.workers)
@@ -101,6 +113,8 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
 
 def _covered(asked: NetworkProof, algorithm: Algorithm, programs: list[Algorithm], tiles: list[int]) -> str:
     what = f"{asked.target} at the sizes {asked.sizes}" if len(programs) > 1 else f"{algorithm.name} as it is"
+    if isinstance(algorithm, NodeSchema):
+        what = f"{algorithm.name}, on every graph,"
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
     return f"all cells of {what} are of the network's kinds{tiled}"
 
@@ -114,16 +128,28 @@ def _prove(
     domain = "states" if asked.domain is None else asked.domain
     if asked.output is not None:
         check_writable(asked.output)
-    _announce(ProofTask(algorithm, network, domain, asked.device), workers, asked.yes, quiet)
+    task = ProofTask(algorithm, network, domain, asked.device)
+    _announce(task, workers, asked.yes, quiet)
     kept = asked.resume or (None if asked.output is None else asked.output.with_name(asked.output.name + ".part"))
+    before: list[tuple[int, int]] = []  # how much had been done, and of how much
     try:
         with StepProgress(not quiet, "inputs" if domain == "runs" else "states") as progress:
+
+            def look(done: int, size: int) -> None:
+                if not before:
+                    before.append((done, size))
+                progress(done, size)
+
             certificate = certify_network(
-                algorithm, network, domain, workers=workers, progress=progress, file=kept, device=asked.device
+                algorithm, network, domain, workers=workers, progress=look, file=kept, device=asked.device
             )
     except KeyboardInterrupt:
         note(f"what is done so far is in {kept}; the same command goes on from there", quiet or kept is None)
         raise
+    if before and before[0][0]:
+        done, size = before[0]
+        note(f"{done:,} of {size:,} {task.unit} had been tried before, as {kept} says", quiet)
+    certificate = replace(certificate, sizes=asked.sizes)
     if asked.output is not None:
         certificate.save(asked.output)
         note(f"wrote {asked.output}", quiet)
@@ -197,10 +223,12 @@ def _print(
     checked: bool,
 ) -> None:
     if as_json:
-        more: dict[str, object] = {}
-        if certificate.kinds:
-            more = {"local_states": certificate.states, "sizes": asked.sizes}
-        print_json({"name": algorithm.name} | asdict(certificate) | more | ({"holds": True} if checked else {}))
+        document = {"name": algorithm.name} | asdict(certificate)
+        if certificate.kinds is None:
+            del document["sizes"]
+        else:
+            document["local_states"] = certificate.states
+        print_json(document | ({"holds": True} if checked else {}))
     elif quiet:
         click.echo(certificate.sentence)
     else:
@@ -212,7 +240,8 @@ def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, ch
     yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
     if c.kinds is not None:
         examples = counted(c.examples, "example")
-        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
+        sizes = "" if c.sizes is None else f"; looked at in the sizes {c.sizes}"
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{sizes}"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
     side = f", {c.members:,} side by side" if c.members > 1 else ""
     yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"

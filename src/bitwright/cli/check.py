@@ -95,11 +95,15 @@ def _read(path: Path) -> _Found:
         from bitwright.machines.subleq import load_image
 
         return _Found(f"an image of {counted(len(load_image(path)), 'word')}")
-    from bitwright.program import parse
+    from bitwright.program import NodeProgram
+    from bitwright.program.text import parse_any
     from bitwright.program.text.doubts import doubts
     from bitwright.program.text.files import read_text
 
     text = read_text(path)
-    algorithm = parse(text, printable(path.stem), given_lets())
+    algorithm = parse_any(text, printable(path.stem), given_lets())
+    if isinstance(algorithm, NodeProgram):
+        kinds = counted(len(algorithm.kinds), "kind")
+        return _Found(f"a node program with {algorithm.sizes}; {kinds} of cells")
     program = algorithm.program
     return _Found(program.sizes, program_id=program.id, warnings=doubts(text, algorithm))

@@ -23,6 +23,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from bitwright.networks.ensemble import Study
     from bitwright.program import Algorithm
+    from bitwright.theory import Range
 
 
 @click.command("ensemble")
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 @click.option("--ones", type=int, help="Look at inputs with just so many bits on, at the start of their runs.")
 @click.option("--rounding", default="calibrated", show_default=True, help="How the average becomes bits.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="File of results that grows, and resumes.")
+@click.option("--cells", is_flag=True, help="Networks of the program's cells, in local states of single cells.")
+@click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
 @recipe_options(start="random")
 @padding_option
 @workers_option
@@ -48,6 +51,8 @@ def command(
     ones: int | None,
     rounding: str,
     output: Path | None,
+    cells: bool,
+    tile: int | None,
     padding: int | None,
     workers: str,
     as_json: bool,
@@ -55,12 +60,14 @@ def command(
     **how: Any,
 ) -> int:
     """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
+    from bitwright.app.cells import as_algorithm, cell_states, pattern_of
     from bitwright.app.engines import EngineChoice
     from bitwright.cli.train import make_recipe
     from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
     from bitwright.networks.limit_check import compare_with_limit
     from bitwright.running.sampling import random_starts, random_states
-    from bitwright.theory import check_rounding
+    from bitwright.theory import blocks_range, check_rounding
+    from bitwright.theory.ranges import cells_range
     from bitwright.workers import Workers
 
     if accuracy is not None and not 0 < accuracy <= 1:
@@ -68,16 +75,24 @@ def command(
     if networks is not None and delta is not None:
         raise InputError("--delta says how many networks to train; leave out --networks")
     chosen = check_rounding(rounding)
+    if not cells and tile is not None:
+        raise InputError("--tile goes with --cells")
+    if cells and ones is not None:
+        raise InputError("--ones chooses inputs, and cells have none; leave out one of them")
+    pattern = pattern_of([algorithm.program], tile or 1) if cells else None
+    within = blocks_range(algorithm.program) if pattern is None else cells_range(pattern)
+    algorithm = algorithm if pattern is None else as_algorithm(pattern, f"cells of {algorithm.name}")
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
     recipe = make_recipe(algorithm.program, padding=added, **how)
     on_device = recipe.device.startswith("cuda")
-    looked = (
-        random_states(algorithm, states, recipe.seed)
-        if ones is None
-        else random_starts(algorithm, states, recipe.seed, ones)
-    )
+    if pattern is not None:
+        looked = cell_states(pattern, states, recipe.seed)
+    elif ones is None:
+        looked = random_states(algorithm, states, recipe.seed)
+    else:
+        looked = random_starts(algorithm, states, recipe.seed, ones)
     study = Study(algorithm.program, recipe, looked, block=DEVICE_BLOCK if on_device else 1, keep=not on_device)
-    most = networks if networks is not None else 100 if delta is None else _proven(study, chosen, delta)
+    most = networks if networks is not None else 100 if delta is None else _proven(study, chosen, delta, within)
     judge = EnsembleJudge.of(study, chosen)
     if not judge.matches.any():
         raise InputError("none of these states matches a template, so networks say nothing about them")
@@ -105,7 +120,7 @@ def command(
                 "networks": found.count,
                 "accuracy": reached,
                 "rounding": chosen,
-                "states": states,
+                "states": len(looked),
                 "examples": algorithm.program.templates + recipe.padding,
                 "padding": recipe.padding,
                 "width": recipe.width,
@@ -122,7 +137,7 @@ def command(
         )
     else:
         click.echo(
-            f"{found.count:,} networks: {reached:.1%} of {states:,} states right in every bit ({chosen} rounding)"
+            f"{found.count:,} networks: {reached:.1%} of {len(looked):,} states right in every bit ({chosen} rounding)"
         )
         note(limit.sentence(), quiet)
     if accuracy is not None and reached < accuracy:
@@ -131,12 +146,11 @@ def command(
     return 0
 
 
-def _proven(study: Study, rounding: str, delta: float) -> int:
+def _proven(study: Study, rounding: str, delta: float, within: Range) -> int:
     """How many networks suffice for one input with probability 1 - delta, in the limit."""
-    from bitwright.theory import blocks_range, calibrated_size, sign_size
+    from bitwright.theory import calibrated_size, sign_size
 
     program, examples = study.program, study.program.templates + study.recipe.padding
-    within = blocks_range(program)
     size = (
         sign_size(program, delta, "input", examples=examples, within=within)
         if rounding == "sign"

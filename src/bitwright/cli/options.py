@@ -74,6 +74,21 @@ order_option = _together(
 )
 
 
+graph_options = _together(
+    click.option(
+        "--graph",
+        metavar="FILE|SHAPE",
+        help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
+    ),
+    click.option(
+        "--values",
+        type=click.Path(path_type=Path),
+        help="For node programs: a table (.csv); its first column names nodes, the others are inputs.",
+    ),
+    click.option("--directed", is_flag=True, help="For node programs: the edges of an edge list point."),
+)
+
+
 def algorithm_argument(function: Any) -> Any:
     """FILE or NAME with --bits, --order and --machine: the argument `algorithm` is what they stand for."""
 
@@ -139,6 +154,13 @@ rounding_options = _together(
         help="Trained network file(s); they say the bit length.",
     ),
 )
+cell_options = _together(
+    click.option(
+        "--cells", is_flag=True, help="Go cell by cell, n the cell's own; for limit, kernel, sampled, network."
+    ),
+    click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one."),
+    click.option("--evaluate", is_flag=True, help="Of cells: evaluate every cell of every step for real."),
+)
 _step_options = _together(engine_option, rounding_options)
 _network_options = _together(
     click.option(
@@ -164,7 +186,7 @@ _network_options = _together(
         help="For network: of its products.",
     ),
     click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells."),
-    click.option("--evaluate", is_flag=True, help="For networks of cells: evaluate every cell of every step for real."),
+    cell_options,
     click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )
 _WIDTH = "For network without a file: the width to train, on the whole state."

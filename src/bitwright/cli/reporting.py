@@ -73,7 +73,7 @@ def program_id(program: Program) -> str | None:
     return program.id if program.templates <= 200_000 else None
 
 
-def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
+def run_json(run: Run, bits: int | None, **more: object) -> dict[str, object]:
     """The stable keys of a run; docs/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
@@ -98,7 +98,7 @@ def run_json(run: Run, bits: int, **more: object) -> dict[str, object]:
 
 
 def report(
-    run: Run, bits: int, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
+    run: Run, bits: int | None, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
 ) -> int:
     """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
 
@@ -122,16 +122,25 @@ def report(
 
 
 def cells_note(cells: Mapping[str, Any]) -> str:
-    """What stands behind a run by a network of cells."""
+    """What stands behind a run that went cell by cell."""
     states = counted(cells["local_states"], "local state")
-    shown = (
-        f"proved on all {states}, smallest margin {cells['margin']:.3f}"
-        if cells["proved"]
-        else f"{states}, of which some come out wrong" if cells["margin"] is not None
-        else f"{states}, too many to try them all beforehand"
-    )  # fmt: skip
+    if cells["wrong"] is None:
+        shown = f"{states}, too many to try them all beforehand"
+    elif cells["wrong"]:
+        shown = f"{states}, of which {cells['wrong']:,} come out wrong"
+    else:
+        margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
+        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
     how = "; every cell of every step was evaluated" if cells["evaluated"] else ""
-    return f"one network of width {cells['width']:,} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
+    return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
+
+
+def _who(cells: Mapping[str, Any]) -> str:
+    """Who decided in the cells: networks that were trained or drawn, or their limit."""
+    if cells["networks"] is None:
+        return "the limit of wide networks"
+    count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
+    return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"
 
 
 def exit_code(run: Run, exact: bool | None) -> int:
@@ -144,5 +153,7 @@ def exit_code(run: Run, exact: bool | None) -> int:
             err=True,
         )
     if exact is False:
-        click.echo("bitwright: this is not what the rules give; use more networks or a wider one", err=True)
+        random = run.networks is not None  # else the limit itself is wrong there
+        advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
+        click.echo(f"bitwright: this is not what the rules give; {advice}", err=True)
     return 0 if run.halted and exact is not False else 1

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bitwright.app.programs import is_image, open_sbn
 from bitwright.app.trained import files_of
-from bitwright.cli.options import bits_option, computer_options, machine_option, order_option, program_options
+from bitwright.cli.options import (
+    bits_option,
+    computer_options,
+    graph_options,
+    machine_option,
+    order_option,
+    program_options,
+)
 from bitwright.cli.reporting import execute, report
+from bitwright.cli.run_graph import graph_algorithm, node_program, refuse_graph, run_graph
 from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted, listing
 
@@ -24,7 +33,8 @@ COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory",
 
 @click.command("run")
 @click.argument("target", metavar="FILE|NAME")
-@click.argument("inputs", nargs=-1, metavar="[NAME=NUMBER]...")
+@click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
+@graph_options
 @bits_option
 @order_option
 @machine_option
@@ -34,6 +44,9 @@ COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory",
 def command(
     target: str,
     inputs: tuple[str, ...],
+    graph: str | None,
+    values: Path | None,
+    directed: bool,
     bits: int | None,
     order: str | None,
     machine: MachineChoice | None,
@@ -43,6 +56,9 @@ def command(
     **options: Any,
 ) -> int:
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
+
+    Rules for the nodes of graphs run on the graph that --graph names; an input is then NAME=NODE, NAME=@ATTRIBUTE,
+    NAME=order, NAME=NODE:VALUE,... or a column of --values.
 
     An image talks to standard input and output; what it did is said on standard error at the end. Words that it leaves
     in memory are shown by --memory.
@@ -59,16 +75,22 @@ def command(
     if any(value not in (None, False, ()) for value in computer.values()):
         names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
-    values = parse_values(inputs)
+    if (program := node_program(target)) is not None:
+        if trace or bits is not None or order is not None or machine is not None:
+            raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
+        on_graph = graph_algorithm(program, inputs, graph, values, directed)
+        return run_graph(on_graph, inputs, as_json, quiet, options)
+    refuse_graph(graph, values, directed)
+    numbers = parse_values(inputs)
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")
     if is_sbn(target, bits, order):
-        return _run_sbn(target, values, machine, trace, as_json, quiet, options)
+        return _run_sbn(target, numbers, machine, trace, as_json, quiet, options)
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
-    fitting = max((width_of(value) for value in values.values()), default=4)
+    fitting = max((width_of(value) for value in numbers.values()), default=4)
     algorithm = find_algorithm(target, bits, order, fitting, machine, files_of(options))
-    done = execute(algorithm, values, quiet=quiet, **options)
+    done = execute(algorithm, numbers, quiet=quiet, **options)
     return _report(done, widest(algorithm), as_json, quiet)
 
 

@@ -59,7 +59,7 @@ def command(
         others |= {"blocks": blocks or None}
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
         return
-    algorithm = find_algorithm(target, bits, order, machine=machine)
+    algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
     if tile is not None and not cells:
         raise InputError("--tile goes with --cells")
     if blocks and (diagram is None or cells):

@@ -58,13 +58,16 @@ def find_algorithm(
     default_bits: int = 4,
     machine: MachineChoice | None = None,
     files: Sequence[Path] = (),
+    cells: bool = False,
 ) -> Algorithm:
     """The algorithm that a shipped name, a rule file or an SBN program stands for.
 
-    A name with network files is the algorithm in the size that they were trained for.
+    A name with network files is the algorithm in the size that they were trained for. Where only `cells` count, a node
+    program is one too.
     """
     from bitwright.app.programs import named_algorithm, open_sbn, open_subleq
-    from bitwright.program import load
+    from bitwright.program import NodeProgram
+    from bitwright.program.text.files import load_any
 
     if is_sbn(target, bits, order):
         return open_sbn(target, machine).algorithm
@@ -89,7 +92,14 @@ def find_algorithm(
         raise InputError(f"--bits goes with {', '.join(NAMES)}; for a rule file give --let NAME=NUMBER")
     if not Path(target).suffix and not Path(target).exists():
         raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
-    return load(target, given_lets())
+    found = load_any(target, given_lets())
+    if not isinstance(found, NodeProgram):
+        return found
+    if not cells:
+        raise InputError(
+            f"{found.name} is a node program: run and trace take it with --graph; show, train and certify with --cells"
+        )
+    return found.schemas()[0]
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.app.trained import files_of
-from bitwright.cli.options import engine_options, json_option, machine_option, order_option
+from bitwright.cli.options import engine_options, graph_options, json_option, machine_option, order_option
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
+from bitwright.cli.run_graph import graph_algorithm, node_program, refuse_graph
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted
@@ -31,6 +32,7 @@ KINDS = (".html", ".svg", ".txt")
 @click.option("--text", is_flag=True, help="Print the states as plain text; this is the default without -o.")
 @click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
+@graph_options
 @order_option
 @machine_option
 @engine_options
@@ -43,6 +45,9 @@ def command(
     text: bool,
     only: str | None,
     bits: int | None,
+    graph: str | None,
+    values: Path | None,
+    directed: bool,
     order: str | None,
     machine: MachineChoice | None,
     as_json: bool,
@@ -56,22 +61,33 @@ def command(
     bitwright trace multiply 719 483 -o multiplication.html
     bitwright trace examples/sbn/sort4.sbn a=4 b=3 c=9 d=1 -o sort.html
     bitwright trace examples/rule110.bw row=1 --only centre
+    bitwright trace examples/graphs/bfs.bw --graph random:40,60 source=0 -o bfs.html
     """
     from bitwright.running.run import is_exact
     from bitwright.viewer import choose_columns, trace_states, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:
         raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
-    algorithm, values, computer = _request(target, inputs, bits, order, machine, files_of(options))
+    algorithm: Algorithm
+    numbers: dict[str, int] = {}
+    computer: MachineView | None = None
+    if (program := node_program(target)) is not None:
+        if bits is not None or order is not None or machine is not None:
+            raise InputError("--bits, --order and --machine do not go with node programs; there is --let")
+        algorithm = graph_algorithm(program, inputs, graph, values, directed)
+    else:
+        refuse_graph(graph, values, directed)
+        algorithm, numbers, computer = _request(target, inputs, bits, order, machine, files_of(options))
     if as_json and text:
         raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
     page = output is not None and output.suffix.lower() == ".html"
     if page and only and not text:
         raise InputError("--only does not go with a page: it has all bits, and a search box to find them")
     names = only.split(",") if only else [computer.memory_name()] if computer else []
-    if text or as_json or not page:
+    drawn = program is not None and output is not None and output.suffix.lower() == ".svg"
+    if text or as_json or not (page or drawn):
         choose_columns(algorithm.program, names)
-    done = execute(algorithm, values, quiet=quiet, record=True, **options)
+    done = execute(algorithm, numbers, quiet=quiet, record=True, **options)
     assert done.trace is not None
     if output is not None:
         _write(output, done, computer, names, bool(only), quiet or as_json)
@@ -92,11 +108,18 @@ def _write(
 ) -> None:
     from bitwright.bits import any_digits
     from bitwright.files.storage import write_atomically
-    from bitwright.viewer import run_title, trace_page, trace_svg, trace_text
+    from bitwright.program import GraphAlgorithm
+    from bitwright.viewer import graph_page, graph_svg, run_title, trace_page, trace_svg, trace_text
 
     assert done.trace is not None
-    kind = path.suffix.lower()
-    if kind == ".html":
+    kind, on_graph = path.suffix.lower(), isinstance(done.algorithm, GraphAlgorithm)
+    if kind == ".html" and on_graph:
+        data = graph_page(done)
+    elif kind == ".svg" and on_graph:
+        if len(names) > 1:
+            raise InputError(f"a picture of a graph has the colours of one name, got {len(names)}; give one to --only")
+        data = graph_svg(done, colour=names[0] if names else None)
+    elif kind == ".html":
         data = trace_page(done, computer=computer)
     elif kind == ".txt":
         data = "\n".join(trace_text(done.trace, names, computer.notes(done.trace) if computer else ())) + "\n"

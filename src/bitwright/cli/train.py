@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @click.argument("target", metavar="FILE|NAME")
+@click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 @click.option(
     "--output",
     "-o",
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @quiet_option
 def command(
     target: str,
+    others: tuple[str, ...],
     output: Path,
     bits: int | None,
     order: str | None,
@@ -73,11 +75,16 @@ def command(
     quiet: bool,
     **how: Any,
 ) -> int:
-    """Train networks on the templates of a program, to run it with --engine network --network FILE."""
+    """Train networks on the templates of a program, to run it with --engine network --network FILE.
+
+    With --cells several programs may be named, which one small network then serves.
+    """
     from bitwright.workers import Workers
 
     helpers = Workers.parse(workers)
-    algorithm = find_algorithm(target, bits, order, machine=machine)
+    algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
+    if others and not cells:
+        raise InputError("one network serves several programs with --cells only; name one, or give --cells")
     if not cells and (tile is not None or sizes is not None):
         raise InputError(f"{'--tile' if tile is not None else '--sizes'} goes with --cells")
     if cells:
@@ -86,7 +93,7 @@ def command(
         if networks > 1 or padding or onnx is not None or helpers.kind != "serial":
             raise InputError("--cells trains one small network; leave out --networks, --padding, --onnx and --workers")
         return train_network_of_cells(
-            target, algorithm, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet
+            target, algorithm, others, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet
         )
     recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
     if weight_bits is not None and not integer and not cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError, counted
+from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
@@ -39,6 +41,10 @@ def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: s
     """The algorithm, or it in every one of these sizes."""
     from bitwright.app.programs import SIZED
 
+    if isinstance(algorithm, NodeSchema) and algorithm.node_program is not None:
+        if sizes is not None:
+            raise InputError("the cells of a node program are the same on every graph; leave out --sizes")
+        return list(algorithm.node_program.schemas())
     if sizes is None:
         return [algorithm]
     name, equals, rest = sizes.partition("=")
@@ -57,6 +63,7 @@ def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: s
 def train_network_of_cells(
     target: str,
     algorithm: Algorithm,
+    others: Sequence[str],
     order: str | None,
     sizes: str | None,
     tile: int,
@@ -78,6 +85,8 @@ def train_network_of_cells(
     if sizes is None:
         check_tile(algorithm, tile)
     programs = algorithms_of(target, algorithm, sizes, order)
+    for other in others:
+        programs += algorithms_of(other, find_algorithm(other, cells=True), None, None)
     pattern = pattern_of([one.program for one in programs], tile)
     recipe: Recipe = make_recipe(pattern.program, padding=0, **how)
     if how["width"] is None:

@@ -10,7 +10,15 @@ import click
 
 from bitwright.app.programs import NAMES, is_image, open_sbn
 from bitwright.app.trained import files_of
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option, quiet_option, rounding_options
+from bitwright.cli.options import (
+    bits_option,
+    cell_options,
+    json_option,
+    machine_option,
+    order_option,
+    quiet_option,
+    rounding_options,
+)
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import cells_note, engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
@@ -33,7 +41,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @rounding_options
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
 @click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells.")
-@click.option("--evaluate", is_flag=True, help="For networks of cells: evaluate every cell of every step for real.")
+@cell_options
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
 @click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")

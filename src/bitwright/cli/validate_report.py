@@ -31,7 +31,8 @@ def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str,
         words += ["--rounding", task.engine.rounding]
     for path in options["files"]:
         words += ["--network", str(path)]
-    for option in ("padding", "width", "max_steps"):
+    words += [f"--{option}" for option in ("whole", "cells", "evaluate") if options[option]]
+    for option in ("padding", "width", "tile", "max_steps"):
         if options[option] is not None:
             words += [f"--{option.replace('_', '-')}", str(options[option])]
     for option, usual in (("networks", 1), ("seed", 0)):

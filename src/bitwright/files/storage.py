@@ -31,6 +31,13 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.unlink(temporary)
 
 
+def as_path(path: object, what: str = "a file") -> Path:
+    """A path that somebody gave; raises InputError for what is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"the name of {what} is a str or a Path, got {type(path).__name__}")
+    return Path(path)
+
+
 def check_writable(path: Path) -> None:
     """Raises InputError now where `write_atomically` would do so later, after work that would then be lost."""
     path = Path(os.path.realpath(path))

@@ -8,7 +8,6 @@ have a format of their own, with their thresholds as a third tensor.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, parse, text, whole
-from bitwright.files.storage import write_atomically
+from bitwright.files.storage import as_path, write_atomically
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import Network, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
@@ -117,12 +116,12 @@ def load_any_network(path: str | Path, program: Program, *, with_digest: bool = 
 
 def read_about(path: str | Path) -> About:
     """What a network file says of itself, without reading its weights."""
-    return _read(_as_path(path), weights=False)[0]
+    return _read(as_path(path, "a network file"), weights=False)[0]
 
 
 def read_network(path: str | Path) -> tuple[About, AnyNetwork]:
     """What a network file says of itself, and the network as it was written, for whatever program it is."""
-    about, tensors = _read(_as_path(path))
+    about, tensors = _read(as_path(path, "a network file"))
     return about, _network(about, tensors)
 
 
@@ -266,10 +265,4 @@ def _checked(path: str | Path, program: object) -> Path:
     if not isinstance(program, Program):
         hint = "; use its .program" if hasattr(program, "program") else ""
         raise InputError(f"a network belongs to a Program, got {type(program).__name__}{hint}")
-    return _as_path(path)
-
-
-def _as_path(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"the name of a network file is a str or a Path, got {type(path).__name__}")
-    return Path(path)
+    return as_path(path, "a network file")

@@ -3,7 +3,7 @@
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.builder import Builder, word_of
 from bitwright.program.families import Families
-from bitwright.program.graph.node_program import GraphAlgorithm, NodeProgram
+from bitwright.program.graph.node_program import GraphAlgorithm, NodeProgram, NodeSchema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import Field, Layout
 from bitwright.program.program import Program
@@ -26,6 +26,7 @@ __all__ = [
     "GraphAlgorithm",
     "Layout",
     "NodeProgram",
+    "NodeSchema",
     "Program",
     "Ref",
     "Topology",

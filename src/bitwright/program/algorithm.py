@@ -199,6 +199,8 @@ class Algorithm(Shown):
 def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
     """Raises InputError unless there is a value for each of these inputs, and for nothing else."""
     for name in values:
+        if not isinstance(name, str):
+            raise InputError(f"the name of an input is a str, got a {type(name).__name__}")
         if name not in names:
             takes = f"takes {listing(names)}" if names else "takes no input"
             raise InputError(f"{program} has no input '{name}'; it {takes}{suggestion(name, names)}")

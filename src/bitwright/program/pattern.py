@@ -42,14 +42,22 @@ class Pattern:
     @cached_property
     def program(self) -> Program:
         """All cells side by side."""
+        return self._side_by_side(range(len(self.kinds)))
+
+    def alone(self, kind: int) -> Program:
+        """One kind by itself, its bits named as in the pattern."""
+        return self._side_by_side([kind])
+
+    def _side_by_side(self, kinds: Iterable[int]) -> Program:
         names: list[str] = []
         blocks: list[list[str]] = []
         templates: list[tuple[int, int, list[str] | None]] = []
-        for number, kind in enumerate(self.kinds, 1):
+        for place in kinds:
+            number, kind = place + 1, self.kinds[place]
             ports = [f"kind{number}_port[{port}]" for port in range(1, len(kind.ports) + 1)]
             local = 0
-            for place, (bits, configurations) in enumerate(kind.blocks, 1):
-                own = [f"kind{number}_block{place}[{bit}]" for bit in range(1, bits + 1)]
+            for at, (bits, configurations) in enumerate(kind.blocks, 1):
+                own = [f"kind{number}_block{at}[{bit}]" for bit in range(1, bits + 1)]
                 names += own
                 blocks.append(own)
                 for configuration in configurations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, whole_number
 from bitwright.errors import InputError
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.running.observers import View
@@ -147,7 +147,7 @@ def ending_of(algorithm: Algorithm) -> Ending:
 
 def step_limit(algorithm: Algorithm, limit: int | None) -> int:
     """The most steps a run may make: what is asked for, but no more than the algorithm declares."""
-    if limit is not None and limit < 0:
+    if limit is not None and whole_number(limit, "the step limit") < 0:
         raise InputError(f"the step limit must be 0 or more, got {limit}")
     declared = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps
     if limit is None:

@@ -44,6 +44,12 @@ def check_scope(name: str) -> Scope:
     raise InputError(f"there is no scope '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
 
 
+def check_delta(delta: float) -> None:
+    """Raises InputError for what is no probability to be wrong with."""
+    if not isinstance(delta, float | int) or not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, got {shorten(str(delta))}")
+
+
 def log_inputs(program: Program) -> float:
     """ln of the number of test inputs: every block is empty or matches one of its t templates, prod (t + 1)."""
     counts = np.bincount(program.template_block, minlength=program.blocks)
@@ -171,8 +177,7 @@ def _spread(feasible: Feasible, examples: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _union(program: Program, delta: float, scope: Scope, events: int) -> float:
     """ln(events/delta) for one input; with every input, ln(events prod (t + 1)/delta)."""
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
+    check_delta(delta)
     scope = check_scope(scope)
     return log(events) - log(delta) + (0.0 if scope == "input" else log_inputs(program))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
 
 SOURCES = ("blocks", "declared", "reachable")
 
@@ -35,6 +36,13 @@ def blocks_range(program: Program) -> Range:
     """n <= the number of blocks that have templates: true of every state whatever."""
     count = len(np.unique(program.template_block))
     return Range(count, "blocks", "every state: at most one match in each block that has templates")
+
+
+def cells_range(pattern: Pattern) -> Range:
+    """n of one cell alone: at most one match in each of its blocks."""
+    scope = "every local state: at most one match in each block of one cell"
+    most = max(len(kind.blocks) for kind in pattern.kinds)
+    return Range(most, "cells", scope, "every local state of every kind of cells")
 
 
 def declared_range(algorithm: Algorithm) -> Range:

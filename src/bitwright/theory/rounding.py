@@ -25,8 +25,9 @@ def check_rounding(name: str) -> Rounding:
     for known in ROUNDINGS:
         if name == known:
             return known
+    word = str(name)
     raise InputError(
-        f"there is no rounding '{shorten(name)}'; choose {' or '.join(ROUNDINGS)}{suggestion(name, ROUNDINGS)}"
+        f"there is no rounding '{shorten(word)}'; choose {' or '.join(ROUNDINGS)}{suggestion(word, ROUNDINGS)}"
     )
 
 
@@ -79,3 +80,18 @@ def round_outputs(
     over = outputs - found.at
     margin = np.abs(over).min(axis=1, initial=np.inf) / found.unit
     return over > tolerance, np.where(found.at_stake, margin, np.inf)
+
+
+def round_each(
+    outputs: FloatArray,  # (batch, k)
+    matches: IntArray,  # (batch,)
+    writers: IntArray,  # (k,)
+    examples: int,
+    rounding: Rounding,
+    kind: Kind = "ntk",
+    tolerance: float = 0.0,
+) -> tuple[BoolArray, FloatArray]:  # (batch, k) twice
+    """As `round_outputs`, with the margin of every bit by itself."""
+    found = Thresholds.of(rounding, matches, writers, examples, kind)
+    over = outputs - found.at
+    return over > tolerance, np.where(found.at_stake[:, None], np.abs(over) / found.unit[:, None], np.inf)

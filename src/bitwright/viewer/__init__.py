@@ -3,6 +3,7 @@
 from bitwright.viewer.cell_diagram import cell_diagram_svg
 from bitwright.viewer.columns import choose_columns
 from bitwright.viewer.diagram import diagram_svg
+from bitwright.viewer.graph import graph_page, graph_steps_svg, graph_svg, write_graph_page
 from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
@@ -13,9 +14,13 @@ __all__ = [
     "cell_diagram_svg",
     "choose_columns",
     "diagram_svg",
+    "graph_page",
+    "graph_steps_svg",
+    "graph_svg",
     "run_title",
     "trace_page",
     "trace_states",
     "trace_svg",
     "trace_text",
+    "write_graph_page",
 ]

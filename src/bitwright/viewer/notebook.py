@@ -10,10 +10,11 @@ from bitwright.bits import any_digits
 from bitwright.checking.certificate import Certificate
 from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.errors import InputError, counted, listing
-from bitwright.program import Algorithm, Program, summary
+from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.viewer.diagram import diagram_svg
+from bitwright.viewer.graph import graph_page
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
 
@@ -70,7 +71,7 @@ def _(run: Run) -> str:
     if run.trace is None or run.trace.packed.nbytes > 8 * MOST_BYTES:
         return short
     try:
-        page = trace_page(run)
+        page = graph_page(run) if isinstance(run.algorithm, GraphAlgorithm) else trace_page(run)
     except InputError:
         return short
     if len(page) > MOST_BYTES:

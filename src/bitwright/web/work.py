@@ -44,7 +44,7 @@ def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     except BitwrightError as error:
         return {"ok": False, "problems": [{"line": 0, "column": 0, "message": str(error)}], "count": 1, "about": None}
     engines = {
-        name: {rounding: _engine_problem(name, training_size(algorithm, rounding), limits) for rounding in ROUNDINGS}
+        name: {rounding: _engine_problem(algorithm, EngineChoice(name, rounding), limits) for rounding in ROUNDINGS}
         for name in ENGINES
     }
     return {"ok": True, "problems": [], "count": 0, "about": {**describe(algorithm, computer), "engines": engines}}
@@ -59,7 +59,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     rounding = check_rounding(request["rounding"])
     examples = training_size(algorithm, rounding)
     most = _most_steps(algorithm, request["max_steps"], limits)
-    engine = _engine(algorithm, request, rounding, examples, limits, progress)
+    engine = _engine(algorithm, request, rounding, limits, progress)
     done = run_with(
         algorithm,
         values,
@@ -100,45 +100,48 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
     return allowed if asked is None else min(asked, allowed)
 
 
-def _engine_problem(name: str, examples: int, limits: Limits) -> str | None:
+def _engine_problem(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> str | None:
     """Why this server does not run a program of that size with that engine, if so."""
-    choice = EngineChoice(name)
+    examples = training_size(algorithm, choice.rounding)
     if choice.solves and examples > limits.kernel:
         return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
+    what = "this program has"
+    if choice.by_cells:
+        examples, what = sum(kind.templates for kind in algorithm.program.kinds.kinds), "the cells of this program have"
     if choice.trains and examples > limits.network:
         return (
-            f"this server trains networks on at most {limits.network:,} examples, this program has {examples:,}; "
+            f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
             "use another engine here, or on the command line: --engine network"
         )
     return None
 
 
 def _engine(
-    algorithm: Algorithm,
-    request: Mapping[str, Any],
-    rounding: Rounding,
-    examples: int,
-    limits: Limits,
-    progress: Progress,
+    algorithm: Algorithm, request: Mapping[str, Any], rounding: Rounding, limits: Limits, progress: Progress
 ) -> Engine:
-    name, members = request["engine"], request["networks"]
-    if (problem := _engine_problem(name, examples, limits)) is not None:
-        raise InputError(problem)
+    """As on the command line: `network` is one network of the cells, unless something asks for the whole state."""
+    name, members, width = request["engine"], request["networks"], request["width"]
     # Compiled loops keep files, which this process may not, and runs are too short here to gain by them.
     choice = EngineChoice(name, rounding, compiled=False)
-    if choice.trains and members > limits.members:
-        raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
-    width = request["width"] or min(suggested_width(examples), limits.width)
-    if choice.trains and width > limits.width:
-        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
     if choice.has_networks:
         choice = replace(choice, networks=members, seed=request["seed"])
     if choice.trains:
+        if members > limits.members:
+            raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
         choice = replace(choice, width=width)
+        if not choice.by_cells:
+            width = width or min(suggested_width(training_size(algorithm, rounding)), limits.width)
+            choice = replace(choice, width=width)
+        if width is not None and width > limits.width:
+            raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+    if (problem := _engine_problem(algorithm, choice, limits)) is not None:
+        raise InputError(problem)
 
     def train_one(program: Program, recipe: Recipe) -> Network:
-        phase = f"training network {recipe.member + 1} of {members} at width {width:,}"
-        return train(program, recipe, _report_training(progress, phase, recipe.plan, examples))[0]
+        what = "a network of cells" if choice.by_cells else f"network {recipe.member + 1} of {members}"
+        phase = f"training {what} at width {recipe.width:,}"
+        most = program.templates + recipe.padding
+        return train(program, recipe, _report_training(progress, phase, recipe.plan, most))[0]
 
     return choose_engine(algorithm, choice, train=train_one)
 
@@ -190,7 +193,8 @@ def _facts(done: Run, exact: bool | None, examples: int) -> dict[str, object]:
             "bits": program.bits,
             "blocks": program.blocks,
             "templates": program.templates,
-            "examples": examples,
+            "examples": done.examples or examples,
+            **({} if done.cells is None else {"cells": dict(done.cells)}),
             "program_id": program.id,
         }
 

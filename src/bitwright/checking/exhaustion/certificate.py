@@ -20,6 +20,7 @@ from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.task import ProofTask, prove
 from bitwright.encoding.packed import PackedRules
 from bitwright.engines.integer.sums import ExactSums
+from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
@@ -83,6 +84,7 @@ class NetworkCertificate(Shown):
     network_sha256: str
     program_id: str
     seconds: float
+    sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
     version: str = __version__
     of: str = "network"
     format: str = FORMAT
@@ -106,14 +108,14 @@ class NetworkCertificate(Shown):
         """Writes the certificate with every number it rests on."""
         from bitwright.checking.exhaustion.certificate_file import save_network_certificate
 
-        save_network_certificate(self, Path(path))
+        save_network_certificate(self, as_path(path, "a certificate file"))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> NetworkCertificate:
         """The certificate in a file, checked for form; what it claims is checked by `check`."""
         from bitwright.checking.exhaustion.certificate_file import load_network_certificate
 
-        return load_network_certificate(Path(path))
+        return load_network_certificate(as_path(path, "a certificate file"))
 
     def check(
         self,

@@ -37,14 +37,19 @@ from bitwright.networks import AnyNetwork
 from bitwright.program import Algorithm
 from bitwright.workers import Workers
 
-_INFORMATION = {"version", "seconds"}  # says who made it, and when; everything else must come out the same again
+# Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
+# else must come out the same again.
+_INFORMATION = {"version", "seconds", "sizes"}
 _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
 
 def save_network_certificate(certificate: NetworkCertificate, path: Path) -> None:
     """Writes the certificate with every number it rests on."""
-    write_atomically(path, (json.dumps(asdict(certificate), indent=2) + "\n").encode())
+    document = asdict(certificate)
+    if certificate.sizes is None:
+        del document["sizes"]
+    write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())
 
 
 def load_network_certificate(path: Path) -> NetworkCertificate:
@@ -52,7 +57,7 @@ def load_network_certificate(path: Path) -> NetworkCertificate:
     document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
-    check_fields(document, path, _WHAT, _FIELDS)
+    check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)  # files of earlier versions have no sizes
     for name in ("closest", "counterexample"):
         if document[name] is not None:
             check_fields(document[name], path, _WHAT, _BIT_FIELDS)
@@ -93,7 +98,7 @@ def check_network_certificate(
         claimed, found = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and not _same(claimed, found):
             said, is_now = shorten(str(claimed)), shorten(str(found))
-            raise DoesNotHoldError(f"the certificate does not hold: it says {field.name} = {said}, but it is {is_now}")
+            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
 
 def _same(claimed: Any, found: Any) -> bool:
@@ -160,6 +165,7 @@ _FIELDS: dict[str, Check] = {
     "network_sha256": _HASH,
     "program_id": _HASH,
     "seconds": real(0, 1e12),
+    "sizes": optional(like(r"(\w+ *= *)?\d{1,18}(\.\.\d{1,18})?", "a range of sizes, such as 1..64 or l=1..64")),
     "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "of": one_of("network"),
     "format": one_of(FORMAT),

@@ -1,8 +1,8 @@
-"""The `network` engine for networks of cells: every cell through one small network, at any size.
+"""Engines cell by cell, at any size: every cell through one small network, or through the limit of such networks.
 
 Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
 every step of it is a step of the rules (docs/cells.md has the theorem), and the loops of the rules make it. If not, its
-own table makes the steps.
+own table makes the steps. Whatever else decides on a pattern's bits is used in the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import CellNetwork
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import Batch
@@ -31,26 +32,30 @@ _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
 class CellEngine:
-    """Steps a program by the network of its cells; with `evaluate`, every cell of every step for real."""
+    """Steps a program by what decides for its cells; with `evaluate`, every cell of every step for real.
 
-    name = "network"
+    That is networks, which are then averaged, or a limit (engines/cells/deciders.py).
+    """
+
     closed_form = False
 
     def __init__(
         self,
         program: Program,
         pattern: Pattern,
-        networks: Sequence[AnyNetwork],
+        by: Decider | Sequence[AnyNetwork],
         rounding: Rounding = "calibrated",
         evaluate: bool = False,
         compiled: bool = True,
+        tile: int | None = None,
     ) -> None:
-        self.program, self.rounding, self.evaluate = program, rounding, evaluate
-        self.cells = CellNetwork(pattern, networks, rounding)
-        self.wiring = Wiring(program, pattern)
-        self.examples, self.kind = self.cells.examples, self.cells.kind
-        self.seed, self.networks = networks[0].origin.seed, len(networks)
-        self.digests = [network.digest for network in networks]
+        self.program, self.evaluate = program, evaluate
+        self.cells = CellNetwork(pattern, by, rounding)
+        self.wiring = Wiring(program, pattern, tile)
+        decider = self.cells.decider
+        self.name, self.rounding = decider.engine, decider.rounding
+        self.examples, self.kind = decider.examples, decider.kind
+        self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
         self._rules = RuleEngine(program, compiled)
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
 
@@ -67,9 +72,14 @@ class CellEngine:
         )
 
     @property
-    def proved(self) -> bool:
-        """Whether the network says of every local state what the rules say; then each of its steps is theirs."""
+    def right(self) -> bool:
+        """Whether of every local state is said what the rules say; then each step is theirs."""
         return self.tables is not None and not self.tables.wrong
+
+    @property
+    def proved(self) -> bool:
+        """The same, and in exact arithmetic: then it is so on every machine."""
+        return self.right and self.cells.decider.exact
 
     @property
     def cell_facts(self) -> dict[str, object]:
@@ -79,19 +89,21 @@ class CellEngine:
             "kinds": len(kinds),
             "local_states": sum(self.pattern.kinds[kind].local_states for kind in kinds),
             "tile": self.wiring.tile,
-            "width": self.cells.networks[0].shape.width,
+            "width": self.cells.decider.width,
+            "networks": self.networks,
             "proved": self.proved,
-            "margin": None if tables is None else tables.margin,
+            "wrong": None if tables is None else tables.wrong,
+            "margin": None if tables is None or np.isinf(tables.margin) else tables.margin,
             "evaluated": self.evaluate or tables is None,
         }
 
     @property
     def _by_rules(self) -> bool:
-        return self.proved and not self.evaluate
+        return self.right and not self.evaluate
 
     @property
     def fallible(self) -> bool:
-        return not self.proved
+        return not self.right
 
     @property
     def costly(self) -> bool:
@@ -106,8 +118,9 @@ class CellEngine:
         return self._rules.chunk if self._by_rules else max(1, (1 << 22) // self.program.bits)
 
     def describe(self) -> dict[str, object]:
-        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples, "cells": self.digests}
-        return {**own, "tile": self.wiring.tile, "evaluate": self.evaluate}
+        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples, "cells": list(self.digests)}
+        drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
+        return {**own, **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         return self._rules.begin(states, long) if self._by_rules else CellBatch(self, states)

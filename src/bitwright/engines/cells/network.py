@@ -6,46 +6,35 @@ template for all bits off, the idle cells of such a state would match too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.cells.deciders import Decider, encoded
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import ExactSums
-from bitwright.engines.network import check_networks, limit_of
+from bitwright.engines.network import check_finite, check_networks, limit_of
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
-from bitwright.theory.closed_form import FloatArray, Kind
-from bitwright.theory.rounding import Rounding, round_outputs
-
-Decide = Callable[[BoolArray, IntArray], tuple[BoolArray, FloatArray]]  # matched, n -> bits, margins of every bit
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Rounding
 
 
 class CellNetwork:
-    """One network of whole numbers, or the average of trained ones, for the cells of a pattern."""
+    """Who decides for the cells of a pattern: one network of whole numbers, the average of others, or a limit."""
 
-    def __init__(self, pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> None:
-        check_whole(rounding)
-        self.pattern, self.networks = pattern, list(networks)
+    def __init__(self, pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> None:
+        self.pattern = pattern
+        self.decider = by if isinstance(by, Decider) else networks_decider(pattern, by, rounding)
         self.states = [LocalStates(kind) for kind in pattern.kinds]
-        self.kind: Kind
-        first = networks[0] if networks else None
-        if isinstance(first, IntegerNetwork):
-            if len(networks) > 1:
-                raise InputError("networks of whole numbers are run one at a time; quantize trained ones together")
-            self._decide = _whole_numbers(first, pattern)
-            self.kind, self.examples = first.kind, first.examples
-        else:
-            trained = [network for network in networks if isinstance(network, Network)]
-            self.examples, self.kind = check_networks(pattern.program, trained), limit_of(trained)
-            self._decide = _averaged(trained, pattern, self.examples, self.kind)
 
     def matched(self, kind: int, numbers: IntArray) -> BoolArray:  # (states,) -> (states, K of the pattern)
         """The matches of local states among all templates of the pattern."""
@@ -55,40 +44,68 @@ class CellNetwork:
         return matched
 
     def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """What the network says of a kind's own ports in local states, and the margin of each; none at n = 0."""
+        """What is said of a kind's own ports in local states, and the margin of each; none at n = 0."""
         matched = self.matched(kind, numbers)
         n = np.count_nonzero(matched, axis=1)
-        bits, margins = self._decide(matched, n)
+        bits, margins = self.decider(matched, n)
         own = self.pattern.port_bits(kind)
         return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
 
 
-def _whole_numbers(network: IntegerNetwork, pattern: Pattern) -> Decide:
-    sums, columns = ExactSums(network, pattern.program), columns_of(network, pattern.program)
+def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
+    """Trained networks as those who decide: one of whole numbers, or the average of others."""
+    check_whole(rounding)
+    if networks and isinstance(networks[0], IntegerNetwork):
+        if len(networks) > 1:
+            raise InputError("networks of whole numbers are run one at a time; quantize trained ones together")
+        return WholeNumbers(pattern, networks[0])
+    return Averaged(pattern, [network for network in networks if isinstance(network, Network)])
 
-    def decide(matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        bits, distance = decide_bits(sums(matched), n, network, columns)
-        return bits, (distance - 0.5) / network.units[np.maximum(n, 1) - 1][:, None]
 
-    return decide
+class WholeNumbers(Decider):
+    """One network of whole numbers, whose arithmetic is exact."""
+
+    engine = "network"
+    exact = True
+    networks = 1
+
+    def __init__(self, pattern: Pattern, network: IntegerNetwork) -> None:
+        super().__init__(pattern, network.examples, "calibrated")
+        self.kind, self.seed, self.width = network.kind, network.origin.seed, network.shape.width
+        self.digests = [network.digest]
+        self._network = network
+        self._sums, self._columns = ExactSums(network, pattern.program), columns_of(network, pattern.program)
+
+    def made_from(self) -> tuple[Any, ...]:
+        return self.pattern, self._network
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        with linear_algebra_threads():  # not in compiled loops, which keep files: a server's process may not
+            sums = self._sums.products(matched)
+        bits, distance = decide_bits(sums, n, self._network, self._columns)
+        return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
 
-def _averaged(networks: Sequence[Network], pattern: Pattern, examples: int, kind: Kind) -> Decide:
-    writers = pattern.program.writers
+class Averaged(Decider):
+    """The average of trained networks."""
 
-    def decide(matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        encoded = np.zeros((len(matched), examples), dtype=np.float32)
-        encoded[:, : matched.shape[1]] = matched / np.sqrt(np.maximum(n, 1))[:, None]
-        with linear_algebra_threads():
-            total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
-        outputs = np.asarray(total / len(networks))
-        bits = [
-            round_outputs(outputs[:, [bit]], n, writers[[bit]], examples, "calibrated", kind)
-            for bit in range(len(writers))
-        ]
-        return np.concatenate([one for one, _ in bits], axis=1), np.stack([margin for _, margin in bits], axis=1)
+    engine = "network"
 
-    return decide
+    def __init__(self, pattern: Pattern, networks: Sequence[Network]) -> None:
+        super().__init__(pattern, check_networks(pattern.program, networks), "calibrated")
+        self.kind, self.seed, self.width = limit_of(networks), networks[0].origin.seed, networks[0].shape.width
+        self.networks, self.digests = len(networks), [network.digest for network in networks]
+        self._networks = list(networks)
+
+    def made_from(self) -> tuple[Any, ...]:
+        return self.pattern, self._networks
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        inputs = encoded(matched, n, self.examples).astype(np.float32)
+        with linear_algebra_threads(), np.errstate(all="ignore"):
+            total = sum((network(inputs).astype(np.float64) for network in self._networks), np.zeros(1))
+        check_finite(bool(np.isfinite(total).all()))
+        return self.round(np.asarray(total / len(self._networks)), n)
 
 
 def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:

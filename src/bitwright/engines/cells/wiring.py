@@ -30,11 +30,14 @@ class WiredKind:
 
 
 class Wiring:
-    """A program as cells of a pattern's kinds; raises InputError if it has a cell of another kind."""
+    """A program as cells of a pattern's kinds; raises InputError if it has a cell of another kind.
 
-    def __init__(self, program: Program, pattern: Pattern) -> None:
+    With a `tile` the pattern is that of just such cells of this program.
+    """
+
+    def __init__(self, program: Program, pattern: Pattern, tile: int | None = None) -> None:
         self.program, self.pattern = program, pattern
-        self.tile, cells = tile_of(program, pattern)
+        self.tile, cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
         found = program.kinds if cells is program.cells else cell_kinds(program, cells)
         places = [pattern.place_of(kind) for kind in found.kinds]
         self._digit = np.zeros(program.templates, dtype=np.int64)  # that chooses each template

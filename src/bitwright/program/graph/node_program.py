@@ -92,6 +92,17 @@ class NodeProgram(Shown):
                 found |= set(self.schema(*size).program.kinds.kinds)
         return tuple(sorted(found))
 
+    def schemas(self) -> list[NodeSchema]:
+        """As ordinary programs, of which all cells are of its kinds: one, or several where sizes differ in kinds."""
+        found, left = [], set(self.kinds)
+        for size in ((_NODES, _PORTS), *_SIZES):
+            schema = self.schema(*size)
+            if left & set(schema.program.kinds.kinds):
+                left -= set(schema.program.kinds.kinds)
+                words = tuple(Word(word.name, word.bits) for word in schema.outputs)
+                found.append(NodeSchema(self.name, schema.program, outputs=words, steps=1, node_program=self))
+        return found
+
     def on(
         self,
         topology: Topology,
@@ -154,14 +165,26 @@ class NodeProgram(Shown):
             owner, bits = wiring.reached(word.place, target)
             on[bits[given[owner] > 0]] = True
 
-    def __repr__(self) -> str:
+    @property
+    def sizes(self) -> str:
+        """`2 bits of nodes, 3 templates`: what it has, in words."""
         schema = self.schema()
         counts = dict.fromkeys(("node", "port", "whole"), 0)
         for bit in range(schema.bits):
             counts[schema.place_of(bit)] += 1
         words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
         bits = ", ".join(f"{counted(number, 'bit')} {words[place]}" for place, number in counts.items() if number)
-        return f"NodeProgram '{self.name}': {bits}, {counted(schema.program.templates, 'template')}"
+        return f"{bits}, {counted(schema.program.templates, 'template')}"
+
+    def __repr__(self) -> str:
+        return f"NodeProgram '{self.name}': {self.sizes}"
+
+
+@dataclass(frozen=True, repr=False)
+class NodeSchema(Algorithm):
+    """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run."""
+
+    node_program: NodeProgram | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -210,7 +210,11 @@ class GraphWiring:
                 for target in schema.writes(template).tolist():
                     at, written = reached[target]
                     keys.append((first[rank[at]] + template - begin) * bits + written)
-        pairs = np.unique(np.concatenate(keys))
+        pairs = np.concatenate(keys)
+        pairs.sort(kind="stable")  # it consists of long runs that ascend
+        fresh = np.ones(len(pairs), dtype=bool)
+        fresh[1:] = pairs[1:] != pairs[:-1]  # a loop, or two edges, lead to the same bit
+        pairs = pairs[fresh]
         return np.searchsorted(pairs, np.arange(first[-1] + 1) * bits), pairs % bits
 
     # Cells.

@@ -1,6 +1,7 @@
 """What a rule file can hardly mean, though it is well formed.
 
-Rules that never match, numbers that nothing sets, cells that differ only in the order of their blocks.
+Rules that never match, numbers that nothing sets, cells that differ only in the order of their blocks, and
+lines of cells that cannot be of one kind.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import Problem, listing
+from bitwright.errors import Problem, counted, listing
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.cells import check_same_order
+from bitwright.program.cells import check_same_order, distinct
 from bitwright.program.reach import possible
 from bitwright.program.text import syntax
 from bitwright.program.text.parser import SyntaxTree, parse_statements
@@ -23,7 +24,8 @@ def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
     tree = parse_statements(text)
     bits, templates = possible(algorithm)
-    found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates), *_orders(tree, algorithm)]
+    found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates)]
+    found += [*_orders(tree, algorithm), *_mixed(tree, algorithm)]
     for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
         if isinstance(algorithm.halt, int) and not bits[algorithm.halt]:
             name = algorithm.program.layout.name_of(algorithm.halt)
@@ -103,12 +105,44 @@ def _orders(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
         listing([program.block_names(block)[0] for block in program.cells.members(cell).tolist()])
         for cell in (first, second)
     ]
-    place = program.cells.families.places[program.cells.families.of[second]]
-    line = next(
-        item for item in tree.statements if isinstance(item, syntax.Cell) and place == f"line {item.token.line}"
-    )
     message = f"the cells {names[0]} and {names[1]} differ only in the order of their blocks, and so are of two kinds"
-    return [line.token.problem(f"{message}; name their blocks in one order")]
+    return [_line_of(tree, algorithm, second).problem(f"{message}; name their blocks in one order")]
+
+
+def _mixed(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
+    """Lines whose cells have blocks of different families, which cannot be of one kind."""
+    program = algorithm.program
+    if program.grouped is None:
+        return []
+    cells, sizes = program.cells, np.diff(program.block_start)
+    shapes, shape_of = distinct(sizes[cells.blocks], cells.start)
+    found = []
+    for family in range(len(cells.families)):
+        members = cells.families.members(family)
+        other = members[shape_of[members] != shape_of[members[0]]]
+        if not len(other):
+            continue
+        one, two = int(members[0]), int(other[0])
+        names = [
+            listing([name for b in cells.members(c).tolist() for name in program.block_names(b)]) for c in (one, two)
+        ]
+        bits = [" and ".join(counted(size, "bit") for size in shapes[shape_of[cell]]) for cell in (one, two)]
+        found.append(
+            _line_of(tree, algorithm, two).problem(
+                f"the cells {names[0]} and {names[1]} of this line mix families of blocks ({bits[0]}; {bits[1]}), "
+                "and so cannot be of one kind; give them lines of their own"
+            )
+        )
+    return found
+
+
+def _line_of(tree: SyntaxTree, algorithm: Algorithm, cell: int) -> Token:
+    """Where the line stands that a cell comes from."""
+    families = algorithm.program.cells.families
+    place = families.places[families.of[cell]]
+    return next(
+        item.token for item in tree.statements if isinstance(item, syntax.Cell) and place == f"line {item.token.line}"
+    )
 
 
 def _why(names: list[str]) -> str:

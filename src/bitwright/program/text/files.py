@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.text import parse
+from bitwright.program.text import parse, parse_any
 from bitwright.text.scanner import unix_lines
+
+if TYPE_CHECKING:
+    from bitwright.program.graph.node_program import NodeProgram
 
 MAX_BYTES = 64 << 20
 
@@ -28,6 +32,13 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
     path = Path(path)
     with problems_of(path):
         return parse(read_text(path), printable(path.stem), lets)
+
+
+def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
+    """The same for files that may hold a node program."""
+    path = Path(path)
+    with problems_of(path):
+        return parse_any(read_text(path), printable(path.stem), lets)
 
 
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
-from html import escape
-from importlib.resources import files
 
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
@@ -16,12 +11,22 @@ from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.viewer.machine_view import MachineView
+from bitwright.viewer.page.assemble import assemble
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.machine_rows import computer_data
 from bitwright.viewer.page.outputs import outputs_data
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
-SCRIPTS = ("data", "program", "rows", "view", "panel", "controls")  # in this order they are one script
+SCRIPTS = (
+    "data",
+    "canvas",
+    "player",
+    "program",
+    "rows",
+    "view",
+    "panel",
+    "controls",
+)  # in this order they are one script
 
 
 def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
@@ -66,7 +71,7 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
         "computer": computer_data(trace, computer, blob) if computer else None,
         "arrays": blob.directory,
     }
-    return _assemble(facts, blob.packed())
+    return assemble("trace.html", ("trace.css",), SCRIPTS, facts, blob.packed())
 
 
 def run_title(run: Run) -> str:
@@ -75,7 +80,7 @@ def run_title(run: Run) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
         result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
     title = f"{run.algorithm.name}: {given} gives {result}" if given else f"{run.algorithm.name}: {result}"
-    return title if len(title) < 120 else run.algorithm.name
+    return title if result and len(title) < 120 else run.algorithm.name
 
 
 def _checked(run: Run) -> Trace:
@@ -114,26 +119,3 @@ def _numbers(values: Mapping[str, int]) -> dict[str, str]:
     """As text: JavaScript's own numbers end at 2^53."""
     with any_digits():
         return {name: str(value) for name, value in values.items()}
-
-
-def _assemble(facts: Mapping[str, object], data: bytes) -> str:
-    assets = files(__package__) / "assets"
-    style = (assets / "trace.css").read_text("utf-8")
-    parts = [(assets / f"{name}.js").read_text("utf-8") for name in SCRIPTS]
-    script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
-    # Nothing may be loaded from anywhere, and no other script may run, whatever the data says.
-    policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'"
-    pieces = {
-        "policy": policy,
-        "title": escape(str(facts["title"])),
-        "style": style,
-        "facts": json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-        "data": b64encode(data).decode(),
-        "script": script,
-    }
-    before, *rest = (assets / "trace.html").read_text("utf-8").split("{{")
-    return before + "".join(pieces[name] + after for name, _, after in (part.partition("}}") for part in rest))
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

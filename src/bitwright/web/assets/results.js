@@ -50,12 +50,18 @@ export function showRun({ id, result, files }, kind) {
   element("trace").src = `/api/runs/${id}/trace.html`;
 }
 
-function facts({ steps, engine, rounding, margin, exact, templates }) {
+function facts({ steps, engine, rounding, margin, exact, templates, cells }) {
   const parts = [`${whole(templates)} templates`, `${whole(steps)} step${steps === 1 ? "" : "s"}`, `engine ${engine}`];
   if (rounding) parts.push(`${rounding} rounding`);
   if (margin !== null) parts.push(`smallest margin ${margin.toPrecision(3)}`);
   if (exact) parts.push("every output as the rules give it");
-  return parts.join(", ");
+  return parts.join(", ") + (cells ? `; ${behind(cells)}` : "");
+}
+
+function behind({ kinds, local_states, width, proved, wrong, margin }) {
+  const shown = proved ? `proved on all ${whole(local_states)} local states, smallest margin ${margin.toPrecision(3)}`
+    : `${whole(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${whole(wrong)} come out wrong`}`;
+  return `one network of width ${whole(width)} for ${whole(kinds)} kind${kinds === 1 ? "" : "s"} of cells, ${shown}`;
 }
 
 // As `bitwright certify` prints it, in its words.

@@ -40,30 +40,7 @@ function speak() { // to screen readers, once things have come to rest
   }, 250);
 }
 
-// Play.
-
-let clock = 0;
-
-function play(start) {
-  now.playing = start;
-  element("play").textContent = start ? "Pause" : "Play";
-  element("play").setAttribute("aria-label", start ? "Pause" : "Play");
-  if (!start) { showStep(); remember(); speak(); return; }
-  if (now.step >= facts.steps) go(0);
-  clock = performance.now();
-  requestAnimationFrame(tick);
-}
-
-function tick(time) {
-  if (!now.playing) return;
-  const steps = Math.floor(((time - clock) / 1000) * Number(element("speed").value));
-  if (steps > 0) {
-    clock += (steps * 1000) / Number(element("speed").value);
-    go(now.step + steps);
-  }
-  if (now.step >= facts.steps) play(false);
-  else requestAnimationFrame(tick);
-}
+const advance = (steps) => go(now.step + steps);
 
 // The address: #step=12&bit=c[3] and what else differs from the beginning.
 
@@ -149,21 +126,6 @@ function resize() {
 }
 
 const fitting = () => (size.width - size.label - 8) / (facts.steps + 1);
-
-// Light and dark.
-
-function theme(choice) {
-  if (choice) document.documentElement.dataset.theme = choice;
-  readPalette();
-  showStep();
-  redraw();
-}
-
-function toggleTheme() {
-  const dark = document.documentElement.dataset.theme
-    ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  theme(dark ? "light" : "dark");
-}
 
 // Pointing.
 

@@ -3,25 +3,7 @@
 const scroller = element("scroller"), spacer = element("spacer"), canvas = element("cells"), overview = element("overview");
 const paint = canvas.getContext("2d"), strip = overview.getContext("2d");
 const size = { width: 0, height: 0, label: 90, ruler: 24, row: 16 };
-let palette = {}, scheduled = false, strong = null;
-
-function readPalette() {
-  const style = getComputedStyle(document.documentElement);
-  const get = (name) => style.getPropertyValue(name).trim();
-  palette = { fields: [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--field-${i}`)), phases: [0, 1, 2, 3, 4].map((i) => get(`--phase-${i}`)) };
-  for (const name of ["text", "soft", "line", "paper", "well", "accent", "wrong", "now", "chosen"]) palette[name] = get(`--${name}`);
-}
-
-function sharp(target, context, w, h) {
-  const ratio = window.devicePixelRatio || 1;
-  if (target.width !== Math.round(w * ratio) || target.height !== Math.round(h * ratio)) {
-    target.width = Math.round(w * ratio);
-    target.height = Math.round(h * ratio);
-    target.style.width = `${w}px`;
-    target.style.height = `${h}px`;
-  }
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-}
+let strong = null;
 
 function measure() {
   size.width = scroller.clientWidth;
@@ -41,12 +23,6 @@ function measure() {
 const labelOf = (entry) => (entry < 0 ? groups[-1 - entry].label : nameOf(entry));
 const columnOf = (step) => size.label + step * now.cell - scroller.scrollLeft;
 const lineOf = (row) => size.ruler + row * size.row - scroller.scrollTop;
-
-function redraw() {
-  if (scheduled) return;
-  scheduled = true;
-  requestAnimationFrame(() => { scheduled = false; draw(); });
-}
 
 function draw() {
   sharp(canvas, paint, size.width, size.height);

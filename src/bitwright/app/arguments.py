@@ -1,0 +1,49 @@
+"""What Python programs hand over, looked at before anything begins; what is wrong is an InputError with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bitwright.app.engines import EngineChoice
+from bitwright.bits import whole_number
+from bitwright.errors import InputError
+from bitwright.program import Algorithm
+
+if TYPE_CHECKING:
+    from bitwright.program.pattern import Pattern
+
+
+def check_named(what: object, inputs: object) -> None:
+    """Inputs are a dictionary, if they are given at all."""
+    if not isinstance(inputs, Mapping | None):
+        names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
+        form = ", ".join(f"'{name}': NUMBER" for name in names)
+        raise InputError(
+            f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
+        )
+
+
+def check_batch(states: object, workers: int | None) -> None:
+    """States are an array of bool, and workers a number of threads."""
+    if not isinstance(states, np.ndarray) or states.dtype != bool:
+        got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+        raise InputError(f"states are a NumPy array of bool, got {got}")
+    if workers is not None and whole_number(workers, "workers") < 1:
+        raise InputError(f"workers are a whole number of threads, 1 or more, got {workers}")
+
+
+def pattern_asked(
+    algorithm: Algorithm, cells: bool, tile: int, n: str | None, padding: int | None = None
+) -> Pattern | None:
+    """The pattern of the cells, where a proof or a size is to be of these."""
+    from bitwright.app.cells import pattern_of
+
+    EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
+    if not cells:
+        return None
+    if n is not None:
+        raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
+    return pattern_of([algorithm.program], tile)

@@ -1,0 +1,170 @@
+"""Who decides on the bits of a pattern, from what a cell matches: trained networks, or their limit of infinite width.
+
+The limit is that of networks trained on the pattern: K is the pattern's number of examples, n the cell's own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.cells.local import LocalStates
+from bitwright.errors import InputError
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
+from bitwright.theory.decisions import decide
+from bitwright.theory.predictor import Predictor, check_size
+from bitwright.theory.rounding import Rounding, round_each
+
+MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
+
+
+class Decider(ABC):
+    """What a cell's matches make of every bit of the pattern, and what is known of who says so."""
+
+    engine: str  # its name
+    exact = False  # whether its answers are certain, not sums of floating-point numbers
+    kind: Kind = "ntk"
+    networks: int | None = None
+    seed: int | None = None
+    width: int | None = None
+    digests: Sequence[str] = ()
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
+        self.pattern, self.examples, self.rounding = pattern, examples, rounding
+
+    def __reduce__(self) -> tuple[type[Decider], tuple[Any, ...]]:
+        """Travels to other processes without what it has worked out for itself."""
+        return type(self), self.made_from()
+
+    def made_from(self) -> tuple[Any, ...]:
+        """What it was made from."""
+        return self.pattern, self.examples, self.rounding
+
+    @abstractmethod
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
+
+    def round(self, outputs: FloatArray, n: IntArray, tolerance: float = 0.0) -> tuple[BoolArray, FloatArray]:
+        """The bits that real outputs stand for."""
+        writers = self.pattern.program.writers
+        return round_each(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance)
+
+
+class LimitDecider(Decider):
+    """The mean of infinitely wide networks, by proved decisions over (n, writers, matches)."""
+
+    engine = "limit"
+    exact = True
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
+        super().__init__(pattern, examples, rounding)
+        self._decisions, self._writes = decide(pattern.program, examples, rounding), _writes(pattern)
+        needed = self._decisions.needed if len(self._decisions.writers) else np.ones((self._decisions.n_max + 1, 1))
+        self._needed = needed[:, np.searchsorted(self._decisions.writers, pattern.program.writers)]
+        self._weights = weights(np.arange(self._decisions.n_max + 1), examples)
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        matches, writers = matched @ self._writes, self.pattern.program.writers
+        bits = matches >= self._needed[n]
+        if self.rounding == "calibrated":  # zhat is a whole number
+            return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
+        means = self._weights.unmatched[n][:, None] * writers + self._weights.gap[n][:, None] * matches
+        return bits, np.where((n > 1)[:, None] & (writers > 0), np.abs(means), np.inf)
+
+
+class KernelDecider(Decider):
+    """The same mean by a dense solve with the general kernel; it is the check."""
+
+    engine = "kernel"
+    tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
+        super().__init__(pattern, examples, rounding)
+        check_size(examples)
+        labels = np.zeros((examples, pattern.program.bits))
+        labels[: pattern.program.templates] = _writes(pattern)
+        self._predictor = Predictor(np.eye(examples), labels)
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        return self.round(self._predictor.mean(encoded(matched, n, self.examples)), n, self.tolerance)
+
+
+class SampledDecider(Decider):
+    """An ensemble drawn from the limiting Gaussian once, for all cells, steps and runs: by the seed alone."""
+
+    engine = "sampled"
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
+        super().__init__(pattern, examples, rounding)
+        self.networks, self.seed = networks, seed
+        self._deviations, self._writes = Deviations(pattern, examples, networks, seed), _writes(pattern)
+
+    def made_from(self) -> tuple[Any, ...]:
+        return (*super().made_from(), self.networks, self.seed)
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        w = weights(n, self.examples)
+        means = w.unmatched[:, None] * self.pattern.program.writers + w.gap[:, None] * (matched @ self._writes)
+        return self.round(means + self._deviations(matched, n), n)
+
+
+class Deviations:
+    """How far the average of N networks is from its mean, at the own ports of all local states with n > 1.
+
+    Ports of different kinds are different outputs, which are independent; so each kind has a joint law of its own.
+    """
+
+    def __init__(self, pattern: Pattern, examples: int, networks: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind
+        first, places, deviations = 0, [], []
+        for number, kind in enumerate(pattern.kinds):
+            local = LocalStates(kind)
+            if local.count > MAX_DRAWN:
+                raise InputError(
+                    f"an ensemble is drawn for at most {MAX_DRAWN:,} local states of a kind, one here has "
+                    f"{local.count:,}; choose a smaller tile, or the engine limit"
+                )
+            matched = local.matched(np.arange(local.count)).astype(np.float64)
+            n = matched.sum(axis=1)
+            shared = covariance(n[:, None], n, matched @ matched.T, examples)
+            deviation = np.zeros((local.count, pattern.program.bits))
+            noise = rng.standard_normal((local.count, len(kind.ports)))
+            deviation[:, pattern.port_bits(number)] = _root(shared) @ noise / np.sqrt(networks)
+            deviations.append(deviation)
+            places.append(local.digit * local.value[local.block_of])
+            self._first[pattern.first_template[number] : pattern.first_template[number + 1]] = first
+            first += local.count
+        self._place = np.concatenate(places)
+        self._deviation = np.concatenate(deviations)
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, bits)
+        """Of local states, which are known by what they match: at n <= 1 nothing is left to chance."""
+        found = self._deviation[self._first[matched.argmax(axis=1)] + matched @ self._place]
+        return np.where((n > 1)[:, None], found, 0.0)
+
+
+def _root(matrix: FloatArray) -> FloatArray:
+    """The symmetric square root of a covariance: the same on every machine, also where outputs follow from others."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _writes(pattern: Pattern) -> FloatArray:  # (K, k)
+    program = pattern.program
+    writes = np.zeros((program.templates, program.bits))
+    writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
+    return writes
+
+
+def encoded(matched: BoolArray, n: IntArray, examples: int) -> FloatArray:  # (states, templates) -> (states, K)
+    """Matched examples over sqrt(n), as the training set encodes states (Section 5.1); padding is never matched."""
+    found = np.zeros((len(matched), examples))
+    found[:, : matched.shape[1]] = matched / np.sqrt(np.maximum(n, 1))[:, None]
+    return found

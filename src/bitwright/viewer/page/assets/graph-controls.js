@@ -1,0 +1,265 @@
+// What people do: step, play, point, choose, zoom, share; and how the page starts.
+
+const slider = element("slider"), tip = element("tip");
+
+function go(step) {
+  now.step = Math.min(Math.max(0, Math.round(step) || 0), facts.steps);
+  slider.value = now.step;
+  slider.setAttribute("aria-valuetext", `step ${now.step} of ${facts.steps}`);
+  if (document.activeElement !== element("step")) element("step").value = now.step;
+  if (!tip.hidden && now.hover >= 0) tip.replaceChildren(...describe(now.hover));
+  showStep();
+  redraw();
+  remember();
+  speak();
+}
+
+function advance(steps) {
+  if (!element("changes").checked) { go(now.step + steps); return; }
+  let step = now.step;
+  for (let i = 0; i < steps && step < facts.steps; i++) step = nextChange(step, 1);
+  go(step);
+}
+
+function choose(node) {
+  now.node = node;
+  if (node >= 0 && (placeX(node) < 0 || placeY(node) < 0 || placeX(node) > size.width || placeY(node) > size.height)) {
+    view.x += size.width / 2 - placeX(node);
+    view.y += size.height / 2 - placeY(node);
+  }
+  showStep();
+  redraw();
+  remember();
+  speak();
+}
+
+function show(what, number) { // what: colour or mark
+  now[what] = number;
+  element(what).value = number;
+  showStep();
+  redraw();
+  remember();
+}
+
+let speaking = 0;
+
+function speak() { // to screen readers, once things have come to rest
+  clearTimeout(speaking);
+  if (now.playing) return;
+  speaking = setTimeout(() => {
+    const parts = [`Step ${now.step} of ${facts.steps}.`], lamps = namesOn("whole", 0, now.step);
+    if (lamps.length) parts.push(`On: ${lamps.join(", ")}.`);
+    if (now.node >= 0) {
+      const choice = colouring(), bits = namesOn("node", now.node, now.step);
+      const words = facts.outputs.filter((word) => word.place === "node").map((word) => `${word.name} is ${valueOf(word, now.node, now.step) ?? "none"}`);
+      parts.push(`Node ${facts.names[now.node]}: ${[...words, choice && choice.group !== "outputs" ? `${titleOf(choice)} is ${shadeOf(choice, now.node, now.step)}` : ""].filter(Boolean).join(", ")}.`);
+      parts.push(bits.length ? `Bits on: ${bits.join(", ")}.` : "No bit is on.");
+    }
+    element("spoken").textContent = parts.join(" ");
+  }, 250);
+}
+
+// The address: #step=12&node=a&colour=level&edges=parent.
+
+let remembering = 0;
+
+function remember() {
+  clearTimeout(remembering);
+  if (now.playing) return;
+  remembering = setTimeout(() => {
+    const parts = [`step=${now.step}`], add = (name, value) => parts.push(`${name}=${encodeURIComponent(value)}`);
+    if (now.node >= 0) add("node", facts.names[now.node]);
+    if (now.colour !== facts.colour) add("colour", titleOf(colouring()));
+    if (now.mark !== facts.mark) add("edges", now.mark < 0 ? "" : marking().name);
+    try { history.replaceState(null, "", `#${parts.join("&")}`); } catch { /* inside a frame without an address */ }
+  }, 200);
+}
+
+function recall() {
+  let asked;
+  try { asked = new URLSearchParams(location.hash.slice(1)); } catch { return; }
+  const colour = facts.colours.findIndex((choice) => titleOf(choice) === asked.get("colour"));
+  const mark = facts.marks.findIndex((choice) => choice.name === asked.get("edges"));
+  show("colour", colour < 0 ? facts.colour : colour);
+  show("mark", mark >= 0 || asked.get("edges") === "" ? mark : facts.mark);
+  choose(asked.has("node") ? facts.names.indexOf(asked.get("node")) : -1);
+  go(Number(asked.get("step")) || 0);
+}
+
+// Choices.
+
+function fill(select, choices, headings) {
+  for (const [group, heading] of headings) {
+    const own = choices.map((choice, number) => ({ choice, number })).filter(({ choice }) => choice.group === group);
+    if (!own.length) continue;
+    const section = make("optgroup");
+    section.label = heading;
+    for (const { choice, number } of own) section.append(new Option(choice.name, number));
+    select.append(section);
+  }
+}
+
+function fillChoices() {
+  fill(element("colour"), facts.colours, [["outputs", "outputs"], ["bits", "bits"], ["some port", "bit of some port"]]);
+  element("mark").append(new Option("all alike", -1));
+  fill(element("mark"), facts.marks, [["outputs", "outputs of ports"], ["bits", "bits of ports"]]);
+  element("mark-box").hidden = !facts.marks.length;
+  if (facts.nodes <= 1000) element("suggested").append(...facts.names.map((name) => new Option(name, name)));
+}
+
+function find(text) {
+  const asked = text.trim(), exact = facts.names.indexOf(asked);
+  const node = exact >= 0 || !asked ? exact : facts.names.findIndex((name) => name.toLowerCase().startsWith(asked.toLowerCase()));
+  element("found").textContent = asked && node < 0 ? "no such node" : "";
+  if (node >= 0) choose(node);
+}
+
+// Pointing and moving.
+
+let drag = null, printed = "";
+
+function point(event) {
+  if (drag && event.buttons) {
+    const far = Math.hypot(event.clientX - drag.x, event.clientY - drag.y);
+    if (far > 4 || drag.moved) {
+      drag.moved = view.zoomed = true;
+      view.x += event.clientX - drag.lastX;
+      view.y += event.clientY - drag.lastY;
+      drag.lastX = event.clientX;
+      drag.lastY = event.clientY;
+      leave();
+      redraw();
+    }
+    return;
+  }
+  if (event.pointerType === "touch") return;
+  const node = nodeAt(event);
+  canvas.style.cursor = node >= 0 ? "pointer" : "grab";
+  if (node < 0) { leave(); return; }
+  if (node !== now.hover) {
+    now.hover = node;
+    tip.replaceChildren(...describe(node));
+    tip.hidden = false;
+    redraw();
+  }
+  const frame = tip.getBoundingClientRect();
+  const right = event.clientX + 22 + frame.width > innerWidth, under = event.clientY + 22 + frame.height > innerHeight;
+  tip.style.left = `${Math.max(4, right ? event.clientX - frame.width - 18 : event.clientX + 22)}px`;
+  tip.style.top = `${Math.max(4, under ? event.clientY - frame.height - 18 : event.clientY + 22)}px`;
+}
+
+function leave() {
+  if (now.hover < 0) return;
+  now.hover = -1;
+  tip.hidden = true;
+  redraw();
+}
+
+function grab(event) {
+  const { clientX: x, clientY: y } = event;
+  if (event.pointerType === "touch" && !view.zoomed) { drag = null; return; } // the finger scrolls the page
+  drag = { x, y, lastX: x, lastY: y, moved: false };
+  canvas.setPointerCapture(event.pointerId);
+}
+
+function press(event) {
+  const moved = drag && drag.moved;
+  drag = null;
+  if (!moved) choose(nodeAt(event));
+}
+
+function wheel(event) {
+  if (!event.ctrlKey && document.documentElement.scrollHeight > innerHeight + 4) return; // the wheel scrolls the page
+  event.preventDefault();
+  const frame = canvas.getBoundingClientRect();
+  zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - frame.left, event.clientY - frame.top);
+}
+
+// Keys work everywhere but in fields that use them themselves.
+
+const wholeGraph = () => { fit(); redraw(); };
+const moveNode = (by) => choose(now.node < 0 ? (by > 0 ? 0 : facts.nodes - 1) : Math.min(Math.max(0, now.node + by), facts.nodes - 1));
+const keys = {
+  ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
+  Home: () => go(0), End: () => go(facts.steps), ArrowUp: () => moveNode(-1), ArrowDown: () => moveNode(1),
+  " ": () => play(!now.playing), "/": () => element("search").focus(), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3),
+  0: wholeGraph, "[": () => go(nextChange(now.step, -1)), "]": () => go(nextChange(now.step, 1)), t: toggleTheme, Escape: () => choose(-1),
+  c: () => facts.colours.length && show("colour", (now.colour + 1) % facts.colours.length),
+  e: () => show("mark", now.mark + 1 < facts.marks.length ? now.mark + 1 : -1), "?": () => element("help").showModal(),
+};
+
+function keyDown(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || element("help").open) return;
+  const target = event.target, typing = target.matches("select, textarea, input:not([type=range], [type=checkbox])");
+  if (target.id === "search" && (event.key === "Escape" || event.key === "Enter")) { if (event.key === "Escape") target.value = ""; canvas.focus(); return; }
+  if (typing || (event.key === " " && target.matches("button, input"))) return;
+  if (target === slider && !/^(Arrow(Left|Right)|Home|End)$/.test(event.key) && event.key.length > 1) return;
+  const action = keys[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action(event);
+}
+
+function listen() {
+  const on_ = (id, kind, action) => element(id).addEventListener(kind, action);
+  on_("first", "click", () => go(0));
+  on_("back", "click", () => go(now.step - 1));
+  on_("next", "click", () => go(now.step + 1));
+  on_("last", "click", () => go(facts.steps));
+  on_("play", "click", () => play(!now.playing));
+  on_("step", "change", (e) => go(Number(e.target.value)));
+  on_("slider", "input", () => go(Number(slider.value)));
+  on_("colour", "change", (e) => show("colour", Number(e.target.value)));
+  on_("mark", "change", (e) => show("mark", Number(e.target.value)));
+  on_("search", "input", (e) => find(e.target.value));
+  on_("smaller", "click", keys["-"]);
+  on_("larger", "click", keys["+"]);
+  on_("fit", "click", wholeGraph);
+  on_("theme", "click", toggleTheme);
+  on_("help-button", "click", keys["?"]);
+  on_("ports", "click", (e) => { const row = e.target.closest("tr[data-node]"); if (row) choose(Number(row.dataset.node)); });
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerleave", leave);
+  canvas.addEventListener("pointerdown", grab);
+  canvas.addEventListener("click", press);
+  canvas.addEventListener("wheel", wheel, { passive: false });
+  document.addEventListener("keydown", keyDown);
+  window.addEventListener("hashchange", recall);
+  window.addEventListener("beforeprint", () => { printed = document.documentElement.dataset.theme || ""; theme("light"); draw(); });
+  window.addEventListener("afterprint", () => { document.documentElement.dataset.theme = printed; theme(printed); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
+  new ResizeObserver(() => { measure(); redraw(); }).observe(field);
+}
+
+async function start() {
+  if (typeof DecompressionStream === "undefined")
+    throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
+  await decode();
+  prepare();
+  prepareEdges();
+  preparePlaces();
+  slider.max = element("step").max = facts.steps;
+  element("steps").textContent = `of ${whole(facts.steps)}`;
+  element("changes").checked = facts.grid;
+  readPalette();
+  measure();
+  describeOnce();
+  fillChoices();
+  listen();
+  recall();
+  // For pages that embed this one, and for tests: where a node is, in pixels of the window, and its colour.
+  window.graph = {
+    go, choose: (name) => choose(facts.names.indexOf(name)),
+    place(name) {
+      const node = facts.names.indexOf(name), frame = canvas.getBoundingClientRect();
+      return { x: frame.left + placeX(node), y: frame.top + placeY(node) };
+    },
+    colour: (name) => { const choice = colouring(), node = facts.names.indexOf(name); return hueOf(choice, choice ? shadeOf(choice, node, now.step) : 0); },
+  };
+  document.documentElement.dataset.ready = "true";
+}
+
+start().catch((error) => {
+  element("notice").textContent = error.message;
+  element("notice").hidden = false;
+});

@@ -1,0 +1,158 @@
+// What is said about the step shown: the legend, the whole graph, and one node with its ports and rules.
+
+const MOST_PORTS = 100, MOST_RULES = 40;
+
+function describeOnce() {
+  const count = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
+  const parts = [count(facts.steps, "step"), count(facts.nodes, "node"), count(facts.edges, facts.directed ? "directed edge" : "edge"), count(facts.bits, "bit"), `engine ${facts.engine}`];
+  const about = element("about"), wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
+  const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
+  about.textContent = `${first ? `${first.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  element("program").textContent = facts.description;
+  element("program-box").hidden = first === facts.description;
+  if (!facts.halted) about.append(" · ", make("span", "did not halt within its step limit", "wrong"));
+  if (wrong) about.append(" · ", make("span", `${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`, "wrong"));
+  element("there").hidden = facts.directed;
+  element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page holds everything and loads nothing`;
+}
+
+// The legend says what colours and strong edges mean.
+
+function key(hue, text, className) {
+  const entry = make("span", undefined, "key"), patch = make("i", undefined, className);
+  if (hue) patch.style.background = hue;
+  entry.append(patch, text);
+  return entry;
+}
+
+function showLegend() {
+  const legend = element("legend"), choice = colouring(), mark = marking();
+  legend.classList.toggle("square", facts.grid);
+  legend.replaceChildren();
+  if (choice) legend.append(make("b", titleOf(choice)), ...keysOf(choice));
+  if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows from the node that has it"}`, "stroke"));
+}
+
+function keysOf(choice) {
+  const none = choice.where >= 0 ? [key(palette.line, "no value")] : [];
+  if (choice.sort === "number") return [...numberKeys(choice), ...none];
+  const counts = new Map(), entries = choice.sort === "flag" ? [1, 0] : choice.occurring;
+  for (let node = 0; node < facts.nodes; node++) {
+    const value = shadeOf(choice, node, now.step);
+    counts.set(value, (counts.get(value) || 0) + 1);
+  }
+  const words = (value) => choice.sort === "flag" ? (value ? "on" : "off") : choice.flags.filter((_, i) => (value >> i) & 1).join(", ") || "none of them";
+  return [...entries.map((value) => key(hueOf(choice, value), `${words(value)}: ${whole(counts.get(value) || 0)}`)), ...none];
+}
+
+function numberKeys(choice) {
+  if (!choice.range) return [make("span", "no node has a value in this run")];
+  const [low, high] = choice.range;
+  if (high - low < 10) return Array.from({ length: high - low + 1 }, (_, i) => key(hueOf(choice, low + i), short(low + i)));
+  const bar = key("", short(high), "scale");
+  bar.firstChild.style.background = `linear-gradient(to right, ${facts.scale.join(", ")})`;
+  bar.prepend(short(low));
+  return [bar];
+}
+
+const titleOf = (choice) => (choice.group === "some port" ? `some port: ${choice.name}` : choice.name);
+
+// Numbers and lamps.
+
+function figure(word, at, step) {
+  const value = valueOf(word, at, step), entry = make("span", undefined, "value");
+  entry.append(`${word.name} = `, make("b", value === null ? "none" : String(value)));
+  return entry;
+}
+
+function lamp({ label, values, any, flag }) {
+  const entry = make("span", undefined, any ? "lamp is-on" : "lamp");
+  entry.append(make("i"), flag ? label : `${label} ${[...values].reverse().join("")}`);
+  return entry;
+}
+
+function chips(place, at, step) {
+  const list = make("div", undefined, "block-bits");
+  for (const { label, flag, values, any } of bitsAt(place, at, step))
+    list.append(make("span", `${label}=${flag ? values[0] : [...values].reverse().join("")}`, any ? "is-on" : ""));
+  return list;
+}
+
+// The step.
+
+function showStep() {
+  const lamps = bitsAt("whole", 0, now.step), words = facts.outputs.filter((word) => word.place === "whole" && (word.bits.length > 1 || word.way));
+  element("whole-box").hidden = !lamps.length && !words.length;
+  element("whole").replaceChildren(...lamps.map(lamp), ...words.map((word) => figure(word, 0, now.step)));
+  showLegend();
+  showNode();
+  showPorts();
+  showRules();
+}
+
+function showNode() {
+  const node = now.node, panel = element("node");
+  if (node < 0) {
+    panel.replaceChildren(make("p", "Point at a node, or tap it, to see its bits and those of its ports.", "soft"));
+    return;
+  }
+  const values = make("p"), inputs = make("p", undefined, "soft");
+  values.append(...facts.outputs.filter((word) => word.place === "node").map((word) => figure(word, node, now.step)));
+  const given = facts.inputs.filter((word) => word.place === "node");
+  if (given.length) inputs.append("given: ", ...given.map((word) => figure(word, node, 0)));
+  panel.replaceChildren(make("p", facts.names[node], "node-name"), values, chips("node", node, now.step), inputs);
+  if (arrays.wrong[now.step - 1]) panel.append(make("p", `This step got ${whole(arrays.wrong[now.step - 1])} bits of the graph wrong.`, "wrong"));
+}
+
+function showPorts() {
+  const ports = now.node < 0 ? [] : portsOf(now.node);
+  element("ports-box").hidden = !ports.length;
+  element("ports-of").textContent = `${whole(ports.length)}, one for each ${facts.directed ? "edge that leaves it" : "end of an edge"}`;
+  const numbers = [...facts.inputs.map((word) => [word, 0]), ...facts.outputs.map((word) => [word, now.step])]
+    .filter(([word]) => word.place === "port" && (word.bits.length > 1 || word.way));
+  const cell = (port) => {
+    const found = make("td");
+    if (port < 0) return found;
+    for (const [word, step] of numbers) found.append(make("span", `${word.name}=${valueOf(word, port, step) ?? "none"}`));
+    for (const name of namesOn("port", port, now.step)) found.append(make("span", name));
+    if (!found.childNodes.length) found.append(make("span", "–", "soft"));
+    return found;
+  };
+  element("ports").tBodies[0].replaceChildren(...ports.slice(0, MOST_PORTS).map((port) => {
+    const row = make("tr"), name = make("th", facts.names[arrays.port_far[port]]);
+    name.scope = "row";
+    row.dataset.node = arrays.port_far[port];
+    row.append(name, cell(port));
+    if (arrays.opposite) row.append(cell(arrays.opposite[port]));
+    return row;
+  }));
+  element("ports-more").textContent = ports.length > MOST_PORTS ? `and ${whole(ports.length - MOST_PORTS)} more` : "";
+}
+
+function showRules() {
+  const found = [];
+  if (now.node >= 0 && now.step < facts.steps) {
+    for (const text of rulesAt("node", now.node, now.step)) found.push(["", text]);
+    for (const port of portsOf(now.node).slice(0, MOST_PORTS))
+      for (const text of rulesAt("port", port, now.step)) found.push([`to ${facts.names[arrays.port_far[port]]}`, text]);
+  }
+  element("rules-box").hidden = !found.length;
+  element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => {
+    const line = make("p");
+    if (where) line.append(make("span", where, "soft"));
+    line.append(make("code", text));
+    return line;
+  }));
+}
+
+// What the tip beside the pointer says.
+
+function describe(node) {
+  const head = make("p", facts.names[node], "node-name"), values = make("p");
+  const choice = colouring(), given = facts.outputs.filter((word) => word.place === "node");
+  values.append(...given.map((word) => figure(word, node, now.step)));
+  if (choice && choice.group !== "outputs") values.append(`${titleOf(choice)} = ${shadeOf(choice, node, now.step)}`);
+  const names = namesOn("node", node, now.step), bits = make("p", undefined, "bits");
+  bits.append(...(names.length ? names.map((name) => make("span", name)) : [make("span", "no bit is on", "soft")]));
+  return [head, values, bits];
+}

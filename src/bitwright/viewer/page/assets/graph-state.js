@@ -1,0 +1,112 @@
+// The run: bits of nodes, ports and the whole after every step, and the numbers they make.
+
+// Where the page is: the step, the chosen node, and what is shown.
+const now = { step: 0, node: -1, hover: -1, colour: facts.colour, mark: facts.mark, playing: false };
+
+const stride = Math.ceil(facts.bits / 8); // bytes of a state
+const declared = facts.declared.map(([name, place, first, apart]) => ({ name, place, first, apart }));
+let states = null, firstPort = null;
+
+function prepare() {
+  states = arrays.states;
+  firstPort = new Int32Array(facts.nodes + 1);
+  for (const node of arrays.port_node) firstPort[node + 1]++;
+  for (let node = 0; node < facts.nodes; node++) firstPort[node + 1] += firstPort[node];
+}
+
+const raw = (step, bit) => (states[step * stride + (bit >> 3)] >> (7 - (bit & 7))) & 1;
+const on = (step, bit, at) => raw(step, declared[bit].first + at * declared[bit].apart);
+const portsOf = (node) => Array.from({ length: firstPort[node + 1] - firstPort[node] }, (_, i) => firstPort[node] + i);
+const countOf = (place) => ({ node: facts.nodes, port: arrays.port_node.length, whole: 1 })[place];
+
+// A number at a node or port: null where it has no value; a BigInt where a Number would be rounded.
+
+function valueOf(word, at, step) {
+  if (word.where >= 0 && !on(step, word.where, at)) return null;
+  const { bits, way } = word, flip = way === "not" ? 1 : 0;
+  if (way === "place") return bits.reduce((sum, bit, place) => sum + (place + 1) * on(step, bit, at), 0);
+  if (bits.length > 52) {
+    let large = 0n;
+    for (let place = bits.length - 1; place >= 0; place--) large = (large << 1n) | BigInt(on(step, bits[place], at) ^ flip);
+    return word.signed && large >> BigInt(bits.length - 1) ? large - (1n << BigInt(bits.length)) : large;
+  }
+  let value = 0;
+  for (let place = bits.length - 1; place >= 0; place--) value = value * 2 + (on(step, bits[place], at) ^ flip);
+  return word.signed && value >= 2 ** (bits.length - 1) ? value - 2 ** bits.length : value;
+}
+
+// What a node is coloured by.
+
+function shadeOf(choice, node, step) {
+  if (choice.group === "some port") {
+    for (let port = firstPort[node]; port < firstPort[node + 1]; port++) if (valueOf(choice, port, step)) return 1;
+    return 0;
+  }
+  if (choice.sort === "set")
+    return choice.bits.reduce((sum, bit, i) => sum + ((on(step, bit, node) ^ (choice.inverted[i] ? 1 : 0)) << i), 0);
+  return valueOf(choice, node, step);
+}
+
+const colouring = () => facts.colours[now.colour] || null;
+const marking = () => facts.marks[now.mark] || null;
+
+// Whether a step changed a colour or a strong edge.
+
+function changes(step) {
+  for (const choice of [colouring(), marking()])
+    for (const bit of choice ? [...choice.bits, choice.where] : []) {
+      if (bit < 0) continue;
+      for (let at = countOf(declared[bit].place) - 1; at >= 0; at--) if (on(step, bit, at) !== on(step - 1, bit, at)) return true;
+    }
+  return false;
+}
+
+function nextChange(step, by) {
+  const end = by > 0 ? facts.steps : 0;
+  do step += by; while (step !== end && step > 0 && step < facts.steps && !changes(step));
+  return Math.min(Math.max(0, step), facts.steps);
+}
+
+// Rules whose condition holds at a node or port.
+
+function rulesAt(place, at, step) {
+  const found = [];
+  for (const block of facts.rules) {
+    if (block.place !== place) continue;
+    const text = block.templates[block.bits.reduce((sum, bit, i) => sum + on(step, bit, at) * 2 ** i, 0)];
+    if (text !== undefined) found.push(text);
+  }
+  return found;
+}
+
+// Bits at a node or port as people read them: flags, and arrays with their highest bit first.
+
+function bitsAt(place, at, step) {
+  const found = [];
+  for (const [name, where, shape, offset] of facts.fields) {
+    if (where !== place) continue;
+    const wide = shape.length ? shape[shape.length - 1] : 1, rows = shape.slice(0, -1).reduce((a, b) => a * b, 1);
+    for (let row = 0; row < rows; row++) {
+      const values = Array.from({ length: wide }, (_, i) => on(step, offset + row * wide + i, at));
+      const label = rows > 1 ? declared[offset + row * wide].name.replace(/,\d+\]$/, "]") : name;
+      found.push({ label, flag: !shape.length, values, any: values.includes(1) });
+    }
+  }
+  return found;
+}
+
+// The same, only what is on: `heard`, `level[3]`, `g[1–15]`.
+
+function namesOn(place, at, step) {
+  return bitsAt(place, at, step).filter(({ any }) => any).map(({ label, flag, values }) => {
+    if (flag) return label;
+    const runs = [];
+    values.forEach((value, i) => {
+      if (!value) return;
+      if (i && values[i - 1]) runs[runs.length - 1][1] = i + 1;
+      else runs.push([i + 1, i + 1]);
+    });
+    const index = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(",");
+    return label.endsWith("]") ? `${label.slice(0, -1)},${index}]` : `${label}[${index}]`;
+  });
+}

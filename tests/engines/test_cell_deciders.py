@@ -1,0 +1,244 @@
+"""Cells decided by the limit, a dense solve, drawn ensembles and averages: the steps of the rules, n the cell's own."""
+
+from __future__ import annotations
+
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from programs import CASES, Case
+
+from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch, train, validate
+from bitwright.app.cells import pattern_of
+from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.checking.cells import cell_sizes
+from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.local import LocalStates
+from bitwright.engines.rules import RuleEngine
+from bitwright.program.pattern import Pattern
+from bitwright.theory import calibrated_size, covariance, weights
+
+SEEDS = 2_000
+
+
+def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
+    engine = choose_engine(algorithm, EngineChoice(name, cells=True, **how))  # type: ignore[arg-type]
+    assert isinstance(engine, CellEngine)
+    return engine
+
+
+@cache
+def enough(pattern: Pattern) -> int:
+    """As many networks as the theory asks for, so that no local state is wrong with a probability above 1e-6."""
+    return int(cell_sizes(pattern, 1e-6)["calibrated"]["networks"])
+
+
+def matches_of(pattern: Pattern) -> np.ndarray:
+    """All local states of all kinds, as matches among all templates of the pattern."""
+    rows = []
+    for number, kind in enumerate(pattern.kinds):
+        local = LocalStates(kind)
+        matched = np.zeros((local.count, pattern.program.templates), dtype=bool)
+        own = slice(*pattern.first_template[number : number + 2])
+        matched[:, own] = local.matched(np.arange(local.count))
+        rows.append(matched)
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("name", ["limit", "kernel", "sampled"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_program_cell_by_cell(case: Case, name: str) -> None:
+    """Right in every local state; evaluated for real, its steps are the rules' in random states, and its runs right."""
+    program = case.algorithm.program
+    networks = enough(pattern_of([program])) if name == "sampled" else 1
+    engine = made(case.algorithm, name, networks=networks, evaluate=True)
+    assert engine.right
+    assert engine.proved == (name == "limit")
+    states = np.random.default_rng(1).random((40, program.bits)) < 0.5
+    rules = RuleEngine(program).begin(states)
+    rules.step()
+    assert (engine.following(states)[0] == rules.states()).all()
+    inputs = case.inputs(most=3)
+    plain = made(case.algorithm, name, networks=networks)
+    done = run_batch(case.algorithm, case.states(inputs), engine=plain)
+    for values, state in zip(inputs, done.states, strict=True):
+        assert case.algorithm.read(state) == case.meaning(**values)
+
+
+@pytest.mark.parametrize("name", ["limit", "sampled"])
+@pytest.mark.parametrize(
+    ("task", "tile", "a", "b"),
+    [
+        (addition(2_000), 1, 2**1999 + 5, 3**1200),
+        (addition(2_000), 2, 2**1999 + 5, 3**1200),
+        (multiplication(40), 1, 10**12 - 1, 987654321987),
+    ],
+    ids=["addition", "addition by twos", "multiplication"],
+)
+def test_sizes_at_which_whole_states_need_large_ensembles(
+    task: Algorithm, tile: int, a: int, b: int, name: str
+) -> None:
+    networks = enough(pattern_of([task.program], tile))
+    whole = calibrated_size(task.program, 1e-6).networks
+    assert whole is not None
+    assert whole > 10 * networks
+    engine = made(task, name, tile=tile, networks=networks if name == "sampled" else 1)
+    assert engine.wiring.tile == tile
+    assert engine.right
+    values = dict(zip((word.name for word in task.inputs), (a, b), strict=True))
+    assert run(task, values, engine=engine).value == (a + b if task.name == "addition" else a * b)
+
+
+@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+@pytest.mark.parametrize("padding", [0, 20])
+def test_the_closed_form_and_the_dense_solve_agree(rounding: str, padding: int) -> None:
+    """Bits and margins at every bit of every local state, also where the sign rule is wrong."""
+    pattern = pattern_of([multiplication(3).program, addition(4).program])
+    matched = matches_of(pattern)
+    n = np.count_nonzero(matched, axis=1)
+    assert n.max() > 3
+    K = pattern.program.templates + padding
+    limit, kernel = LimitDecider(pattern, K, rounding), KernelDecider(pattern, K, rounding)  # type: ignore[arg-type]
+    (bits, margins), (others, solved) = limit(matched, n), kernel(matched, n)
+    assert (bits == others).all()
+    if rounding == "sign":
+        assert np.allclose(np.where(np.isfinite(margins), margins, 9), np.where(np.isfinite(solved), solved, 9))
+    else:
+        assert np.allclose(margins, solved)
+    truth = matched @ LimitDecider(pattern, K, "calibrated")._writes > 0
+    assert rounding == "sign" or (bits == truth).all()
+
+
+def test_drawn_ensembles_have_the_joint_law() -> None:
+    """Means, variances and covariances of own ports over 2,000 seeds, within six standard errors."""
+    pattern = pattern_of([addition(4).program], 2)
+    K, networks = pattern.program.templates + 3, 5
+    matched = matches_of(pattern)[:64]  # of the first kind
+    n = np.count_nonzero(matched, axis=1)
+    own = pattern.port_bits(0)
+    draws = np.array([Deviations(pattern, K, networks, seed)(matched, n)[:, own] for seed in range(SEEDS)])
+    shared = matched.astype(int) @ matched.astype(int).T
+    wanted = covariance(n[:, None], n, shared, K) / networks
+    spread = np.sqrt(np.maximum(np.diag(wanted), 0))
+    assert (spread[n > 1] > 0).all()
+    assert not draws[:, n <= 1].any()
+    assert (np.abs(draws.mean(axis=0)) <= 6 * spread[:, None] / np.sqrt(SEEDS)).all()
+    error = np.sqrt((wanted**2 + np.outer(spread**2, spread**2)) / SEEDS)
+    for port in range(draws.shape[2]):
+        found = draws[:, :, port].T @ draws[:, :, port] / SEEDS
+        assert (np.abs(found - wanted) <= 6 * error + 1e-15).all()
+    across = (draws[:, :, 0] * draws[:, :, 1]).mean(axis=0)  # different ports are independent
+    assert (np.abs(across) <= 6 * spread**2 / np.sqrt(SEEDS) + 1e-15).all()
+
+
+def test_a_drawn_ensemble_is_one_whatever_it_is_asked_and_how() -> None:
+    pattern = pattern_of([multiplication(4).program])
+    K = pattern.program.templates
+    matched = matches_of(pattern)
+    n = np.count_nonzero(matched, axis=1)
+    first = SampledDecider(pattern, K, "calibrated", 2, seed=7)
+    bits, margins = first(matched, n)
+    order = np.random.default_rng(0).permutation(len(n))
+    again = pickle.loads(pickle.dumps(first))  # as it travels to other processes
+    for decider in (first, again, SampledDecider(pattern, K, "calibrated", 2, seed=7)):
+        for part in (order[:50], order[50:51], order[::-1]):
+            found = decider(matched[part], n[part])
+            assert (found[0] == bits[part]).all()
+            assert (found[1] == margins[part]).all()
+    assert (SampledDecider(pattern, K, "calibrated", 2, seed=8)(matched, n)[1] != margins).any()
+    assert np.isfinite(margins[n > 0]).all()
+
+
+def test_too_few_networks_are_wrong_and_make_their_own_steps() -> None:
+    task = addition(9)
+    engines = [made(task, "sampled", tile=3, seed=seed) for seed in range(6)]
+    bad = [engine for engine in engines if not engine.right]
+    assert bad
+    engine = bad[0]
+    assert engine.fallible
+    assert engine.cell_facts["wrong"]
+    states = np.random.default_rng(0).random((2_000, task.program.bits)) < 0.5
+    rules = RuleEngine(task.program).begin(states)
+    rules.step()
+    following, _ = engine.following(states)
+    assert (following != rules.states()).any()
+    assert (made(task, "sampled", tile=3, seed=engine.seed, evaluate=True).following(states)[0] == following).all()
+
+
+def test_more_networks_are_nearer_to_the_limit() -> None:
+    pattern = pattern_of([addition(4).program], 2)
+    matched = matches_of(pattern)
+    n = np.count_nonzero(matched, axis=1)
+    one, many = (Deviations(pattern, pattern.program.templates, count, 3)(matched, n) for count in (1, 10_000))
+    assert np.allclose(one, 100 * many)
+    assert np.abs(many).max() < 0.02 * float(weights(2, pattern.program.templates).gap)
+
+
+def test_the_sign_rule_on_cells_may_be_wrong_and_then_says_so() -> None:
+    """Many templates of one cell write a bit: the limit's mean has the wrong sign there, and padding mends it."""
+    from bitwright import Builder, span
+
+    b = Builder()
+    x, y = b.bits("x", 6), b.bit("y")
+    i = span(1, 6)
+    b.block(x[i])
+    b.block(y)
+    b.when(x[i] == 1).write(y)
+    z = b.bits("z", 6)
+    b.block(z[i])
+    b.when(z[i] == 1).write(z[i])
+    b.cell(*(x[j] for j in range(1, 7)), *(z[j] for j in range(1, 7)))
+    b.cell(y)
+    task = Algorithm("crowded", b.build())
+    assert not made(task, "limit", rounding="sign").right
+    assert made(task, "limit", rounding="sign", padding=60).right
+    assert made(task, "limit").right
+
+
+def test_averages_of_trained_networks() -> None:
+    """Trained on the pattern by hand, or by the engine; the average is another network than each."""
+    task = addition(40)
+    pattern = pattern_of([task.program])
+    held = [train(pattern.program, width=256, seed=seed) for seed in (1, 2, 3)]
+    for networks in (held, held[:1]):
+        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, cells=True)
+        assert done.value == 2**40 + 12
+        assert done.networks == len(networks)
+        assert done.cells is not None
+        assert done.cells["proved"] is False
+    engine = made(task, "network", networks=3, width=256)
+    assert (engine.networks, engine.cells.decider.width, engine.right) == (3, 256, True)
+    with pytest.raises(InputError, match="must be trained alike, on the training set of this program"):
+        run(task, p=1, q=2, network=train(addition(2), width=64), cells=True)
+
+
+@pytest.mark.parametrize("name", ["limit", "kernel", "sampled", "network"])
+def test_engines_of_cells_go_to_other_processes(name: str) -> None:
+    task = multiplication(3)
+    engine = choose_engine(task, EngineChoice(name, cells=True))
+    for evaluate in (False, True):
+        there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, cells=True, evaluate=evaluate))))
+        assert there.describe() == engine.describe() | {"evaluate": evaluate}
+        assert run(task, multiplicand=6, multiplier=7, engine=there).value == 42
+    assert validate(task, engine=engine, workers="2").verdict == "exact"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"engine": "templates", "cells": True}, "cells goes with engine limit or kernel or sampled or network"),
+        ({"engine": "limit", "tile": 2}, "tile goes with cells; add cells"),
+        ({"engine": "limit", "evaluate": True}, "evaluate goes with cells; add cells"),
+        ({"engine": "limit", "cells": True, "tile": 0}, "tile is a whole number from 1 to 16, got 0"),
+        ({"engine": "limit", "cells": True, "tile": "a"}, "tile must be a whole number, got 'a'"),
+        ({"engine": "network", "cells": True, "whole": True}, "whole does not go with networks of cells"),
+        ({"engine": "network", "cells": True, "padding": 3}, "padding does not go with networks of cells"),
+        ({"engine": "network", "cells": True, "rounding": "sign"}, "leave out rounding sign"),
+        ({"engine": "sampled", "cells": True, "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
+    ],
+)
+def test_what_does_not_go_together(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(addition(8), {"p": 1, "q": 2}, **settings)  # type: ignore[arg-type]
