@@ -229,3 +229,4 @@ def test_a_size_that_a_program_is_not_for_is_a_problem_of_that_size() -> None:
     with pytest.raises(ProgramError, match="'q' needs an extent of at least 1, got 0"):
         program.schema(3, 0)
     assert program.kinds == program.schema(16, 48).program.kinds.kinds  # 1 to 3 and 1,000 nodes are none of its sizes
+    assert [schema.program for schema in program.schemas()] == [program.schema().program]

@@ -96,7 +96,10 @@ class NodeProgram(Shown):
         """As ordinary programs, of which all cells are of its kinds: one, or several where sizes differ in kinds."""
         found, left = [], set(self.kinds)
         for size in ((_NODES, _PORTS), *_SIZES):
-            schema = self.schema(*size)
+            try:
+                schema = self.schema(*size)
+            except ProgramError:  # not a size for it
+                continue
             if left & set(schema.program.kinds.kinds):
                 left -= set(schema.program.kinds.kinds)
                 words = tuple(Word(word.name, word.bits) for word in schema.outputs)
@@ -182,7 +185,13 @@ class NodeProgram(Shown):
 
 @dataclass(frozen=True, repr=False)
 class NodeSchema(Algorithm):
-    """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run."""
+    """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run.
+
+    >>> from bitwright import parse_node_program
+    >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> [schema.program.layout.names for schema in flood.schemas()]
+    [['x', 'far.x']]
+    """
 
     node_program: NodeProgram | None = None
 
