@@ -118,7 +118,7 @@ CASES: dict[str, Callable[[nx.Graph, np.random.Generator], Case]] = {
     "components": of_components("component", max),
     "leader": of_components("leader", min),
     "shortest-paths": shortest(15),
-    "shortest-paths-binary": shortest(255),
+    "shortest-paths-binary": shortest(15),
     "dfs": dfs,
     "independent-set": independent,
 }

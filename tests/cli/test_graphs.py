@@ -148,6 +148,7 @@ def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
         (["run", EXAMPLES / "dfs.bw", "--graph", "torus:1x3", "source=0.0"], "without loops; node '0.0' has one"),
         (["run", EXAMPLES / "leader.bw", "--graph", "{}", "id=*:3"], "node 'a' and node 'b' both have id 3"),
         (["run", EXAMPLES / "leader.bw", "--graph", "{}"], "leader needs id"),
+        (["run", EXAMPLES / "dfs.bw", "--graph", "{}", "source=a,b"], "source is one node, got 2"),
         (["run", EXAMPLES / "leader.bw", "--graph", "{}", "id=name"], "node 'a'"),
         (["run", EXAMPLES / "shortest-paths.bw", "--graph", "{}", "source=a", "weight=*:16"], "at most 15"),
         (["run", EXAMPLES / "shortest-paths.bw", "--graph", "{}", "source=a", "weight=*:0"], "1 or more"),

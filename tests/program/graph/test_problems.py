@@ -130,6 +130,9 @@ LINES = {
     "halt when far.¦a": "'far.a' can only be written",
 }
 WORDS = {
+    "¦input one r": "'one' is for an input of one bit",
+    "¦input one e": "only what nodes have can be unique, or be had by one",
+    "¦output one a": "'one' is for inputs",
     "¦input unique e": "only what nodes have can be unique",
     "¦input unique k": "only what nodes have can be unique",
     "¦output unique r": "'unique' is for inputs",

@@ -155,6 +155,8 @@ class NodeProgram(Shown):
             at = int(wrong[0])
             of = f" of node '{at if names is None else names[at]}'" if word.place == "node" else ""
             raise InputError(f"{word.name}{of} is {int(given[at])}, but it lies between {low} and {high}")
+        if word.one and np.count_nonzero(given) != 1:
+            raise InputError(f"{word.name} is one node, got {np.count_nonzero(given)}")
         if word.unique:
             order = np.argsort(given, kind="stable")
             if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):

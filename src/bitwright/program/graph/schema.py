@@ -25,6 +25,7 @@ class NodeWord:
     where: int | None = None  # the bit that says where an output has a value
     way: Literal["", "not", "place"] = ""  # whether the bits are the complement, or one of them is on at its place
     positive: bool = False  # whether 0 is no value of it
+    one: bool = False  # whether it is 1 at a single node
 
     @property
     def width(self) -> int:
@@ -112,7 +113,7 @@ class Schema:
 
     def _line(self, kind: str, word: NodeWord) -> str:
         """`input unique id = not r[2] r[1]`: an input or output, its highest bit first."""
-        words = {"signed": word.signed, "unique": word.unique, "positive": word.positive}
+        words = {"signed": word.signed, "unique": word.unique, "positive": word.positive, "one": word.one}
         head = [kind, *(name for name, given in words.items() if given), word.name, "=", *([word.way] * bool(word.way))]
         line = " ".join((*head, *map(self.name_of, reversed(word.bits))))
         if word.also:

@@ -291,18 +291,17 @@ class Expansion:
         return [self.word(port.name.text if port.name else single, port)]
 
     def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
-        """`unique`, `positive`, `not` and `place` are bits where bits are called so."""
+        """`unique`, `not` and the like are bits where bits are called so."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
-        if port.name is None and port.positive and port.positive.text in self.layout:
-            port = replace(port, positive=None, members=(syntax.BitRef(port.positive, ()), *port.members))
-        if port.name is None and port.unique and port.unique.text in self.layout:
-            port = replace(port, unique=None, members=(syntax.BitRef(port.unique, ()), *port.members))
+        while port.name is None and port.marks and port.marks[-1].text in self.layout:
+            members = (syntax.BitRef(port.marks[-1], ()), *port.members)
+            port = replace(port, marks=port.marks[:-1], members=members)
         return port
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
         """Refuses what only node programs have."""
-        word = port.unique or port.positive or port.way
+        word = port.marks[0] if port.marks else port.way
         what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
         if what:
             raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))

@@ -188,19 +188,21 @@ class _NodeExpansion(Expansion):
             also = [bit for reference in port.also for bit in self.also(place, reference)]
             if where is not None and self.place_of(where) != place:
                 raise Refused(port.token.problem(f"'{word.name}' and the bit behind 'if' must be of the same place"))
-            if port.unique and place != "node":
-                raise Refused(port.token.problem("only what nodes have can be unique"))
+            marks = {mark.text for mark in port.marks}
+            if marks & {"unique", "one"} and place != "node":
+                raise Refused(port.token.problem("only what nodes have can be unique, or be had by one"))
             words.append(
                 NodeWord(
                     word.name,
                     place,
                     word.bits,
                     word.signed,
-                    port.unique is not None,
+                    "unique" in marks,
                     tuple(also),
                     where,
                     port.way.text if port.way else "",  # type: ignore[arg-type]
-                    port.positive is not None,
+                    "positive" in marks,
+                    "one" in marks,
                 )
             )
         return words
@@ -267,16 +269,19 @@ def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
     """Raises Refused for an input or output that is given what it cannot have."""
     output = port.token.text == "output"
     problem = None
-    if output and (word := port.unique or port.positive):
-        problem = f"{word} is for inputs"
+    marks = {mark.text for mark in port.marks}
+    if output and marks:
+        problem = f"{port.marks[0]} is for inputs"
     elif port.also and (output or len(found) != 1 or len(found[0].bits) != 1):
         problem = "only an input of one bit can set further bits"
     elif port.where and not output:
         problem = "'if' is for outputs"
     elif port.way and port.way.text == "place" and port.signed:
         problem = "a place is counted from 1, so it cannot be signed"
-    elif port.positive and port.signed:
+    elif "positive" in marks and port.signed:
         problem = "what is positive cannot be signed"
+    elif "one" in marks and (len(found) != 1 or len(found[0].bits) != 1):
+        problem = "'one' is for an input of one bit, which a single node has"
     if problem:
         raise Refused(port.token.problem(problem))
 

@@ -203,8 +203,9 @@ class _Line:
     def port(self, token: Token) -> syntax.PortLine:
         form = _FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
-        unique = self.word_before_a_name("unique")
-        positive = self.word_before_a_name("positive")
+        marks: list[Token] = []
+        while (mark := self.word_before_a_name(*syntax.MARKS)) is not None:
+            marks.append(mark)
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
             name = self.take()  # behind it comes '=', so even a word of the language can be a name here
@@ -213,7 +214,7 @@ class _Line:
         members = self.references(form)
         also = self.references(form) if self.accept(",") else ()
         where = self.reference(form) if self.accept("if") else None
-        return syntax.PortLine(token, name, members, signed, unique, also, where, way, positive)
+        return syntax.PortLine(token, name, members, signed, tuple(marks), also, where, way)
 
     def link(self, token: Token) -> syntax.Chain:
         form = _FORMS["chain"]

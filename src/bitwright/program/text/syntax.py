@@ -143,23 +143,25 @@ class Start:
     text: str
 
 
+MARKS = ("unique", "positive", "one")  # what an input of nodes may have to be
+
+
 @dataclass(frozen=True, slots=True)
 class PortLine:
     """`input p q`, `output sum = c[l] p`: numbers that enter or leave.
 
-    In node programs also `input unique id = r`, `input positive weight = w`, `input source = x, all.g[*]` and `output
-    level = v if x`; and `not r` for the complement of a number, `place p` for the bit at the place of the number.
+    In node programs also `input unique id = r`, `input positive weight = w`, `input one source = x, all.g[*]`, `output
+    level = v if x`, and `not r` for the complement of a number, `place p` for the bit at the place of the number.
     """
 
     token: Token
     name: Token | None
     members: tuple[BitRef, ...]
     signed: bool = False
-    unique: Token | None = None
+    marks: tuple[Token, ...] = ()  # of MARKS
     also: tuple[BitRef, ...] = ()  # bits that get the same value
     where: BitRef | None = None
     way: Token | None = None  # `not` or `place`
-    positive: Token | None = None
 
 
 @dataclass(frozen=True, slots=True)
