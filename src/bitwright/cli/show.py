@@ -9,7 +9,9 @@ import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.run_graph import node_program
 from bitwright.cli.show_network import is_network, show_network
+from bitwright.cli.show_nodes import show_nodes
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
@@ -58,6 +60,11 @@ def command(
         others = {"bits": bits, "order": order, "machine": machine, "diagram": diagram, "text": text or None}
         others |= {"blocks": blocks or None}
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
+        return
+    if not cells and (program := node_program(target)) is not None:
+        if diagram is not None or bits is not None or order is not None or machine is not None or tile is not None:
+            raise InputError("of a node program there is --text, --json and --cells; --cells --diagram draws its cells")
+        show_nodes(program, text, as_json)
         return
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
     if tile is not None and not cells:
