@@ -1,8 +1,8 @@
 """Smallest blocks that explain executions: bits that are read together must share a block.
 
 Blocks that explain the data go on doing so when some of them are joined, so the search begins with every bit by itself.
-A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared) needs a block whose
-configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is true are the
+A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared) needs a block of
+which the configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is true are the
 smallest sets that meet, for every such other state, the bits in which the two differ; the blocks of these bits are
 joined. Where several sets would do they are tried one after the other, and where none does there are no such blocks.
 """
@@ -18,6 +18,7 @@ from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Evidence, Rows, unpack_rows
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
+from bitwright.program.layout import IntArray
 
 MAX_FOUND = 6  # bits of a block that is looked for
 _LOOKS = 400_000
@@ -185,7 +186,8 @@ def _join(blocks: Blocks, way: Block) -> Blocks:
     return (blocks - touched) | {tuple(sorted(bit for block in touched for bit in block))}
 
 
-def _first_rows(executions: Executions) -> np.ndarray:  # type: ignore[type-arg]
+def _first_rows(executions: Executions) -> IntArray:
+    """The first of all executions that are alike."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])
 

@@ -66,7 +66,7 @@ def _branch(
         return
     rest = unmet & ~words[ways]
     if left == 1:
-        yield from ((*chosen, way) for way, none in zip(ways, ~rest.any(axis=1), strict=True) if none)
+        yield from ((*chosen, ways[at]) for at in np.flatnonzero(rest.any(axis=1) == 0).tolist())
         return
     tried = set(excluded)
     for way, unmet_then in zip(ways, rest, strict=True):

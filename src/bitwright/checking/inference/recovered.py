@@ -14,6 +14,7 @@ from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
 from bitwright.program import Layout, Program
+from bitwright.program.layout import IntArray
 from bitwright.running.executions import successors
 
 Undetermined = Literal["off", "on", "refuse"]
@@ -198,7 +199,7 @@ def _same(may: BoolArray, must: BoolArray) -> bool:
     return bool((may == must).all())
 
 
-def _reordered(configs: np.ndarray, place: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _reordered(configs: IntArray, place: IntArray) -> IntArray:
     """Configurations as the program counts them: its blocks list their bits in order."""
     return np.asarray(sum((configs >> at & 1) << int(to) for at, to in enumerate(place)), dtype=np.int64)
 
