@@ -97,7 +97,9 @@ def test_rule_110_on_a_line() -> None:
     table = sum(1 << (4 * (c & 1) + 2 * (c >> 1 & 1) + (c >> 2)) for c in rule.writes)
     assert table == 110
     board = boards(1, 1, 9, seed=5)
-    then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(bool)
+    then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
+        bool
+    )
     algorithm = parse(rule.text(), "rule", lets={"w": 9})
     assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(then.ravel())
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, load, multiplication, permutation
 from bitwright.checking.inference.find_blocks import find_blocks
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
 from bitwright.running.executions import executions_of_runs, random_executions
-from programs import EXAMPLES
 
 PROGRAMS: dict[str, Algorithm] = {
     "addition": addition(4),

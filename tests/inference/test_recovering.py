@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, load, multiplication, permutation
 from bitwright.checking.inference.contradiction import find_contradiction
@@ -16,7 +17,6 @@ from bitwright.checking.inference.recovered import Recovered, compare
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
 from bitwright.running.executions import executions_of_runs, random_executions
-from programs import EXAMPLES, random_program
 
 PROGRAMS: dict[str, tuple[Algorithm, int]] = {
     "addition": (addition(8), 300),

@@ -2,9 +2,9 @@
 
 Blocks that explain the data go on doing so when some of them are joined, so the search begins with every bit by itself.
 A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared) needs a block of
-which the configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is true are the
-smallest sets that meet, for every such other state, the bits in which the two differ; the blocks of these bits are
-joined. Where several sets would do they are tried one after the other, and where none does there are no such blocks.
+which the configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is
+true are the smallest sets that meet, for every such other state, the bits in which the two differ; the blocks of these
+bits are joined. Where several sets would do they are tried one after the other; where none does there are no blocks.
 """
 
 from __future__ import annotations
