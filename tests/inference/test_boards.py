@@ -104,6 +104,18 @@ def test_rule_110_on_a_line() -> None:
     assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(then.ravel())
 
 
+@pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
+@pytest.mark.parametrize("shift", [(1, 0), (0, -1)])
+def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None:
+    before = boards(400, 6, 7)
+    rule = infer_local_rule(executions_of(before, np.roll(before, shift, axis=(1, 2))), 6, 7, neighbourhood)
+    assert rule.disagreement is None
+    algorithm = parse(rule.text(), "shift", lets={"h": 5, "w": 5, "generations": 2})
+    board = boards(1, 5, 5, seed=1)
+    after = np.roll(board, (2 * shift[0], 2 * shift[1]), axis=(1, 2))
+    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())
+
+
 def test_boards_of_another_size_are_refused() -> None:
     data = executions_of(boards(3, 4, 4), boards(3, 4, 4))
     with pytest.raises(InputError, match="20 cells, but these states have 16 bits"):

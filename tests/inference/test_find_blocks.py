@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, load, multiplication, permutation
+from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.find_blocks import find_blocks
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
@@ -35,10 +36,23 @@ def test_blocks_are_found_from_random_states(name: str) -> None:
     assert found.unique
 
 
-def test_states_of_runs_do_not_single_out_the_blocks_of_multiplication() -> None:
-    found = find_blocks(executions_of_runs(multiplication(4), 2_000))
+def explained(executions: Executions, blocks: list[list[int]]) -> bool:
+    return not Elimination(Evidence(executions), blocks).unexplained.any()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_states_of_runs_do_not_single_out_the_blocks_of_multiplication(seed: int) -> None:
+    executions = executions_of_runs(multiplication(4), 600, seed)
+    found = find_blocks(executions)
     assert found.blocks is not None
     assert not found.unique
+    assert explained(executions, found.blocks)
+    for block in found.blocks:  # none of them can be split
+        rest = [other for other in found.blocks if other != block]
+        for size in range(1, len(block)):
+            for left in combinations(block, size):
+                right = [bit for bit in block if bit not in left]
+                assert not explained(executions, [*rest, list(left), right])
 
 
 def majority(bits: int, states: int) -> Executions:
@@ -66,7 +80,7 @@ def test_the_same_state_with_two_successors_has_no_blocks() -> None:
 
 
 def test_a_search_that_ends_early_does_not_say_none() -> None:
-    found = find_blocks(majority(9, 3_000), looks=5)
+    found = find_blocks(majority(9, 3_000), looks=2_005)
     assert (found.blocks, found.gave_up) == (None, True)
 
 

@@ -96,11 +96,13 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
 def test_another_program_is_told_apart(states: Path, capsys: Capture) -> None:
     other = EXAMPLES / "addition.bw"
     changed = states.with_name("other.bw")
-    changed.write_text(other.read_text().replace("when c[i]=1 write q[i+1]", "when c[i]=1 write p[i+1]"))
-    assert changed.read_text() != other.read_text()
-    found = json.loads(
-        ask(capsys, 1, "infer", states, "--blocks", "addition", "--against", changed, "--let", "l=4", "--json")
+    changed.write_text(
+        other.read_text()
+        .replace("let l = 10", "let l = 4")
+        .replace("when c[i]=1 write q[i+1]", "when c[i]=1 write p[i+1]")
     )
+    assert changed.read_text() != other.read_text()
+    found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--against", changed, "--json"))
     assert len(found["against"]["different"]) == 3
 
 
@@ -126,7 +128,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}"], "say which bits are read together"),
     (["infer", "{states}", "--blocks", "find", "--grid", "3x4"], "say which bits are read together"),
     (["infer", "{states}", "--blocks", "fnd"], "did you mean 'find'"),
-    (["infer", "{states}", "--blocks", "p q c[*]; c[9]"], "c[9]"),
+    (["infer", "{states}", "--blocks", "p[*] q[*]; c[*]; c[9]"], "index out of range: c[9]"),
     (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),
     (["infer", "{states}", "--blocks", "none.bw"], "there is no file"),
     (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),

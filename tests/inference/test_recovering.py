@@ -169,3 +169,26 @@ def test_a_program_that_differs_is_told_apart() -> None:
     found = recover(right, random_executions(right, 100))
     assert len(compare(found, wrong).wrong) == 2
     assert not compare(found, wrong).agrees
+
+
+def test_where_two_states_are_wrong_none_alone_is_to_blame() -> None:
+    program = addition(4).program
+    right = random_executions(program, 2_000, seed=4)
+    bit = 3
+    first, second = np.flatnonzero(~right.after[:, bit])[[10, 300]].tolist()
+    data = flipped(flipped(right, first, bit), second, bit)
+    found = find_contradiction(Elimination(Evidence(data), blocks_of(program)))
+    assert found is not None
+    assert (found.bit, found.suspect, found.only_suspect) == (bit, None, False)
+    third = int(np.flatnonzero(right.after[:, bit])[5])
+    mixed = find_contradiction(Elimination(Evidence(flipped(data, third, bit)), blocks_of(program)))
+    assert mixed is not None
+    assert mixed.suspect is None
+
+
+def test_a_program_that_writes_more_than_the_data_is_told_apart() -> None:
+    less = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b"])])
+    more = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b", "a"])])
+    found = recover(less, random_executions(less, 50))
+    assert compare(found, more).wrong == ("when a=1: a",)
+    assert compare(recover(more, random_executions(more, 50)), less).wrong == ("when a=1: a",)

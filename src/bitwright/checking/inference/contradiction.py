@@ -11,7 +11,7 @@ from bitwright.checking.inference.elimination import Elimination
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, cover_greedily, hitting_sets
 from bitwright.program.layout import IntArray
 
-_TRIED = 256  # contradictions whose witnesses are looked at
+_TRIED = 32  # contradictions whose witnesses are looked at
 _LOOKS = 3_000  # of the search for a shorter witness
 
 

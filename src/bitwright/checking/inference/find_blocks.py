@@ -21,7 +21,8 @@ from bitwright.files.executions import Executions
 from bitwright.program.layout import IntArray
 
 MAX_FOUND = 6  # bits of a block that is looked for
-_LOOKS = 400_000
+_LOOKS = 400_000  # of the search; joining once costs as much as _JOIN of them, and every bit may be joined twice
+_JOIN = 2_000
 _ASKED = 6  # unexplained states of a bit that are looked at, to find one with a single way out
 _KEPT = 1 << 28  # bytes of candidates that are kept between looks
 
@@ -44,9 +45,9 @@ class FoundBlocks:
         return self.blocks is not None and not self.others
 
 
-def find_blocks(executions: Executions, most: int = MAX_FOUND, looks: int = _LOOKS) -> FoundBlocks:
+def find_blocks(executions: Executions, most: int = MAX_FOUND, looks: int | None = None) -> FoundBlocks:
     """The smallest blocks, of at most so many bits, that explain executions."""
-    search = _Search(executions, most, looks)
+    search = _Search(executions, most, _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks)
     start = frozenset((bit,) for bit in range(len(executions.names)))
     try:
         found = search.solve(start)
@@ -83,7 +84,7 @@ class _Search:
 
     def solve(self, blocks: Blocks) -> Blocks | None:
         """These blocks, joined as little as possible so that they explain the data; None if that is not possible."""
-        self.budget.spend()
+        self.budget.spend(_JOIN)
         choices = self._choices(blocks)
         if not choices:
             return None if choices is None else blocks

@@ -20,11 +20,11 @@ class Budget:
     def __init__(self, looks: int) -> None:
         self.left = looks
 
-    def spend(self) -> None:
-        """One more look; raises SearchLimitError when there are none left."""
-        if self.left <= 0:
+    def spend(self, looks: int = 1) -> None:
+        """So many looks more; raises SearchLimitError when there are not as many left."""
+        if self.left < looks:
             raise SearchLimitError
-        self.left -= 1
+        self.left -= looks
 
 
 def hitting_sets(member: BoolArray, most: int, budget: Budget) -> Iterator[list[tuple[int, ...]]]:
