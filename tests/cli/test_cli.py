@@ -270,7 +270,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["run", EXAMPLES / "gray.bw", "x=1", "--order", "1"], "--order goes with permutation only"),
         (["check", "nosuch.bw"], "there is no file"),
         (["trace", "add", 1], "takes two numbers"),
-        (["trace", "add", 1, 2, "-o", "x.png"], ".html, .svg or .txt"),
+        (["trace", "add", 1, 2, "-o", "x.png"], ".html, .svg, .txt or .npz"),
         (["trace", "add", 1, 2, "-o", "x.html", "--only", "p"], "--only does not go with a page"),
         (["trace", "add", 1, 2, "-o", "/no/such/folder/x.html"], "cannot write"),
         (["trace", "add", 1, 2, "--network", "x.safetensors"], "--engine network"),

@@ -15,6 +15,7 @@ GOLDEN = Path(__file__).parent / "golden"
 NET = "{folder}/net.safetensors"
 TRAIN = ["train", "addition", "--bits", "2", "--width", "256", "-o", NET]
 TRAIN_CELLS = ["train", "addition", "--bits", "4", "--cells", "-o", NET]
+STATES = ["dataset", "addition", "--executions", "300", "--random", "-o", "{folder}/states.npz"]
 CASES: dict[str, list[str]] = {
     "add": ["add", "719", "483"],
     "multiply": ["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"],
@@ -43,6 +44,8 @@ CASES: dict[str, list[str]] = {
     "certify-cells": ["certify", "addition", "--network", NET, "--sizes", "1..4"],
     "run-cells": ["add", "719", "483", "--engine", "network", "--network", NET],
     "cache": ["cache"],
+    "dataset-executions": STATES,
+    "infer": ["infer", "{folder}/states.npz", "--blocks", "find", "--against", "addition", "-o", "{folder}/found.bw"],
 }
 # What has to be there first.
 BEFORE = {
@@ -53,6 +56,7 @@ BEFORE = {
     "export": [*TRAIN, "--integer"],
     "certify-cells": TRAIN_CELLS,
     "run-cells": TRAIN_CELLS,
+    "infer": STATES,
 }
 # Keys whose values depend on the clock, the machine or the version.
 PASSING = {

@@ -22,7 +22,6 @@ from bitwright.cli.options import (
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
-from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
@@ -144,6 +143,8 @@ def command(
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
         pattern = pattern_of(programs, tile or 1)
+        from bitwright.program import NodeSchema
+
         graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
         algorithm = as_algorithm(pattern, f"cells of {algorithm.name}{graphs}")
     with StepProgress(not quiet, "checking") as progress:

@@ -13,7 +13,6 @@ import click
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import DoesNotHoldError, InputError, counted, listing
-from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
@@ -100,6 +99,8 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
         reason = f"the certificate says sizes = {claimed}, but {error}"
         return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
     note(_covered(asked, algorithm, programs, tiles), quiet)
+    from bitwright.program import NodeSchema
+
     graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
     cells = replace(
         as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
@@ -113,6 +114,8 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
 
 def _covered(asked: NetworkProof, algorithm: Algorithm, programs: list[Algorithm], tiles: list[int]) -> str:
     what = f"{asked.target} at the sizes {asked.sizes}" if len(programs) > 1 else f"{algorithm.name} as it is"
+    from bitwright.program import NodeSchema
+
     if isinstance(algorithm, NodeSchema):
         what = f"{algorithm.name}, on every graph,"
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"

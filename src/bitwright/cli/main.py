@@ -20,6 +20,7 @@ from bitwright.version import __version__
 VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
+    "infer",
     *("asm", "disasm", "compile", "figure", "completion"),
 )
 

@@ -15,7 +15,6 @@ from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError, counted
-from bitwright.program import NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
@@ -40,6 +39,7 @@ def sizes_of(text: str) -> range:
 def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: str | None) -> list[Algorithm]:
     """The algorithm, or it in every one of these sizes."""
     from bitwright.app.programs import SIZED
+    from bitwright.program import NodeSchema
 
     if isinstance(algorithm, NodeSchema) and algorithm.node_program is not None:
         if sizes is not None:

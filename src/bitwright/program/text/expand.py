@@ -174,7 +174,7 @@ class Expansion:
             elif isinstance(item, syntax.When):
                 rules += self.attempt(self.rules, item) or ()
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
-        if not any(rule.count for rule in rules) and not self.problems:
+        if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.When)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
             what = "the rules stand for no template" if first else "there is no rule"
@@ -189,7 +189,7 @@ class Expansion:
                 rules,
                 self.declared,
                 self.already_reported,
-                incomplete=bool(self.problems),
+                incomplete=bool(self.problems) or not self.needs_rules,
                 cells=() if self.problems else cells,  # what a line lacks is then no further problem
                 rest_as_cells=self.rest_as_cells,
             )
@@ -197,6 +197,7 @@ class Expansion:
             self.problems.extend(error.problems)
             return None
 
+    needs_rules = True  # whether a text without rules is a problem
     rest_as_cells = False  # whether a block in no cell is one of its own
 
     def check_places(self, blocks: Sequence[BlockFamily], rules: Sequence[RuleFamily]) -> None:

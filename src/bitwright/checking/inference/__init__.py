@@ -1,0 +1,1 @@
+"""Templates from executions: what states and their successors confirm, clear, or leave open."""

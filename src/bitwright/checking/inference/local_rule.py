@@ -1,0 +1,175 @@
+"""The rule of a cellular automaton from boards before and after a step: each cell of each board is an example.
+
+One step of rules cannot read overlapping neighbourhoods, so every cell keeps copies of its neighbours: a block of the
+whole neighbourhood, whose templates write the cell's next value to its copies around it. So all cells are of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, counted, suggestion
+from bitwright.files.executions import Executions
+from bitwright.program.layout import IntArray
+
+Offsets = tuple[tuple[int, int], ...]  # rows down and columns right of a cell
+
+NEIGHBOURHOODS: Mapping[str, Offsets] = {
+    "moore": tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)),
+    "von-neumann": ((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)),
+    "line": ((0, -1), (0, 0), (0, 1)),
+}
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two cells with the same neighbourhood and different next values. Places are (state, row, column), from 0."""
+
+    config: int
+    on: tuple[int, int, int]
+    off: tuple[int, int, int]
+    times_on: int
+    times_off: int
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRule:
+    """A table from neighbourhoods to next values, as far as boards showed it. Bit j of a configuration is offset j."""
+
+    neighbourhood: str
+    height: int
+    width: int
+    examples: int  # cells of boards
+    on: IntArray  # (2^m,) how often each configuration was followed by 1
+    off: IntArray  # (2^m,) and by 0
+    disagreement: Disagreement | None
+
+    @property
+    def offsets(self) -> Offsets:
+        """The cells of the neighbourhood."""
+        return NEIGHBOURHOODS[self.neighbourhood]
+
+    @property
+    def writes(self) -> list[int]:
+        """The configurations that are followed by 1."""
+        return np.flatnonzero((self.on > 0) & (self.off == 0)).tolist()
+
+    @property
+    def seen(self) -> int:
+        """How many configurations some cell showed."""
+        return int(((self.on > 0) | (self.off > 0)).sum())
+
+    @property
+    def unseen(self) -> list[int]:
+        """Those that none showed."""
+        return np.flatnonzero((self.on == 0) & (self.off == 0)).tolist()
+
+    def further_cells(self) -> int:
+        """Cells of random boards, each a fair coin, until less than half a configuration is expected to be unseen."""
+        left, size = len(self.unseen), len(self.on)
+        return 0 if not left else int(np.ceil(np.log(2 * left) / -np.log1p(-1 / size)))
+
+    def text(self, height: int | None = None, width: int | None = None) -> str:
+        """A rule file of the whole torus, of any size by its `let` lines; raises InputError where there is none."""
+        if not self.writes:
+            raise InputError("no neighbourhood is followed by 1 in these boards, so there is no rule to write")
+        return "\n".join(self._lines(height or self.height, width or self.width)) + "\n"
+
+    def _lines(self, height: int, width: int) -> Iterator[str]:
+        offsets = self.offsets
+        m, centre = len(offsets), offsets.index((0, 0)) + 1
+        rows = "for r in 1..h, c in 1..w"
+        # the cell at offset (d, e) of another sees that one at (-d, -e): copy j of each neighbour lies opposite
+        copies = " ".join(
+            f"near[{_moved('r', -down, 'h')},{_moved('c', -right, 'w')},{place}]"
+            for place, (down, right) in enumerate(offsets, 1)
+        )
+        yield f"# a cellular automaton on a torus, inferred from {counted(self.examples, 'cell')} of boards"
+        yield f"# neighbourhood {self.neighbourhood}: {self.seen:,} of {len(self.on):,} configurations seen, "
+        yield f"# {len(self.writes):,} of them followed by 1; those that were not seen are followed by 0"
+        yield f"let h = {height}"
+        yield f"let w = {width}"
+        yield "let generations = 1"
+        yield f"bits board[h*w] near[h,w,{m}]"
+        yield "block board[i] for i in 1..h*w"
+        yield f"block near[r,c,*] {rows}"
+        yield "# the first step loads the board: every cell gets the copies of its neighbours"
+        yield f"when board[(r-1)*w+c]=1 write {copies} {rows}"
+        for config in self.writes:
+            tests = " ".join(f"near[r,c,{place + 1}]={config >> place & 1}" for place in range(m))
+            yield f"when {tests} write {copies} {rows}"
+        yield "input board"
+        yield f"output board = near[*,*,{centre}]"
+        yield "steps generations + 1"
+
+    def pattern_text(self) -> str:
+        """A rule file of one cell: its block and one port; what a network has to learn for every torus."""
+        if not self.writes:
+            raise InputError("no neighbourhood is followed by 1 in these boards, so there is no rule to write")
+        m = len(self.offsets)
+        lines = [
+            f"# one cell of a cellular automaton: neighbourhood {self.neighbourhood} to next value",
+            f"bits x[{m}] out",
+            "block x[*]",
+            "block out",
+        ]
+        for config in self.writes:
+            lines.append(f"when {' '.join(f'x[{at + 1}]={config >> at & 1}' for at in range(m))} write out")
+        return "\n".join([*lines, "input x", "output out", "steps 1"]) + "\n"
+
+
+def infer_local_rule(executions: Executions, height: int, width: int, neighbourhood: str = "moore") -> LocalRule:
+    """The table that boards of this size, row by row in the bits of a state, show; they are tori."""
+    offsets = NEIGHBOURHOODS.get(neighbourhood)
+    if offsets is None:
+        known = list(NEIGHBOURHOODS)
+        raise InputError(
+            f"there is no neighbourhood '{neighbourhood}'; choose {', '.join(known)}{suggestion(neighbourhood, known)}"
+        )
+    least = (3 if any(down for down, _ in offsets) else 1, 3)
+    if height < least[0] or width < least[1]:
+        raise InputError(
+            f"a torus needs at least {least[0]}x{least[1]} cells for the neighbourhood {neighbourhood}, "
+            f"so that no cell is its own neighbour, got {height}x{width}"
+        )
+    if height * width != len(executions.names):
+        raise InputError(
+            f"boards of {height}x{width} have {height * width:,} cells, but these states have "
+            f"{counted(len(executions.names), 'bit')}"
+        )
+    boards = executions.before.reshape(-1, height, width)
+    config = np.zeros(boards.shape, dtype=np.int64)
+    for place, (down, right) in enumerate(offsets):
+        config |= np.roll(boards, (-down, -right), axis=(1, 2)).astype(np.int64) << place
+    after, flat = executions.after.ravel(), config.ravel()
+    size = 1 << len(offsets)
+    on, off = np.bincount(flat[after], minlength=size), np.bincount(flat[~after], minlength=size)
+    return LocalRule(
+        neighbourhood, height, width, len(flat), on, off, _disagreement(flat, after, on, off, (height, width))
+    )
+
+
+def _disagreement(
+    flat: IntArray, after: BoolArray, on: NDArray[np.int64], off: NDArray[np.int64], shape: tuple[int, int]
+) -> Disagreement | None:
+    both = np.flatnonzero((on > 0) & (off > 0))
+    if not len(both):
+        return None
+    config = int(both[np.argmax(np.abs(on - off)[both])])  # where one side is most alone: a wrong bit stands out
+
+    def place(value: bool) -> tuple[int, int, int]:
+        cell = int(np.flatnonzero((flat == config) & (after == value))[0])
+        state, rest = divmod(cell, shape[0] * shape[1])
+        return state, *divmod(rest, shape[1])
+
+    return Disagreement(config, place(True), place(False), int(on[config]), int(off[config]))
+
+
+def _moved(name: str, by: int, extent: str) -> str:
+    """The index of a neighbour on a torus, from 1."""
+    return name if not by else f"({name}{'-2' if by < 0 else ''})%{extent}+1"

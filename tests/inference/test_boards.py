@@ -1,0 +1,129 @@
+"""Life from random boards: its table, its torus of any size, and a network that is proved for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, certify_network, parse, quantize, run, train, train_cells
+from bitwright.bits import BoolArray, from_bits
+from bitwright.checking.inference.local_rule import infer_local_rule
+from bitwright.files.executions import Executions
+
+
+def life(boards: BoolArray) -> BoolArray:
+    around = sum(np.roll(boards, (i, j), axis=(1, 2)).astype(int) for i in (-1, 0, 1) for j in (-1, 0, 1)) - boards
+    return (around == 3) | (boards & (around == 2))
+
+
+def executions_of(boards: BoolArray, after: BoolArray) -> Executions:
+    count, names = len(boards), tuple(f"x[{i + 1}]" for i in range(boards[0].size))
+    return Executions(boards.reshape(count, -1), after.reshape(count, -1), names)
+
+
+def boards(count: int, height: int, width: int, seed: int = 0) -> BoolArray:
+    return np.random.default_rng(seed).random((count, height, width)) < 0.5
+
+
+def life_rule(seed: int = 0):  # type: ignore[no-untyped-def]
+    before = boards(40, 12, 11, seed)
+    return infer_local_rule(executions_of(before, life(before)), 12, 11)
+
+
+def test_life_is_inferred_from_random_boards() -> None:
+    rule = life_rule()
+    assert (rule.seen, len(rule.writes), rule.disagreement) == (512, 140, None)
+    assert rule.further_cells() == 0
+    for config in range(512):
+        near = config >> np.arange(9) & 1
+        others = int(near.sum() - near[4])
+        assert (config in rule.writes) == (others == 3 or (near[4] == 1 and others == 2))
+
+
+@pytest.mark.parametrize(("height", "width"), [(3, 3), (4, 7), (9, 5)])
+def test_the_inferred_torus_is_life(height: int, width: int) -> None:
+    lets = {"h": height, "w": width, "generations": 4}
+    algorithm = parse(life_rule().text(), "life", lets=lets)
+    board = boards(1, height, width, seed=height)
+    after = board
+    for _ in range(4):
+        after = life(after)
+    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())
+
+
+def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
+    rule = life_rule()
+    cells = train_cells(parse(rule.text(), "life", lets={"h": 3, "w": 3}))
+    assert cells.proved
+    algorithm = parse(rule.text(), "life", lets={"h": 6, "w": 8, "generations": 3})
+    board = boards(1, 6, 8, seed=3)
+    after = life(life(life(board)))
+    done = run(algorithm, board=from_bits(board.ravel()), engine="network", network=cells)
+    assert done.value == from_bits(after.ravel())
+
+
+def test_the_pattern_of_one_cell_is_certified() -> None:
+    pattern = parse(life_rule().pattern_text(), "cell")
+    assert pattern.program.templates == 140
+    certificate = certify_network(pattern, quantize(pattern, train(pattern, width=2_048)))
+    assert certificate.certified
+
+
+def test_a_wrong_cell_is_found() -> None:
+    before = boards(40, 12, 11)
+    after = life(before)
+    after[17, 3, 6] ^= True
+    found = infer_local_rule(executions_of(before, after), 12, 11).disagreement
+    assert found is not None
+    assert (17, 3, 6) in (found.on, found.off)
+    assert min(found.times_on, found.times_off) == 1
+
+
+def test_few_boards_say_what_they_have_not_shown() -> None:
+    before = boards(1, 6, 6)
+    rule = infer_local_rule(executions_of(before, life(before)), 6, 6)
+    assert rule.seen + len(rule.unseen) == 512
+    assert rule.unseen
+    assert 512 < rule.further_cells() < 10_000
+
+
+def test_rule_110_on_a_line() -> None:
+    before = boards(20, 1, 30)
+    left, right = np.roll(before, 1, axis=2), np.roll(before, -1, axis=2)
+    after = (110 >> (4 * left + 2 * before.astype(int) + right) & 1).astype(bool)
+    rule = infer_local_rule(executions_of(before, after), 1, 30, "line")
+    table = sum(1 << (4 * (c & 1) + 2 * (c >> 1 & 1) + (c >> 2)) for c in rule.writes)
+    assert table == 110
+    board = boards(1, 1, 9, seed=5)
+    then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
+        bool
+    )
+    algorithm = parse(rule.text(), "rule", lets={"w": 9})
+    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(then.ravel())
+
+
+@pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
+@pytest.mark.parametrize("shift", [(1, 0), (0, -1)])
+def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None:
+    before = boards(400, 6, 7)
+    rule = infer_local_rule(executions_of(before, np.roll(before, shift, axis=(1, 2))), 6, 7, neighbourhood)
+    assert rule.disagreement is None
+    algorithm = parse(rule.text(), "shift", lets={"h": 5, "w": 5, "generations": 2})
+    board = boards(1, 5, 5, seed=1)
+    after = np.roll(board, (2 * shift[0], 2 * shift[1]), axis=(1, 2))
+    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())
+
+
+def test_boards_of_another_size_are_refused() -> None:
+    data = executions_of(boards(3, 4, 4), boards(3, 4, 4))
+    with pytest.raises(InputError, match="20 cells, but these states have 16 bits"):
+        infer_local_rule(data, 4, 5)
+    with pytest.raises(InputError, match="at least 3x3"):
+        infer_local_rule(data, 2, 8)
+    with pytest.raises(InputError, match="did you mean 'moore'"):
+        infer_local_rule(data, 4, 4, "more")
+    dead = replace(data, after=np.zeros_like(data.after))
+    with pytest.raises(InputError, match="no neighbourhood is followed by 1"):
+        infer_local_rule(dead, 4, 4).text()

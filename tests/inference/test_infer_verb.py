@@ -1,0 +1,152 @@
+"""`bitwright infer` and the files it reads, as people use them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import addition, load
+from bitwright.cli.main import main
+from bitwright.files.executions import Executions, load_executions, save_executions
+from bitwright.running.executions import random_executions
+
+Capture = pytest.CaptureFixture[str]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LAYOUT = """
+bits p[4] q[4] c[4]
+block p[i] q[i] for i in 1..4
+block c[i] for i in 1..4
+input p q
+output sum = c[4] p
+steps 8
+"""
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> Path:
+    path = tmp_path / "states.npz"
+    assert main(["dataset", "addition", "--executions", "300", "--random", "--seed", "1", "-o", str(path), "-q"]) == 0
+    return path
+
+
+def ask(capsys: Capture, code: int, *arguments: object) -> str:
+    capsys.readouterr()
+    assert main([str(argument) for argument in arguments]) == code
+    out, err = capsys.readouterr()
+    return out or err
+
+
+def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path, capsys: Capture) -> None:
+    layout, output = tmp_path / "layout.bw", tmp_path / "found.bw"
+    layout.write_text(LAYOUT)
+    said = ask(capsys, 0, "infer", states, "--blocks", layout, "--against", "addition", "-o", output)
+    assert "INFERRED: 16 templates from 300 states" in said
+    assert "16 of 16 templates confirmed, 0 not determined, 0 different" in said
+    assert load(output).program == addition(4).program
+    assert ask(capsys, 0, "run", output, "p=3", "q=9").startswith("sum = 12")
+
+
+@pytest.mark.parametrize("blocks", ["addition", "find", "p[i] q[i] for i in 1..4; c[i] for i in 1..4"])
+def test_every_way_to_give_blocks(states: Path, blocks: str, capsys: Capture) -> None:
+    found = json.loads(ask(capsys, 0, "infer", states, "--blocks", blocks, "--json"))
+    assert (found["program_id"], found["determined"]) == (addition(4).program.id, True)
+    assert found["unique"] is (True if blocks == "find" else None)
+
+
+def test_sizes_are_given_by_let(tmp_path: Path, capsys: Capture) -> None:
+    program = load(EXAMPLES / "subtraction.bw", lets={"l": 3}).program
+    save_executions(tmp_path / "x.npz", random_executions(program, 200))
+    blocks = ["--blocks", EXAMPLES / "subtraction.bw"]
+    assert "0 not determined" in ask(capsys, 0, "infer", tmp_path / "x.npz", *blocks, "--let", "l=3")
+    assert "other bits than the executions" in ask(capsys, 2, "infer", tmp_path / "x.npz", *blocks)
+
+
+def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -> None:
+    trace, runs = tmp_path / "t.npz", tmp_path / "r.npz"
+    ask(capsys, 0, "trace", "add", "11", "6", "-o", trace)
+    ask(capsys, 0, "dataset", "addition", "--executions", "50", "-o", runs)
+    assert len(load_executions(trace)) == 8
+    assert load_executions(trace).program_id == addition(4).program.id
+    assert "from 58 states" in ask(capsys, 0, "infer", trace, runs, "--blocks", "addition")
+    few = json.loads(ask(capsys, 0, "infer", trace, "--blocks", "addition", "--json", "-o", tmp_path / "few.bw"))
+    assert few["undetermined"] > 0
+    assert few["further_states"] > 0
+    assert "# not determined, and left out:" in (tmp_path / "few.bw").read_text()
+    assert "NOT DETERMINED" in ask(capsys, 1, "infer", trace, "--blocks", "addition", "--undetermined", "refuse")
+    on = json.loads(ask(capsys, 0, "infer", trace, "--blocks", "addition", "--undetermined", "on", "--json"))
+    assert on["reproduced"] == 8
+
+
+def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
+    data = load_executions(states)
+    after = data.after.copy()
+    at = int(np.flatnonzero(~after[:, 2])[40])
+    after[at, 2] = True
+    save_executions(states, Executions(data.before, after, data.names))
+    said = ask(capsys, 1, "infer", states, "--blocks", "addition")
+    assert "CONTRADICTION: p[3] is on" in said
+    assert f"without state {at:,}, the only one" in said
+    found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--json"))
+    assert (found["inferred"], found["suspect"], found["bit"]) == (False, at, "p[3]")
+
+
+def test_another_program_is_told_apart(states: Path, capsys: Capture) -> None:
+    other = EXAMPLES / "addition.bw"
+    changed = states.with_name("other.bw")
+    changed.write_text(
+        other.read_text()
+        .replace("let l = 10", "let l = 4")
+        .replace("when c[i]=1 write q[i+1]", "when c[i]=1 write p[i+1]")
+    )
+    assert changed.read_text() != other.read_text()
+    found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--against", changed, "--json"))
+    assert len(found["against"]["different"]) == 3
+
+
+def test_boards(tmp_path: Path, capsys: Capture) -> None:
+    before = np.random.default_rng(0).random((60, 9, 9)) < 0.5
+    around = sum(np.roll(before, (i, j), axis=(1, 2)).astype(int) for i in (-1, 0, 1) for j in (-1, 0, 1)) - before
+    after = (around == 3) | (before & (around == 2))
+    names = np.array([f"x[{i},{j}]" for i in range(1, 10) for j in range(1, 10)])
+    path, life, cell = tmp_path / "boards.npz", tmp_path / "life.bw", tmp_path / "cell.bw"
+    np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
+    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", life, "--cell", cell)
+    assert "a rule of 140 configurations" in said
+    assert load(cell).program.templates == 140
+    assert load(life, lets={"h": 4, "w": 4}).program.templates == 141 * 16
+    after[3, 4, 5] ^= True
+    np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
+    found = json.loads(ask(capsys, 1, "infer", path, "--grid", "9x9", "--json"))
+    assert [3, 4, 5] in (found["contradiction"]["on_at"], found["contradiction"]["off_at"])
+    assert "row 5, column 6 after state 3" in ask(capsys, 1, "infer", path, "--grid", "9x9")
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["infer", "{states}"], "say which bits are read together"),
+    (["infer", "{states}", "--blocks", "find", "--grid", "3x4"], "say which bits are read together"),
+    (["infer", "{states}", "--blocks", "fnd"], "did you mean 'find'"),
+    (["infer", "{states}", "--blocks", "p[*] q[*]; c[*]; c[9]"], "index out of range: c[9]"),
+    (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),
+    (["infer", "{states}", "--blocks", "none.bw"], "there is no file"),
+    (["infer", "{states}", "--blocks", "multiplication"], "other bits than the executions"),
+    (["infer", "{states}", "--blocks", "addition", "--against", "multiplication"], "other bits"),
+    (["infer", "{states}", "--grid", "3by4"], "such as 16x16"),
+    (["infer", "{states}", "--grid", "5x5"], "25 cells, but these states have 12 bits"),
+    (["infer", "{states}", "--blocks", "find", "--cell", "x.bw"], "go with --grid"),
+    (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
+    (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
+    (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
+    (["dataset", "addition", "--random", "-o", "x.npz"], "go with --executions"),
+    (["dataset", "addition", "--executions", "5", "--padding", "3", "-o", "x.npz"], "leave them out"),
+    (["trace", "add", "1", "2", "--only", "p", "-o", "x.npz"], "--only does not go"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "reason"), BAD, ids=lambda x: " ".join(x)[-40:] if isinstance(x, list) else "")
+def test_bad_input_gets_one_line(states: Path, arguments: list[str], reason: str, capsys: Capture) -> None:
+    said = ask(capsys, 2, *(argument.format(states=states) for argument in arguments))
+    assert reason in said
+    assert said.count("\n") == 1

@@ -1,0 +1,194 @@
+"""Templates from executions with known blocks: what is confirmed is true, and what is not determined is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import EXAMPLES, random_program
+
+from bitwright import Algorithm, Program, addition, load, multiplication, permutation
+from bitwright.checking.inference.contradiction import find_contradiction
+from bitwright.checking.inference.elimination import Elimination, Evidence
+from bitwright.checking.inference.recovered import Recovered, compare
+from bitwright.errors import InputError
+from bitwright.files.executions import Executions
+from bitwright.running.executions import executions_of_runs, random_executions
+
+PROGRAMS: dict[str, tuple[Algorithm, int]] = {
+    "addition": (addition(8), 300),
+    "multiplication": (multiplication(4), 600),
+    "gray": (load(EXAMPLES / "gray.bw"), 300),
+    "rule110": (load(EXAMPLES / "rule110.bw"), 1_000),
+    "permutation": (permutation([3, 1, 2, 5, 4]), 50),
+}
+
+
+def blocks_of(program: Program) -> list[list[int]]:
+    return [program.block_members(block).tolist() for block in range(program.blocks)]
+
+
+def recover(program: Program, executions: Executions) -> Recovered:
+    return Recovered(executions, program.layout, blocks_of(program))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_random_states_give_the_program_back(name: str) -> None:
+    algorithm, states = PROGRAMS[name]
+    found = recover(algorithm.program, random_executions(algorithm.program, states, seed=1))
+    assert found.determined
+    assert found.program() == algorithm.program
+    assert found.estimate.states == 0
+    comparison = compare(found, algorithm.program)
+    assert (comparison.agree, comparison.undecided, comparison.wrong) == (algorithm.program.templates, 0, ())
+
+
+def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
+    algorithm = multiplication(4)
+    found = recover(algorithm.program, executions_of_runs(algorithm, 5_000))
+    assert found.seen < found.configurations
+    assert found.undetermined > 0
+    assert not found.determined
+    comparison = compare(found, algorithm.program)
+    assert comparison.wrong == ()
+    assert comparison.undecided > 0
+    assert found.reproduced(found.program("on")) == 5_000  # all that may write explains all that was seen
+    with pytest.raises(InputError, match="writes are not determined"):
+        found.program("refuse")
+
+
+def test_open_writes_are_listed_as_rules() -> None:
+    program = addition(4).program
+    found = recover(program, random_executions(program, 8, seed=2))
+    listed = sum(len(line.split(" write ")[1].split()) for line in found.open_lines())
+    assert listed == found.undetermined > 0
+
+
+def truth(program: Program, found: Recovered) -> list[tuple[bool, bool, bool]]:
+    """For every write of a configuration that was seen: whether it is true, open, confirmed."""
+    rows = []
+    for block, kept, proved in zip(
+        found.elimination.blocks, found.elimination.open, found.elimination.confirmed, strict=True
+    ):
+        number = int(program.block_of[block.bits[0]])
+        for template, may, must in zip(
+            program.lookup(np.full(len(block.configs), number), block.configs), kept, proved, strict=True
+        ):
+            writes = set(program.writes(int(template)).tolist()) if template >= 0 else set()
+            rows += [(bit in writes, bool(may[bit]), bool(must[bit])) for bit in range(program.bits)]
+    return rows
+
+
+@given(st.integers(0, 2**32), st.integers(2, 12), st.integers(1, 4), st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_no_confirmed_write_is_wrong_and_no_cleared_one_right(seed: int, bits: int, largest: int, states: int) -> None:
+    program = random_program(np.random.default_rng(seed), bits, largest, 3)
+    found = recover(program, random_executions(program, states, seed=seed))
+    for true, may, must in truth(program, found):
+        assert not must or (true and may)
+        assert not true or may
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_elimination_is_what_its_definition_says(seed: int) -> None:
+    program = random_program(np.random.default_rng(seed), 6, 3, 2)
+    executions = random_executions(program, 15, seed=seed)
+    found = recover(program, executions)
+    config = program.configurations(executions.before)
+    for number, block in enumerate(found.elimination.blocks):
+        for row, seen in enumerate(block.configs.tolist()):
+            has = config[:, number] == seen
+            may = executions.after[has].all(axis=0)
+            assert found.elimination.open[number][row].tolist() == may.tolist()
+
+
+def test_the_estimate_is_near_what_is_needed() -> None:
+    program = multiplication(4).program
+    after_so_many = []
+    for seed in range(20):
+        first = random_executions(program, 60, seed=seed)
+        more = recover(program, first).estimate.states
+        assert more
+        rest = random_executions(program, 4 * more, seed=1_000 + seed)
+        both = Executions(
+            np.concatenate([first.before, rest.before]), np.concatenate([first.after, rest.after]), first.names
+        )
+        after_so_many.append(recover(program, both).determined)
+    assert sum(after_so_many) >= 15
+
+
+def flipped(executions: Executions, state: int, bit: int) -> Executions:
+    after = executions.after.copy()
+    after[state, bit] ^= True
+    return replace(executions, after=after)
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_one_wrong_bit_in_ten_thousand_states_is_found(value: bool) -> None:
+    program = addition(8).program
+    right = random_executions(program, 10_000, seed=4)
+    bit = 3
+    state = int(np.flatnonzero(right.after[:, bit] == value)[700])
+    elimination = Elimination(Evidence(flipped(right, state, bit)), blocks_of(program))
+    found = find_contradiction(elimination)
+    assert found is not None
+    assert found.bit == bit
+    assert found.suspect == state
+    assert found.only_suspect
+    assert state in (found.state, *found.cleared_by)
+    assert find_contradiction(Elimination(Evidence(right), blocks_of(program))) is None
+
+
+def test_a_witness_is_one_and_none_shorter_exists() -> None:
+    names = ("a", "b", "c")
+    before = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 0]], dtype=bool)
+    after = np.zeros_like(before)
+    after[4, 2] = True  # the same state as the first, which left c off
+    elimination = Elimination(Evidence(Executions(before, after, names)), [[0], [1], [2]])
+    found = find_contradiction(elimination)
+    assert found is not None
+    assert (found.bit, found.state, found.cleared_by, found.shortest, found.suspect) == (2, 4, (0,), True, 4)
+
+
+def test_other_blocks_and_bits_are_not_compared() -> None:
+    program = addition(2).program
+    executions = random_executions(program, 50)
+    found = Recovered(executions, program.layout, [[0, 1, 2, 3], [4], [5]])
+    with pytest.raises(InputError, match="other blocks"):
+        compare(found, program)
+    with pytest.raises(InputError, match="other bits"):
+        compare(found, addition(3).program)
+
+
+def test_a_program_that_differs_is_told_apart() -> None:
+    right, wrong = permutation([2, 1, 3]).program, permutation([2, 3, 1]).program
+    found = recover(right, random_executions(right, 100))
+    assert len(compare(found, wrong).wrong) == 2
+    assert not compare(found, wrong).agrees
+
+
+def test_where_two_states_are_wrong_none_alone_is_to_blame() -> None:
+    program = addition(4).program
+    right = random_executions(program, 2_000, seed=4)
+    bit = 3
+    first, second = np.flatnonzero(~right.after[:, bit])[[10, 300]].tolist()
+    data = flipped(flipped(right, first, bit), second, bit)
+    found = find_contradiction(Elimination(Evidence(data), blocks_of(program)))
+    assert found is not None
+    assert (found.bit, found.suspect, found.only_suspect) == (bit, None, False)
+    third = int(np.flatnonzero(right.after[:, bit])[5])
+    mixed = find_contradiction(Elimination(Evidence(flipped(data, third, bit)), blocks_of(program)))
+    assert mixed is not None
+    assert mixed.suspect is None
+
+
+def test_a_program_that_writes_more_than_the_data_is_told_apart() -> None:
+    less = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b"])])
+    more = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b", "a"])])
+    found = recover(less, random_executions(less, 50))
+    assert compare(found, more).wrong == ("when a=1: a",)
+    assert compare(recover(more, random_executions(more, 50)), less).wrong == ("when a=1: a",)
