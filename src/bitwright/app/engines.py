@@ -142,7 +142,8 @@ def choose_engine(
 
 def _cell_engine(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None) -> Engine | None:
     """The engine for a network of cells, from its file or trained now; None where the choice is of another network."""
-    from bitwright.app.cells import load_cells, pattern_in, pattern_of, suggested_cells_width, train_on_pattern
+    from bitwright.app.cells import load_cells, pattern_in, pattern_of, train_on_pattern
+    from bitwright.checking.width import suggested_cells_width
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.networks import Plan, Recipe
     from bitwright.networks.cache import cached_network
@@ -189,12 +190,12 @@ def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | N
 
 def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     """How each network of a choice is trained."""
+    from bitwright.checking.width import suggested_width
     from bitwright.networks import Plan, Recipe
-    from bitwright.networks.cache import suggested_width
 
-    examples = choice.examples(algorithm)
-    width = suggested_width(examples) if choice.width is None else choice.width
-    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
+    padding = choice.examples(algorithm) - algorithm.program.templates
+    width = suggested_width(algorithm, padding) if choice.width is None else choice.width
+    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=padding)
     if choice.device != "cpu":
         common = replace(common, trainer="torch", device=choice.device)
     return [replace(common, member=member) for member in range(choice.networks)]

@@ -69,7 +69,7 @@ def command(
         raise InputError("--delta says how many networks to train; leave out --networks")
     chosen = check_rounding(rounding)
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
-    recipe = make_recipe(algorithm.program, padding=added, **how)
+    recipe = make_recipe(algorithm, padding=added, **how)
     on_device = recipe.device.startswith("cuda")
     looked = (
         random_states(algorithm, states, recipe.seed)

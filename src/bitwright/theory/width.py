@@ -47,6 +47,11 @@ class Sums:
             float(c @ c),
         )
 
+    @classmethod
+    def none(cls) -> Sums:
+        """As if no bit were written: for what one bit has of its own."""
+        return cls(np.zeros(1), np.zeros(1), np.zeros(1), 0.0, 0.0)
+
 
 def unit_variance(
     n: ArrayLike, matching: ArrayLike, writers: ArrayLike, examples: int, sums: Sums, kind: Kind = "ntk"
@@ -71,6 +76,19 @@ def unit_variance(
         if kind == "ntk":
             V = V + 2 * found.crossed() + 2 * found.gates_of_bit() + found.gates_of_all(sums)
     return np.where(few, 0.0, np.maximum(V, 0.0))
+
+
+def gate_coefficients(
+    n: ArrayLike, examples: int, writes: float, writes_squared: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What all bits add to V (both layers trained) is linear in a state's sums: constant, sum m, sum m c, sum m^2."""
+    n = check_matches(n, examples)
+    zero, one = np.zeros(()), np.ones(())
+    terms = _Terms(np.maximum(n, 2.0), zero, zero, max(examples, 2), diagonal("ntk"), "ntk")
+    constant = terms.gates_of_all(Sums(zero, zero, zero, writes, writes_squared))
+    matched = terms.gates_of_all(Sums(one, zero, zero, 0.0, 0.0))
+    squared = terms.gates_of_all(Sums(zero, one, zero, 0.0, 0.0))
+    return constant, matched, terms.gates_of_all(Sums(zero, zero, one, 0.0, 0.0)), squared
 
 
 class _Terms:

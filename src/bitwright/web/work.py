@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.bits import any_digits
 from bitwright.checking.certificate import certify
+from bitwright.checking.width import suggested_width
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.make import ENGINES
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, ProgramError
 from bitwright.networks import Network, Plan, Recipe, train
-from bitwright.networks.cache import suggested_width
 from bitwright.program import Algorithm, Program
 from bitwright.running.run import Run, is_exact, run_with
 from bitwright.theory import sizes, training_size
@@ -128,7 +128,9 @@ def _engine(
     choice = EngineChoice(name, rounding, compiled=False)
     if choice.trains and members > limits.members:
         raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
-    width = request["width"] or min(suggested_width(examples), limits.width)
+    width = request["width"] or 0
+    if choice.trains and not width:
+        width = min(suggested_width(algorithm, examples - algorithm.program.templates), limits.width)
     if choice.trains and width > limits.width:
         raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
     if choice.has_networks:
