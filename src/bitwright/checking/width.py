@@ -144,7 +144,7 @@ def _width(
     check_delta(delta)
     labels = label_matrix(program)
     worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
-    events = [count + log(max(1, np.count_nonzero(region.own))) for count, region in zip(counts, regions, strict=True)]
+    events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
     field = Field(labels, examples)
     towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
     covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
@@ -155,10 +155,9 @@ def _width(
 
 
 def _bias_towards(field: Field, matched: BoolArray, own: BoolArray) -> float:
-    """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if all point away from it."""
-    bias = scaled_bias(matched, field.labels, field.examples)
-    set_bits = matched.astype(np.float32) @ field.dense > 0
-    return float(np.max((np.where(set_bits, -bias, bias) / field.distance(matched))[:, own], initial=0.0))
+    """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if none points there."""
+    bias = scaled_bias(matched, field.labels, field.examples) / field.distance(matched)
+    return float(np.max(bias[:, own], initial=0.0))
 
 
 def _half(found: WorstError) -> float:

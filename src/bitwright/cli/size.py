@@ -153,13 +153,13 @@ def _lines(name: str, found: NetworkWidth) -> list[str]:
     climbed = "" if found.domain == "runs" or found.states == found.error.states else " and of ever worse neighbours"
     most = "at most " if found.domain == "runs" else ""
     worst = found.worst
+    at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"
     return [
-        f"{name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers them by the union "
-        f"(delta {found.delta:g}; first order, not proved)",
+        f"{name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers them by the "
+        f"union (delta {found.delta:g}; first order, not proved)",
         f"  expected {found.expected:>12,}   worst of {few} states{climbed}, in {len(found.error.errors)} draws of a "
         f"Gaussian field, seed {found.seed}",
-        f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, at n = {worst.n:,}, "
-        f"m = {worst.matching:,}, c = {worst.writers:,}",
+        f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, {at}",
         f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
         f"  K = {found.examples:,}; no network was trained",
     ]

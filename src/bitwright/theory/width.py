@@ -5,21 +5,21 @@ output differs from the limit's mean by the average over them of independent var
 
     xi_i = (relu(g.x) - w.relu(g)) (relu(g).B_i)  +  v_i sum_j [g_j > 0] ([g.x > 0] x_j - w_j) (v.B_j)
 
-with g, v the unit's weights at the start, B = A^-1 Y, A the train kernel (times K) and w the limit's weights at x. On our
-data V is a finite sum of Gaussian integrals. It depends on n, on the bit's c and m, and on five sums over all bits.
+with g, v the unit's weights at the start, B = A^-1 Y, A the train kernel (times K) and w the limit's weights at x. On
+our data V is a finite sum of Gaussian integrals. It depends on n, on the bit's c and m, and on five sums over all bits.
 docs/theory.md derives it and says what is proved.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.theory.closed_form import FloatArray, Kind, Weights, check_matches, diagonal, variance, weights
+from bitwright.theory.closed_form import FloatArray, Kind, check_matches, diagonal, variance, weights
 from bitwright.theory.width_integrals import Integrals, Moments
 
 _MU = 1 / np.sqrt(2 * np.pi)
@@ -166,14 +166,6 @@ class _Terms:
         )
 
 
-@dataclass(frozen=True)
-class Spread:
-    """The first-order law of zhat_i for N networks of width h: mean m + bias, and a standard deviation."""
-
-    deviation: FloatArray
-    bias: FloatArray
-
-
 def spread(
     n: ArrayLike,
     matching: ArrayLike,
@@ -185,11 +177,12 @@ def spread(
     networks: int = 1,
     start: str = "zero",
     kind: Kind = "ntk",
-) -> Spread:
-    """How far the calibrated estimate zhat of a network, or of the mean of several, lies from m.
+) -> FloatArray:
+    """The standard deviation of zhat, the calibrated estimate of m, for a network or the mean of several.
 
-    zero: hidden units come in pairs, so 2 V/h. random: to this order the start itself decides, sigma^2 of the limit, and
-    the width does not. The bias (both layers, zero start) stays the same however many networks are averaged.
+    zero: hidden units come in pairs, so the variance is 2 V/h, and beside it there is a bias (theory.width_bias), which
+    stays when networks are averaged. random: the start itself decides, sigma^2 of the limit; the width adds terms of
+    order 1/h to it, which are left out.
     """
     if width < 1 or networks < 1:
         raise InputError(f"a width and a number of networks are at least 1, got {width} and {networks}")
@@ -200,7 +193,6 @@ def spread(
     gap = np.where(n > 0, w.gap, 1.0)
     shape = np.broadcast(n, np.asarray(matching), np.asarray(writers), sums.matched).shape
     if start == "random":
-        found = np.broadcast_to(np.sqrt(variance(n, examples, kind) / networks) / gap, shape)
-        return Spread(found, np.zeros(shape))
+        return np.broadcast_to(np.sqrt(variance(n, examples, kind) / networks) / gap, shape)
     V = unit_variance(n, matching, writers, examples, sums, kind)
-    return Spread(np.sqrt(2 * V / (width * networks)) / gap, np.zeros(shape))
+    return np.asarray(np.sqrt(2 * V / (width * networks)) / gap)

@@ -2,9 +2,9 @@
 
 In units of zhat, times sqrt(h), for small steps and c far below K:
 
-    bias_i = sqrt(K) / (w1 - w0) [ sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji ],    eps_ji = B_ji |B_j| / (2 pi)
+    bias_i = sqrt(K) / (w1 - w0) [ sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji ]
 
-with |B_j| the norm of row j of B. Unlike the spread it stays when networks are averaged.
+with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread it stays when networks are averaged.
 """
 
 from __future__ import annotations

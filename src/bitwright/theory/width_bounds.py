@@ -1,7 +1,7 @@
 """The width that covers all states by the union over them: sixteen times the largest V/(w1 - w0)^2, times a logarithm.
 
-V is bounded over everything that can occur in a region: for every n the sums over all bits are at most what the n blocks
-that bring most can bring, and a bit's m lies between its fewest and its most writers that can match together.
+V is bounded over everything that can occur in a region: for every n the sums over all bits are at most what the n
+blocks that bring most can bring, and a bit's m lies between its fewest and its most writers that can match together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The worst error over many states, as a Gaussian field with the width law's covariance.
 
 The first-order error of a network is the average of xi over its h/2 different hidden units, in all states and bits at
-once. So one draw of the field is a normalized sum of xi over drawn units: its covariance between any two states and bits
-is exactly the law's, and by the central limit theorem it is nearly Gaussian.
+once. So one draw of the field is a normalized sum of xi over drawn units: its covariance between any two states and
+bits is exactly the law's, and by the central limit theorem it is nearly Gaussian.
 """
 
 from __future__ import annotations
@@ -68,9 +68,11 @@ class Field:
             found += (((at > 0) * z - gap) * (draw.gates @ inside) - w0 * draw.gates_total).T @ draw.v
         scale = np.where(n > 1, sqrt(2 / len(draw.g)) / np.where(n > 0, w.gap, 1), 0.0)
         errors = found * scale[:, None]
-        return errors + scaled_bias(matched, self.labels, self.examples) if self.kind == "ntk" else errors
+        if self.kind == "ntk":
+            errors += scaled_bias(matched, self.labels, self.examples)
+        return np.asarray(errors)
 
     def distance(self, matched: BoolArray) -> FloatArray:  # (states, k)
-        """How far zhat = m lies from the threshold 1/2."""
+        """The error that would bring zhat = m to the threshold 1/2: up for unset bits, down for set ones."""
         m = matched.astype(np.float32) @ self.dense
-        return np.where(m > 0, m - 0.5, 0.5)
+        return np.asarray(0.5 - m, dtype=np.float64)

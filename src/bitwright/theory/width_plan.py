@@ -32,7 +32,7 @@ class WorstError:
     """The largest error over all states that were looked at, times sqrt(h), in several draws of the field."""
 
     errors: FloatArray  # (draws,) of zhat
-    needs: FloatArray  # (draws,) over the distance to the threshold: a draw is right where sqrt(h) is above it
+    needs: FloatArray  # (draws,) of errors towards the threshold, over the distance to it: sqrt(h) must be above
     states: int  # looked at in the first place
 
     def width(self, delta: float) -> float:
@@ -85,9 +85,10 @@ def worst_error(
 
 
 def _look(field: Field, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
-    """The largest error, and for every state the largest over the distance to the threshold."""
-    found = np.abs(field.errors(draw, matched))[:, own]
-    return float(found.max(initial=0.0)), (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
+    """The largest error, and for every state the largest towards the threshold, over the distance to it."""
+    found = field.errors(draw, matched)[:, own]
+    needs = (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
+    return float(np.abs(found).max(initial=0.0)), needs
 
 
 def _climb(
