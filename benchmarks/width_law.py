@@ -2,7 +2,7 @@
 
     python -m benchmarks.width_law [--members 400] [--seeds 4] [--out FILE]
 
-Prints one JSON line a measurement. Spread: networks trained by plain descent, measured deviation over the predicted one.
+Prints one JSON line a measurement. Spread: networks trained by plain descent, measured deviation over the predicted.
 Exactness: ten programs of different shape, at the expected width for delta = 0.01; every network is rounded to whole
 numbers of 8 bits and proved on its whole domain.
 """
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     lines = []
-    for line in (*spread_lines(asked.members), *exact_lines(asked.seeds)):
+    for line in chain(spread_lines(asked.members), exact_lines(asked.seeds)):
         lines.append(json.dumps(line))
         print(lines[-1], flush=True)
     if asked.out is not None:

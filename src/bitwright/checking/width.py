@@ -35,7 +35,7 @@ _QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
 _QUICK_WORK = 2e9  # operations
 _LEAST, _MOST = 2_048, 1 << 20  # of default widths
 _LEAST_CELLS = 128
-_PROVABLE, _CLIMBED = 24.001 * log(2), 64  # ln of the most states that a default covers all of; where to begin there
+_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through in minutes
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def network_width(
     if domain not in DOMAINS:
         raise InputError(f"there is no domain '{domain[:40]}'; choose states or runs{suggestion(domain, DOMAINS)}")
     region = whole_region(program)[0]
+    check_delta(delta)
     _check_size(program)
     if domain == "states":
         matched = region.sample(_STATES, np.random.default_rng(seed))
@@ -88,6 +89,7 @@ def cells_width(
 ) -> NetworkWidth:
     """The widths for a network of cells: for all local states of every kind."""
     program, regions = pattern.program, cell_regions(pattern)
+    check_delta(delta)
     _check_size(program)
     rng = np.random.default_rng(seed)
     places: list[Place] = [(region.sample(_STATES, rng), region.own, region) for region in regions]
@@ -99,9 +101,9 @@ def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
     """The default width: a power of two at which the worst error that is expected over sampled states is half of what
     would make a bit wrong, the other half being for all other states.
 
-    The states are those of random runs; where there is nothing to put in, any. If all states together are at most 2^24,
-    which a proof goes through in minutes, all of them are also expected right with probability 0.99. Where labels have
-    more than 2^24 entries nothing is drawn, and the width is the largest default, 2^20.
+    The states are those of random runs. To them come any states where there is nothing to put in, and where all of them
+    together are at most 2^24, which a proof goes through in minutes. Where labels have more than 2^24 entries nothing
+    is drawn, and the width is the largest default, 2^20.
 
     >>> from bitwright import addition
     >>> suggested_width(addition(8))
@@ -111,13 +113,13 @@ def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
     if program.templates * program.bits > MAX_ENTRIES:
         return _MOST
     region, states = whole_region(program)[0], _affordable(program)
-    rng, some = np.random.default_rng(0), len(algorithm.input_bits) > 0
-    matched = _met(algorithm, states, 0) if some else region.sample(states, rng)
-    width = _half(_quick(program, examples, [(matched, region.own, None)]))
-    if region.log_states < _PROVABLE:
-        everywhere = (region.sample(_CLIMBED, rng), region.own, region)
-        width = max(width, _quick(program, examples, [everywhere]).width(0.01))
-    return rounded(width, _LEAST, _MOST)
+    matched = []
+    if len(algorithm.input_bits):
+        matched.append(_met(algorithm, states, 0))
+    if not matched or region.log_states < _PROVABLE:
+        matched.append(region.sample(states, np.random.default_rng(0)))
+    found = _quick(program, examples, [(np.concatenate(matched), region.own, None)])
+    return rounded(_half(found), _LEAST, _MOST)
 
 
 def suggested_cells_width(pattern: Pattern) -> int:
@@ -141,7 +143,6 @@ def _width(
     seed: int,
     progress: Progress | None,
 ) -> NetworkWidth:
-    check_delta(delta)
     labels = label_matrix(program)
     worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
     events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]

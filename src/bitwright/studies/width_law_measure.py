@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def star(writers: int) -> Program:
     return b.build()
 
 
-@lru_cache(maxsize=None)
+@cache
 def regions_of(name: str) -> tuple[Region, ...]:
     """The states of a program of this study; of cells, kind by kind."""
     kind, _, size = name.partition(" ")
@@ -134,7 +134,7 @@ def _members(program: Program, job: SpreadJob, parts: list[BoolArray]) -> Iterat
 
 def encoded(matched: BoolArray) -> FloatArray:
     """States as the network sees them."""
-    return matched / np.sqrt(np.maximum(matched.sum(axis=1, keepdims=True), 1))
+    return np.asarray(matched / np.sqrt(np.maximum(matched.sum(axis=1, keepdims=True), 1)))
 
 
 def exact_rows(_: object, job: ExactJob) -> list[Row]:
@@ -164,6 +164,7 @@ def is_exact(program: Program, parts: list[tuple[BoolArray, BoolArray]], width: 
     for matched, own in parts:
         some = matched.any(axis=1)
         bits = zhat(program, matched, np.asarray(network(encoded(matched)), dtype=np.float64)) > 0.5
-        if not np.array_equal((bits & some[:, None])[:, own], (matched @ labels > 0)[:, own]):
+        truth = np.asarray(matched @ labels) > 0
+        if not np.array_equal((bits & some[:, None])[:, own], truth[:, own]):
             return False
     return True

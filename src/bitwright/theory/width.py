@@ -62,7 +62,7 @@ def unit_variance(
 
     >>> sums = Sums.of([[1, 1, 0, 0]], [1, 1, 1, 1])  # a permutation of four bits, two of them on
     >>> unit_variance(2, [1, 0], 1, 4, sums).round(3)
-    array([[0.446, 0.433]])
+    array([[0.327, 0.138]])
     """
     n = check_matches(n, examples)
     m, c = np.asarray(matching, dtype=np.float64), np.asarray(writers, dtype=np.float64)

@@ -1,8 +1,8 @@
 """Gaussian integrals of the width law: over one hidden unit, its weights g_j to the examples and its value at a state.
 
 Write h_j = relu(g_j), D_j = [g_j > 0], t = sum_{j in S} g_j / sqrt(n) for the unit's value at a state that matches S,
-and H = relu(t), D = [t > 0]. Every expectation that the law needs is one of the numbers below, in n alone (z = 1/sqrt(n)
-is the correlation of t with each g_j in S), or a moment of independent relus.
+and H = relu(t), D = [t > 0]. Every expectation that the law needs is one of the numbers below, in n alone (the
+correlation of t with each g_j in S is z = 1/sqrt(n)), or a moment of independent relus.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from bitwright.theory.width_field import Draw, Field
 from bitwright.theory.width_regions import Region
 
 _EULER = 0.5772156649015329
-_KEPT = 4  # of the states of a region, those from which better ones are looked for
+_KEPT = 8  # of the states of a region, those from which worse ones are looked for
 _SWEEPS = 30
 _WORK = 2e11  # operations that looking further may take, in all draws together; then there are fewer sweeps
 Progress = Callable[[int, int], None]
@@ -67,7 +67,7 @@ def worst_error(
     progress: Progress | None = None,
 ) -> WorstError:
     """Draws the field at states: what they match (states, K), which bits are looked at (k,), and where a region is
-    given, its worst states are improved block by block as long as that makes them worse.
+    given, from its worst states on to ever worse ones, block by block.
     """
     rng = np.random.default_rng([seed, 1])
     errors, needs = np.zeros(draws), np.zeros(draws)
@@ -100,21 +100,26 @@ def _climb(
     found: tuple[float, FloatArray],
     sweeps: int,
 ) -> tuple[float, FloatArray]:
-    """From the worst states on to their neighbours, until none is worse."""
+    """From each of the worst states on to its worst neighbour, until none is worse."""
     error, needs = found
-    worst = matched[np.argsort(-needs, kind="stable")[:_KEPT]]
-    best = float(needs.max(initial=0.0))
+    start = np.argsort(-needs, kind="stable")[:_KEPT]
+    at, best, final = matched[start], needs[start], [float(needs.max(initial=0.0))]
     for _ in range(sweeps):
-        others = region.neighbours(worst)
+        others = region.neighbours(at)  # state by state for every change
         if not len(others):
             break
         more, needed = _look(field, draw, others, own)
         error = max(error, more)
-        if needed.max(initial=0.0) <= best:
+        by_change = needed.reshape(-1, len(at))
+        change = np.argmax(by_change, axis=0)
+        reached = by_change[change, np.arange(len(at))]
+        final.append(float(reached.max()))
+        going = reached > best * (1 + 1e-6)
+        if not going.any():
             break
-        best = float(needed.max())
-        worst = np.unique(others[np.argsort(-needed, kind="stable")[:_KEPT]], axis=0)
-    return error, np.array([best])
+        at = others.reshape(-1, *at.shape)[change, np.arange(len(at))][going]
+        best = reached[going]
+    return error, np.array([max(final)])
 
 
 def _sweeps(field: Field, units: int) -> int:
