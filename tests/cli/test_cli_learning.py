@@ -259,7 +259,7 @@ def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture
     code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", *more)
     headline = out.splitlines()[0]
     assert f"width {found['width']:,} is expected to suffice in " in headline
-    assert f"{found['width_covering']:,} covers them by the union (delta 0.01; first order, not proved)" in headline
+    assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
 
 
 def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[str]) -> None:

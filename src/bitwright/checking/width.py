@@ -30,7 +30,8 @@ Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits th
 DOMAINS = ("states", "runs")
 MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
 _DRAWS, _STATES, _UNITS = 40, 1_000, 512
-_ALL_RUNS = 1 << 14  # states of runs, counted as they are met, that are all looked at
+_ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
+_TRAINABLE = 16  # hidden units an example: with fewer, training sometimes stalls, whatever the law says
 _QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
 _QUICK_WORK = 2e9  # operations
 _LEAST, _MOST = 2_048, 1 << 20  # of default widths
@@ -43,7 +44,7 @@ class NetworkWidth:
     """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on."""
 
     covering: int  # every state, by the union over states and bits
-    expected: int  # at which the worst of the states looked at is right with probability 1 - delta
+    expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
     delta: float
     domain: str
     examples: int  # K
@@ -51,6 +52,7 @@ class NetworkWidth:
     worst: WorstSpread
     error: WorstError
     seed: int
+    every: bool  # whether all states were looked at; else some, and from these on to worse ones if there is a region
 
     @property
     def states(self) -> int | None:
@@ -80,8 +82,10 @@ def network_width(
         count = region.log_states
     else:
         count = min(region.log_states, len(algorithm.input_bits) * log(2) + log(step_limit(algorithm, None)))
-        place = (_all_met(algorithm) if count < log(_ALL_RUNS) else _met(algorithm, _STATES, seed), region.own, None)
-    return _width(program, examples, [region], [place], [count], delta, domain, seed, progress)
+        met = _all_met(algorithm) if count < log(_ALL_RUNS) else _met(algorithm, _STATES, seed)
+        place = (met, region.own, None)
+    every = count < log(_STATES if domain == "states" else _ALL_RUNS)
+    return _width(program, examples, [region], [place], [count], delta, domain, seed, every, progress)
 
 
 def cells_width(
@@ -94,7 +98,8 @@ def cells_width(
     rng = np.random.default_rng(seed)
     places: list[Place] = [(region.sample(_STATES, rng), region.own, region) for region in regions]
     counts = [region.log_states for region in regions]
-    return _width(program, program.templates, regions, places, counts, delta, "cells", seed, progress)
+    every = max(counts) < log(_STATES)
+    return _width(program, program.templates, regions, places, counts, delta, "cells", seed, every, progress)
 
 
 def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
@@ -141,6 +146,7 @@ def _width(
     delta: float,
     domain: str,
     seed: int,
+    every: bool,
     progress: Progress | None,
 ) -> NetworkWidth:
     labels = label_matrix(program)
@@ -151,8 +157,10 @@ def _width(
     covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
     error = worst_error(field, places, draws=_DRAWS, units=_UNITS, seed=seed, progress=progress)
     total = float(np.logaddexp.reduce(counts))
-    expected = min(covering, error.width(delta))
-    return NetworkWidth(_even(covering), _even(expected), delta, domain, examples, total, worst, error, seed)
+    least = _TRAINABLE * examples if worst.ratio > 0 else 0
+    covering = max(least, covering)
+    expected = max(least, min(covering, error.width(delta)))
+    return NetworkWidth(_even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, every)
 
 
 def _bias_towards(field: Field, matched: BoolArray, own: BoolArray) -> float:

@@ -131,7 +131,8 @@ def _report_width(
                 "log2_states": found.log_states / log(2),
                 "worst": {"ratio": worst.ratio, "n": worst.n, "m": worst.matching, "c": worst.writers},
                 "error": {"mean": mean, "low": low, "high": high},
-                "sampled_states": found.error.states,
+                "looked_at": found.error.states,
+                "every": found.every,
                 "draws": len(found.error.errors),
                 "seed": seed,
                 "order": 1,
@@ -145,17 +146,17 @@ def _report_width(
 
 def _lines(name: str, found: NetworkWidth) -> list[str]:
     mean, low, high = found.error.interval
-    where = {"states": "all states", "runs": "the states of runs", "cells": "all local states of its cells"}[
-        found.domain
-    ]
+    where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
+    if found.domain == "runs" and not found.every:
+        where = f"{found.error.states:,} states of random runs"
     count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
     few = f"{found.error.states:,}"
-    climbed = "" if found.domain == "runs" or found.states == found.error.states else " and of ever worse neighbours"
+    climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
     most = "at most " if found.domain == "runs" else ""
     worst = found.worst
     at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"
     return [
-        f"{name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers them by the "
+        f"{name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers all by the "
         f"union (delta {found.delta:g}; first order, not proved)",
         f"  expected {found.expected:>12,}   worst of {few} states{climbed}, in {len(found.error.errors)} draws of a "
         f"Gaussian field, seed {found.seed}",

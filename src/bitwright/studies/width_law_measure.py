@@ -13,6 +13,7 @@ from bitwright.app.cells import pattern_of
 from bitwright.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.studies.table import Row
 from bitwright.theory.closed_form import FloatArray, weights
@@ -26,6 +27,7 @@ WIDTHS = ("program", "quantity", "seed", "K", "states", "width")
 PROGRAMS = ("permutation 12", "addition 3", "addition 4", "multiplication 2", "SBN 2", "star 12", "cells of addition")
 _GROUPS = 10  # of members, for the error of a ratio
 _TOLERANCE = 1e-4
+_TOGETHER = 40  # networks that a device trains at once
 _MOST_STATES = 1 << 13  # of a program of which every state is tried
 
 
@@ -126,10 +128,34 @@ def _members(program: Program, job: SpreadJob, parts: list[BoolArray]) -> Iterat
     """Networks trained by plain descent, and what each says in these states."""
     recipe = Recipe(job.width, job.seed, plan=Plan(tolerance=_TOLERANCE))
     if job.device != "cpu":
-        recipe = replace(recipe, trainer="torch", device=job.device)
+        yield from _members_on_device(program, recipe, job, parts)
+        return
     for member in range(job.members):
         network, _ = train(program, replace(recipe, member=member))
         yield [np.asarray(network(encoded(matched)), dtype=np.float64) for matched in parts]
+
+
+def _members_on_device(
+    program: Program, recipe: Recipe, job: SpreadJob, parts: list[BoolArray]
+) -> Iterator[list[FloatArray]]:
+    """The same networks, many at a time."""
+    from bitwright.networks.torch_trainer import check_device, descend_many, torch_module
+
+    torch, device = torch_module(), check_device(job.device)
+    shape = NetworkShape(program.templates, job.width, program.bits)
+    labels = torch.from_numpy(label_matrix(program).toarray().T.astype(np.float32)).to(device)
+    inputs = [torch.from_numpy(encoded(matched).astype(np.float32)).to(device) for matched in parts]
+    for begin in range(0, job.members, _TOGETHER):
+        starts = [
+            initial_weights(shape, "zero", job.seed, member)
+            for member in range(begin, min(begin + _TOGETHER, job.members))
+        ]
+        first, last = (torch.from_numpy(np.stack(each)).to(device) for each in zip(*starts, strict=True))
+        first, last, _ = descend_many(first, last, labels, recipe.plan)
+        scale = 1 / np.sqrt(shape.inputs * shape.width)
+        found = [(torch.relu(first @ x.T).transpose(1, 2) @ last.transpose(1, 2) * scale).cpu() for x in inputs]
+        for number in range(len(starts)):
+            yield [each[number].double().numpy() for each in found]
 
 
 def encoded(matched: BoolArray) -> FloatArray:
