@@ -22,14 +22,14 @@ from bitwright.running.sampling import random_states
 from bitwright.theory.width_bias import scaled_bias
 from bitwright.theory.width_bounds import WorstSpread, check_delta, covering_width, worst_spread
 from bitwright.theory.width_field import Field
-from bitwright.theory.width_plan import WorstError, label_matrix, rounded, worst_error
+from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
 DOMAINS = ("states", "runs")
 MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
-_DRAWS, _STATES, _UNITS = 40, 1_000, 512
+_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws where looking further takes long
 _ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
 _TRAINABLE = 16  # hidden units an example: with fewer, training sometimes stalls, whatever the law says
 _QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
@@ -155,7 +155,9 @@ def _width(
     field = Field(labels, examples)
     towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
     covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
-    error = worst_error(field, places, draws=_DRAWS, units=_UNITS, seed=seed, progress=progress)
+    slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
+    draws = _FEWER if slow else _DRAWS
+    error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
     total = float(np.logaddexp.reduce(counts))
     least = _TRAINABLE * examples if worst.ratio > 0 else 0
     covering = max(least, covering)

@@ -133,6 +133,7 @@ def _report_width(
                 "error": {"mean": mean, "low": low, "high": high},
                 "looked_at": found.error.states,
                 "every": found.every,
+                "cut": found.error.cut,
                 "draws": len(found.error.errors),
                 "seed": seed,
                 "order": 1,
@@ -152,6 +153,7 @@ def _lines(name: str, found: NetworkWidth) -> list[str]:
     count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
     few = f"{found.error.states:,}"
     climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
+    climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
     most = "at most " if found.domain == "runs" else ""
     worst = found.worst
     at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"

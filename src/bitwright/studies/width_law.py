@@ -120,8 +120,8 @@ def caption(given: Tables) -> str:
     )
     return (
         f"**The width law**, without a fitted number. Left: the standard deviation of zhat over {members} networks "
-        "with a zero-output start, trained by plain gradient descent to an error of 1e-4, over that of the law, root mean "
-        "square over bits and up to 100 states that match two examples or more (for cells, of each kind); widths "
+        "with a zero-output start, trained by plain gradient descent to an error of 1e-4, over that of the law, root "
+        "mean square over bits and up to 100 states that match two examples or more (for cells, of each kind); widths "
         f"{widths.min():,.0f} to {widths.max():,.0f}; bars are 1.96 standard errors (a tenth of the networks left out "
         "at a time), the band is 5%. From 200 hidden units an example on (dotted) the ratios lie between "
         f"{ratios.min():.3f} and {ratios.max():.3f}. Right: the smallest width at which every bit of every state is "

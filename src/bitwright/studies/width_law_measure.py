@@ -188,9 +188,9 @@ def is_exact(program: Program, parts: list[tuple[BoolArray, BoolArray]], width: 
         return False
     labels = label_matrix(program)
     for matched, own in parts:
-        some = matched.any(axis=1)
-        bits = zhat(program, matched, np.asarray(network(encoded(matched)), dtype=np.float64)) > 0.5
-        truth = np.asarray(matched @ labels) > 0
-        if not np.array_equal((bits & some[:, None])[:, own], truth[:, own]):
+        some = matched.any(axis=1)  # without a match every bit is 0, whatever a network says
+        outputs = np.asarray(network(encoded(matched[some])), dtype=np.float64)
+        m = np.asarray(matched[some] @ labels)
+        if not np.array_equal((zhat(program, matched[some], outputs) > 0.5)[:, own], (m[:, own] > 0)):
             return False
     return True

@@ -22,8 +22,8 @@ from bitwright.theory.width_regions import Region
 
 _EULER = 0.5772156649015329
 _KEPT = 8  # of the states of a region, those from which worse ones are looked for
-_SWEEPS = 30
-_WORK = 2e11  # operations that looking further may take, in all draws together; then there are fewer sweeps
+SWEEPS = 30
+_WORK = 4e11  # operations that looking further may take, in all draws together; then there are fewer sweeps
 Progress = Callable[[int, int], None]
 
 
@@ -34,6 +34,7 @@ class WorstError:
     errors: FloatArray  # (draws,) of zhat
     needs: FloatArray  # (draws,) of errors towards the threshold, over the distance to it: sqrt(h) must be above
     states: int  # looked at in the first place
+    cut: bool = False  # whether looking further was given up somewhere while it still found worse states
 
     def width(self, delta: float) -> float:
         """The width at which a network is wrong somewhere with probability delta, to first order.
@@ -70,18 +71,20 @@ def worst_error(
     given, from its worst states on to ever worse ones, block by block.
     """
     rng = np.random.default_rng([seed, 1])
-    errors, needs = np.zeros(draws), np.zeros(draws)
+    errors, needs, cut = np.zeros(draws), np.zeros(draws), False
+    sweeps = most_sweeps(field, units * draws * len(places))
     for number in range(draws):
         draw = field.draw(rng, units)
         for matched, own, region in places:
-            found = _look(field, draw, matched, own)
+            error, needed = _look(field, draw, matched, own)
+            need = float(needed.max(initial=0.0))
             if region is not None:
-                found = _climb(field, draw, matched, own, region, found, _sweeps(field, units * draws * len(places)))
-            errors[number] = max(errors[number], found[0])
-            needs[number] = max(needs[number], found[1].max(initial=0.0))
+                more, worse, unfinished = _climb(field, draw, matched, own, region, needed, sweeps)
+                error, need, cut = max(error, more), max(need, worse), cut or unfinished
+            errors[number], needs[number] = max(errors[number], error), max(needs[number], need)
         if progress:
             progress(number + 1, draws)
-    return WorstError(errors, needs, sum(len(matched) for matched, _, _ in places))
+    return WorstError(errors, needs, sum(len(matched) for matched, _, _ in places), cut)
 
 
 def _look(field: Field, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
@@ -97,36 +100,35 @@ def _climb(
     matched: BoolArray,
     own: BoolArray,
     region: Region,
-    found: tuple[float, FloatArray],
+    needs: FloatArray,
     sweeps: int,
-) -> tuple[float, FloatArray]:
-    """From each of the worst states on to its worst neighbour, until none is worse."""
-    error, needs = found
+) -> tuple[float, float, bool]:
+    """From each of the worst states on to its worst neighbour, until none is worse; and whether it was given up."""
     start = np.argsort(-needs, kind="stable")[:_KEPT]
-    at, best, final = matched[start], needs[start], [float(needs.max(initial=0.0))]
+    at, best, error, need = matched[start], needs[start], 0.0, 0.0
     for _ in range(sweeps):
         others = region.neighbours(at)  # state by state for every change
         if not len(others):
-            break
+            return error, need, False
         more, needed = _look(field, draw, others, own)
         error = max(error, more)
         by_change = needed.reshape(-1, len(at))
         change = np.argmax(by_change, axis=0)
         reached = by_change[change, np.arange(len(at))]
-        final.append(float(reached.max()))
+        need = max(need, float(reached.max()))
         going = reached > best * (1 + 1e-6)
         if not going.any():
-            break
+            return error, need, False
         at = others.reshape(-1, *at.shape)[change, np.arange(len(at))][going]
         best = reached[going]
-    return error, np.array([max(final)])
+    return error, need, True
 
 
-def _sweeps(field: Field, units: int) -> int:
+def most_sweeps(field: Field, units: int) -> int:
     """How often neighbours are looked at, for so many hidden units in all."""
     K, k = field.dense.shape
     each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has a neighbour or so more than its templates
-    return int(max(2, min(_SWEEPS, _WORK / each)))
+    return int(max(2, min(SWEEPS, _WORK / each)))
 
 
 def rounded(width: float, least: int, most: int) -> int:
