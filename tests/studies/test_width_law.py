@@ -35,7 +35,7 @@ def test_every_program_of_the_study_has_states() -> None:
 
 
 def test_pooled_ratios_find_a_known_spread() -> None:
-    """1,000 networks of 50 bits that share a part: 1.2 within 5 standard errors, and that error is not far too small."""
+    """1,000 networks of 50 bits that share a part: 1.2 within 5 standard errors, and that error is a fair one."""
     rng = np.random.default_rng(0)
     law = rng.uniform(0.5, 2, 50)
     errors = 1.2 * law * (0.6 * rng.standard_normal((1_000, 1)) + 0.8 * rng.standard_normal((1_000, 50)))
