@@ -20,9 +20,10 @@ import networkx as nx
 import numpy as np
 
 from bitwright import NodeProgram, parse_node_program, run
-from bitwright.app.cells import suggested_cells_width, train_on_pattern
+from bitwright.app.cells import train_on_pattern
 from bitwright.app.graphs import on_graph, results
 from bitwright.app.named_graph import from_networkx
+from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 from bitwright.program.pattern import Pattern

@@ -287,7 +287,6 @@ def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.Monk
     ("arguments", "message"),
     [
         (["size", "addition", "--tile", "2"], "--tile goes with --cells"),
-        (["size", "addition", "--cells", "--network"], "are for whole states"),
         (["size", "addition", "--cells", "--n", "declared"], "are for whole states"),
         (["size", "addition", "--cells", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
         (["ensemble", "addition", "--tile", "2"], "--tile goes with --cells"),

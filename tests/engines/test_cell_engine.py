@@ -11,10 +11,11 @@ import pytest
 from whole import with_weights
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
-from bitwright.app.cells import TrainedCells, local_sample, pattern_of, suggested_cells_width, train_on_pattern
+from bitwright.app.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import Arithmetic
+from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine

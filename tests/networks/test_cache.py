@@ -22,7 +22,6 @@ from bitwright.networks.cache import (
     entries,
     entry_path,
     networks_folder,
-    suggested_width,
 )
 from bitwright.networks.store import read_about
 
@@ -215,7 +214,3 @@ def test_an_empty_cache_leaves_no_folder(tmp_path: Path) -> None:
     assert networks_folder().is_dir()
     clear_cache()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_suggested_widths() -> None:
-    assert [suggested_width(K) for K in (1, 20, 21, 40, 202, 10**9)] == [2048, 2048, 4096, 4096, 32768, 1 << 20]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bitwright.networks.quantize import Cost
 
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
-_LEAST, _PER_EXAMPLE = 128, 16  # of a width that has been seen to suffice for most seeds; see docs/cells.md
 
 
 def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
@@ -65,14 +64,6 @@ def load_cells(paths: Sequence[Path], pattern: Pattern) -> list[AnyNetwork]:
 def as_algorithm(pattern: Pattern, name: str = "cells") -> Algorithm:
     """A pattern as an algorithm, to train on and to prove."""
     return Algorithm(name, pattern.program)
-
-
-def suggested_cells_width(pattern: Pattern) -> int:
-    """A width at which most seeds were right in every local state of the patterns that we tried; each is proved."""
-    width = _LEAST
-    while width < _PER_EXAMPLE * pattern.program.templates:
-        width *= 2
-    return width
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,8 @@ def _cell_networks(
 
     One is rounded to whole numbers and proved; several are averaged as they are.
     """
-    from bitwright.app.cells import load_cells, suggested_cells_width, train_on_pattern
+    from bitwright.app.cells import load_cells, train_on_pattern
+    from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
     from bitwright.networks.cache import cached_network
 
@@ -260,12 +261,12 @@ def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | N
 
 def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     """How each network of a choice is trained."""
+    from bitwright.checking.width import suggested_width
     from bitwright.networks import Plan, Recipe
-    from bitwright.networks.cache import suggested_width
 
-    examples = choice.examples(algorithm)
-    width = suggested_width(examples) if choice.width is None else choice.width
-    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=examples - algorithm.program.templates)
+    padding = choice.examples(algorithm) - algorithm.program.templates
+    width = suggested_width(algorithm, padding) if choice.width is None else choice.width
+    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=padding)
     if choice.device != "cpu":
         common = replace(common, trainer="torch", device=choice.device)
     return [replace(common, member=member) for member in range(choice.networks)]

@@ -123,18 +123,18 @@ def train(
     (8, 512)
     """
     from bitwright import networks
-    from bitwright.networks.cache import suggested_width
+    from bitwright.checking.width import suggested_width
 
-    program = as_algorithm(what).program
+    algorithm = as_algorithm(what)
     plan = {name: more.pop(name) for name in ("tolerance", "momentum", "parametrization") if name in more}
     recipe = networks.Recipe(
-        suggested_width(program.templates + padding) if width is None else width,
+        suggested_width(algorithm, padding) if width is None else width,
         seed,
         padding=padding,
         plan=networks.Plan(**{"momentum": True, **plan}),
         **more,
     )
-    return networks.train(program, recipe, progress)[0]
+    return networks.train(algorithm.program, recipe, progress)[0]
 
 
 def train_cells(
@@ -156,7 +156,8 @@ def train_cells(
     >>> run(multiplication(20), multiplicand=719483, multiplier=483719, network=cells).value == 719483 * 483719
     True
     """
-    from bitwright.app.cells import pattern_of, suggested_cells_width, train_on_pattern
+    from bitwright.app.cells import pattern_of, train_on_pattern
+    from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
 
     if not what:

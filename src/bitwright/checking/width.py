@@ -1,129 +1,215 @@
-"""How wide must one network be? Measured on the program itself, not proved.
+"""How wide one network should be, from the width law: of the whole state or of cells, without training any.
 
-At a finite width zhat misses the number of matching writers by an error that shrinks as 1/sqrt(width). So a few
-networks of moderate width are trained, the largest error in states that runs meet is measured, and the law gives the
-width at which it would be half of what is allowed.
+To first order, and not proved: `certify --network` proves the network that comes of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, exp, inf, log
 
 import numpy as np
 
+from bitwright.bits import BoolArray
+from bitwright.checking.exhaustion.domains import RunsDomain
 from bitwright.encoding.training_set import TrainingSet
-from bitwright.engines.network import NetworkEngine
-from bitwright.errors import InputError
-from bitwright.networks import Plan, Recipe, train
-from bitwright.networks.cache import suggested_width
-from bitwright.program import Algorithm
+from bitwright.errors import InputError, suggestion
+from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
+from bitwright.running.endings import step_limit
 from bitwright.running.sampling import random_states
-from bitwright.theory.closed_form import weights
+from bitwright.theory.width_bias import scaled_bias
+from bitwright.theory.width_bounds import WorstSpread, check_delta, covering_width, worst_spread
+from bitwright.theory.width_field import Field
+from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
+from bitwright.theory.width_regions import Region, cell_regions, whole_region
 
-_OPERATIONS = 3e12  # for all training together
-_AIM = 0.25  # the error to aim at: half of the 1/2 at which a bit would be wrong
-MAX_EXAMPLES = 5_000  # beyond, a measurement takes longer than anyone would wait
+Progress = Callable[[int, int], None]
+Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
+DOMAINS = ("states", "runs")
+MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
+_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws where looking further takes long
+_ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
+_TRAINABLE = 16  # hidden units an example: with fewer, training sometimes stalls, whatever the law says
+_QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
+_QUICK_WORK = 2e9  # operations
+_LEAST, _MOST = 2_048, 1 << 20  # of default widths
+_LEAST_CELLS = 128
+_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through in minutes
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """The largest |zhat - z| of one network over all states and bits that were looked at."""
+class NetworkWidth:
+    """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on."""
 
-    width: int
-    member: int
-    error: float
-
-    @property
-    def margin(self) -> float:
-        return 0.5 - self.error
-
-
-@dataclass(frozen=True)
-class WidthLaw:
-    """error = constant/sqrt(width), and the measurements it rests on."""
-
-    measurements: tuple[Measurement, ...]
-    states: int
+    covering: int  # every state, by the union over states and bits
+    expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
+    delta: float
+    domain: str
+    examples: int  # K
+    log_states: float  # ln of the number of states that `covering` covers; of runs, at most, each as often as it is met
+    worst: WorstSpread
+    error: WorstError
     seed: int
+    every: bool  # whether all states were looked at; else some, and from these on to worse ones if there is a region
 
     @property
-    def constant(self) -> float:
-        """The largest seen, not the average: the law is to hold for every network."""
-        return max(m.error * float(np.sqrt(m.width)) for m in self.measurements)
-
-    @property
-    def slope(self) -> float:
-        """The exponent that fits best, for comparison with -1/2."""
-        widths = np.log([m.width for m in self.measurements])
-        errors = np.log([max(m.error, 1e-12) for m in self.measurements])
-        return float(np.polyfit(widths, errors, 1)[0])
-
-    @property
-    def beyond_doubt(self) -> bool:
-        """Whether the errors seen are so small that training's tolerance, and not the width, decides them."""
-        return max(m.error for m in self.measurements) < 0.02
-
-    @property
-    def width(self) -> int:
-        """The smallest power of two, of those not below all that were measured, with an error of at most 1/4."""
-        width = min(m.width for m in self.measurements)
-        while self.constant / np.sqrt(width) > _AIM:
-            width *= 2
-        return width
+    def states(self) -> int | None:
+        """The number of states; None where it has more digits than a double."""
+        return round(exp(self.log_states)) if self.log_states < log(2**53) else None
 
 
-def _affordable(examples: int, bits: int) -> tuple[tuple[int, ...], int]:
-    """Widths and the number of networks at each: as much as a minute or two allows.
-
-    Below four hidden units an example a network does not learn its training set.
-    """
-    usual, least = suggested_width(examples), 256
-    while least < 4 * examples:
-        least *= 2
-    each = 6 * examples * bits * Plan(momentum=True).expected_steps(examples)  # operations for each hidden unit
-    wide = tuple(max(least, usual // part) for part in (8, 4, 2))
-    for widths, members in ((wide, 3), ((least, 2 * least, 4 * least), 2)):
-        if sum(widths) * members * each < _OPERATIONS:
-            return widths, members
-    return (least, 2 * least), 1
-
-
-def measure_width(
+def network_width(
     algorithm: Algorithm,
+    delta: float = 0.01,
+    domain: str = "states",
     *,
-    widths: Sequence[int] | None = None,
-    members: int = 3,
-    states: int = 1_000,
-    seed: int = 0,
     padding: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> WidthLaw:
-    """Trains networks and measures their largest error at random states of random runs.
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> NetworkWidth:
+    """The widths for a program's own network: for all of its states, or for those that runs of its inputs meet."""
+    program, examples = algorithm.program, algorithm.program.templates + padding
+    if domain not in DOMAINS:
+        raise InputError(f"there is no domain '{domain[:40]}'; choose states or runs{suggestion(domain, DOMAINS)}")
+    region = whole_region(program)[0]
+    check_delta(delta)
+    _check_size(program)
+    if domain == "states":
+        matched = region.sample(_STATES, np.random.default_rng(seed))
+        place: Place = (matched, region.own, region)
+        count = region.log_states
+    else:
+        count = min(region.log_states, len(algorithm.input_bits) * log(2) + log(step_limit(algorithm, None)))
+        met = _all_met(algorithm) if count < log(_ALL_RUNS) else _met(algorithm, _STATES, seed)
+        place = (met, region.own, None)
+    every = count < log(_STATES if domain == "states" else _ALL_RUNS)
+    return _width(program, examples, [region], [place], [count], delta, domain, seed, every, progress)
 
-    Without `widths`, they and the number of networks at each are chosen by what training them costs.
+
+def cells_width(
+    pattern: Pattern, delta: float = 0.01, *, seed: int = 0, progress: Progress | None = None
+) -> NetworkWidth:
+    """The widths for a network of cells: for all local states of every kind."""
+    program, regions = pattern.program, cell_regions(pattern)
+    check_delta(delta)
+    _check_size(program)
+    rng = np.random.default_rng(seed)
+    places: list[Place] = [(region.sample(_STATES, rng), region.own, region) for region in regions]
+    counts = [region.log_states for region in regions]
+    every = max(counts) < log(_STATES)
+    return _width(program, program.templates, regions, places, counts, delta, "cells", seed, every, progress)
+
+
+def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
+    """The default width: a power of two at which the worst error that is expected over sampled states is half of what
+    would make a bit wrong, the other half being for all other states.
+
+    The states are those of random runs. To them come any states where there is nothing to put in, and where all of them
+    together are at most 2^24, which a proof goes through in minutes. Where labels have more than 2^24 entries nothing
+    is drawn, and the width is the largest default, 2^20.
+
+    >>> from bitwright import addition
+    >>> suggested_width(addition(8))
+    4096
     """
-    program = algorithm.program
-    examples = TrainingSet(program, padding)
-    if examples.examples > MAX_EXAMPLES:
+    program, examples = algorithm.program, algorithm.program.templates + padding
+    if program.templates * program.bits > MAX_ENTRIES:
+        return _MOST
+    region, states = whole_region(program)[0], _affordable(program)
+    matched = []
+    if len(algorithm.input_bits):
+        matched.append(_met(algorithm, states, 0))
+    if not matched or region.log_states < _PROVABLE:
+        matched.append(region.sample(states, np.random.default_rng(0)))
+    found = _quick(program, examples, [(np.concatenate(matched), region.own, None)])
+    return rounded(_half(found), _LEAST, _MOST)
+
+
+def suggested_cells_width(pattern: Pattern) -> int:
+    """The default width of a network of cells, by the same rule, over sampled local states."""
+    program = pattern.program
+    if program.templates * program.bits > MAX_ENTRIES:
+        return _MOST
+    rng, states = np.random.default_rng(0), max(16, _affordable(program) // len(pattern.kinds))
+    places: list[Place] = [(region.sample(states, rng), region.own, None) for region in cell_regions(pattern)]
+    return rounded(_half(_quick(program, program.templates, places)), _LEAST_CELLS, _MOST)
+
+
+def _width(
+    program: Program,
+    examples: int,
+    regions: list[Region],
+    places: list[Place],
+    counts: list[float],
+    delta: float,
+    domain: str,
+    seed: int,
+    every: bool,
+    progress: Progress | None,
+) -> NetworkWidth:
+    labels = label_matrix(program)
+    worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
+    events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
+    field = Field(labels, examples)
+    towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
+    covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
+    slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
+    draws = _FEWER if slow else _DRAWS
+    error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
+    total = float(np.logaddexp.reduce(counts))
+    least = _TRAINABLE * examples if worst.ratio > 0 else 0
+    covering = max(least, covering)
+    expected = max(least, min(covering, error.width(delta)))
+    return NetworkWidth(_even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, every)
+
+
+def _bias_towards(field: Field, matched: BoolArray, own: BoolArray) -> float:
+    """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if none points there."""
+    bias = scaled_bias(matched, field.labels, field.examples) / field.distance(matched)
+    return float(np.max(bias[:, own], initial=0.0))
+
+
+def _half(found: WorstError) -> float:
+    """The width at which the expected worst error is half the distance to the threshold."""
+    return 4 * float(found.needs.mean()) ** 2
+
+
+def _quick(program: Program, examples: int, places: list[Place]) -> WorstError:
+    return worst_error(Field(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+
+
+def _affordable(program: Program) -> int:
+    """States to look at for a default."""
+    each = 2 * _QUICK_DRAWS * _QUICK_UNITS * (3 * program.templates + 2 * program.bits)
+    return max(32, min(_QUICK_STATES, int(_QUICK_WORK / each)))
+
+
+def _met(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
+    """What different states of random runs match."""
+    states = np.unique(random_states(algorithm, count, seed), axis=0)
+    return np.asarray(TrainingSet(algorithm.program).matches(states)[0].toarray() > 0)
+
+
+def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
+    """What the different states of all runs match."""
+    found: list[BoolArray] = []
+    domain = RunsDomain(algorithm)
+    domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _check_size(program: Program) -> None:
+    if program.templates * program.bits > MAX_ENTRIES:
         raise InputError(
-            f"measuring widths is for up to {MAX_EXAMPLES:,} examples, and {algorithm.name} has {examples.examples:,}"
+            f"the width law is drawn for labels of up to {MAX_ENTRIES:,} entries, templates times bits, and this "
+            f"program has {program.templates * program.bits:,}; size the network of its cells, with --cells"
         )
-    if widths is None:
-        widths, members = _affordable(examples.examples, program.bits)
-    looked = random_states(algorithm, states, seed)
-    indicator, matches = examples.matches(looked)
-    truth = np.asarray((indicator @ examples.labels()).todense())
-    seen = matches > 0
-    w = weights(matches[seen], examples.examples)
-    found: list[Measurement] = []
-    for width in widths:
-        for member in range(members):
-            recipe = Recipe(width, seed, member, plan=Plan(momentum=True), padding=padding)
-            engine = NetworkEngine(program, [train(program, recipe)[0]], "calibrated")
-            outputs, _ = engine.outputs(looked)
-            estimate = (outputs[seen] - w.unmatched[:, None] * program.writers) / w.gap[:, None]
-            found.append(Measurement(width, member, float(np.abs(estimate - truth[seen]).max(initial=0.0))))
-            if progress:
-                progress(len(found), len(widths) * members)
-    return WidthLaw(tuple(found), states, seed)
+
+
+def _even(width: float) -> int:
+    """Hidden units come in pairs."""
+    if width == inf or width > 2**62:
+        raise InputError("no width that could be trained covers so many states; give a larger --delta")
+    return max(2, 2 * ceil(width / 2))

@@ -83,7 +83,7 @@ def command(
     within = blocks_range(algorithm.program) if pattern is None else cells_range(pattern)
     algorithm = algorithm if pattern is None else as_algorithm(pattern, f"cells of {algorithm.name}")
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
-    recipe = make_recipe(algorithm.program, padding=added, **how)
+    recipe = make_recipe(algorithm, padding=added, **how)
     on_device = recipe.device.startswith("cuda")
     if pattern is not None:
         looked = cell_states(pattern, states, recipe.seed)

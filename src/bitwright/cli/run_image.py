@@ -111,11 +111,11 @@ def _engine(machine: MachineV, choice: EngineChoice) -> Engine:
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:
     """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
+    from bitwright.checking.width import suggested_width
     from bitwright.machines.subleq.resources import bytes_available
-    from bitwright.networks.cache import suggested_width
 
     program = machine.program
-    width = hidden or suggested_width(program.templates)
+    width = hidden or suggested_width(machine.algorithm())
     needed, there = 16 * width * (program.templates + program.bits), bytes_available()
     if there is not None and needed > there:
         raise InputError(

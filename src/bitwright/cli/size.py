@@ -1,8 +1,8 @@
-"""`bitwright size`: how many networks must be averaged."""
+"""`bitwright size`: how many networks must be averaged, or how wide one must be."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from bitwright.cli.reporting import StepProgress, print_json
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright.checking.width import NetworkWidth
     from bitwright.program import Algorithm
     from bitwright.theory.ensemble import Scope
 
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 @click.command("size")
 @algorithm_argument
 @click.option("--delta", type=float, help="Allowed probability of any wrong bit; by default 0.01.")
-@click.option(
-    "--scope", default="inputs", show_default=True, help="What shall come out right: one input, all inputs, all runs."
-)
-@click.option("--network", "one_network", is_flag=True, help="How wide one network should be, by measuring some.")
-@click.option("--seed", type=click.IntRange(0, 2**63), help="With --network: which networks; by default 0.")
+@click.option("--scope", help="What shall come out right: input (one), inputs (all, the default), runs.")
+@click.option("--network", "one_network", is_flag=True, help="How wide one network should be, by the width law.")
+@click.option("--domain", help="With --network: right in all states (states, the default), or in those of runs (runs).")
+@click.option("--seed", type=click.IntRange(0, 2**63), help="With --network: which states and draws; by default 0.")
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
 @click.option("--cells", is_flag=True, help="For networks of cells: K of their pattern, n of one cell, at every size.")
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
@@ -35,8 +35,9 @@ def command(
     cells: bool,
     tile: int | None,
     delta: float | None,
-    scope: str,
+    scope: str | None,
     one_network: bool,
+    domain: str | None,
     seed: int | None,
     unmasked: bool,
     source: str | None,
@@ -45,27 +46,42 @@ def command(
 ) -> None:
     """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta.
 
-    With --network: how wide one network with a zero-output start and calibrated rounding should be. That is measured on
-    networks trained now, not proved.
+    With --network: how wide one network with a zero-output start and calibrated rounding should be, from the width law.
+    Nothing is trained. The law is of first order in 1/width, and no proof; `certify --network FILE` is one.
     """
+    delta = 0.01 if delta is None else delta
+    if tile is not None and not cells:
+        raise InputError("--tile goes with --cells")
+    if one_network:
+        if unmasked or source is not None or scope is not None:
+            raise InputError("--scope, --n and --unmasked are for ensembles; leave them out, or --network")
+        _report_width(algorithm, delta, domain, (tile or 1) if cells else None, seed or 0, padding, as_json)
+        return
+    for given, name in ((seed is not None, "--seed"), (domain is not None, "--domain")):
+        if given:
+            raise InputError(f"{name} goes with --network; the size of an ensemble is for its limit, and not drawn")
+    if cells:
+        if unmasked or source is not None:
+            raise InputError("--n and --unmasked are for whole states; leave them out, or --cells")
+        from bitwright.theory import check_scope
+
+        _report_cells(algorithm, tile or 1, delta, check_scope(scope or "inputs"), padding, as_json)
+        return
+    _report_ensemble(algorithm, delta, scope or "inputs", unmasked, source, padding, as_json)
+
+
+def _report_ensemble(
+    algorithm: Algorithm,
+    delta: float,
+    scope: str,
+    unmasked: bool,
+    source: str | None,
+    padding: int | None,
+    as_json: bool,
+) -> None:
     from bitwright.checking.ranges import matches_range
     from bitwright.theory import check_scope, sizes
 
-    if tile is not None and not cells:
-        raise InputError("--tile goes with --cells")
-    if cells:
-        if one_network or unmasked or source is not None:
-            raise InputError("--network, --n and --unmasked are for whole states; leave them out, or --cells")
-        _report_cells(algorithm, tile or 1, 0.01 if delta is None else delta, check_scope(scope), padding, as_json)
-        return
-    if one_network:
-        if delta is not None or unmasked or source is not None:
-            raise InputError("--delta, --n and --unmasked are for ensembles; leave them out, or --network")
-        _report_width(algorithm, seed or 0, padding or 0, as_json)
-        return
-    if seed is not None:
-        raise InputError("--seed goes with --network; the size of an ensemble is computed, not drawn")
-    delta = 0.01 if delta is None else delta
     chosen = check_scope(scope)
     with StepProgress(not as_json, "running") as progress:
         within = matches_range(algorithm, source, progress)
@@ -112,34 +128,78 @@ def _report_cells(
     click.echo(f"  n at most {found['n_max']:,}, from cells ({cells_range(pattern).scope})")
 
 
-def _report_width(algorithm: Algorithm, seed: int, padding: int, as_json: bool) -> None:
-    from bitwright.checking.width import measure_width
+def _report_width(
+    algorithm: Algorithm,
+    delta: float,
+    domain: str | None,
+    tile: int | None,  # of cells; None for the whole state
+    seed: int,
+    padding: int | None,
+    as_json: bool,
+) -> None:
+    from bitwright.checking.width import cells_width, network_width
 
-    with StepProgress(not as_json, "networks") as progress:
-        law = measure_width(algorithm, seed=seed, padding=padding, progress=progress)
+    if tile is not None and (domain is not None or padding is not None):
+        raise InputError("--cells is for all local states, without padding; leave out --domain and --padding")
+    with StepProgress(not as_json, "draws") as progress:
+        if tile is not None:
+            from bitwright.app.cells import pattern_of
+
+            pattern = pattern_of([algorithm.program], tile)
+            program_id, found = pattern.program.id, cells_width(pattern, delta, seed=seed, progress=progress)
+        else:
+            program_id = algorithm.program.id
+            found = network_width(
+                algorithm, delta, domain or "states", padding=padding or 0, seed=seed, progress=progress
+            )
+    mean, low, high = found.error.interval
     if as_json:
+        worst = found.worst
         print_json(
             {
                 "name": algorithm.name,
-                "width": law.width,
-                "constant": law.constant,
-                "slope": law.slope,
-                "states": law.states,
-                "seed": law.seed,
-                "measurements": [asdict(m) for m in law.measurements],
+                "program_id": program_id,
+                "domain": found.domain,
+                "delta": delta,
+                "examples": found.examples,
+                "width": found.expected,
+                "width_covering": found.covering,
+                "states": found.states,
+                "log2_states": found.log_states / log(2),
+                "worst": {"ratio": worst.ratio, "n": worst.n, "m": worst.matching, "c": worst.writers},
+                "error": {"mean": mean, "low": low, "high": high},
+                "looked_at": found.error.states,
+                "every": found.every,
+                "cut": found.error.cut,
+                "draws": len(found.error.errors),
+                "seed": seed,
+                "order": 1,
                 "proved": False,
-                "program_id": algorithm.program.id,
             }
         )
         return
-    click.echo(f"{algorithm.name}: one network of width {law.width:,}, as far as tested (not proved)")
-    for width in sorted({m.width for m in law.measurements}):
-        errors = [m.error for m in law.measurements if m.width == width]
-        click.echo(
-            f"  width {width:>7,}: largest error {max(errors):.3f} in {len(errors)} networks; 0.5 is a wrong bit"
-        )
-    if law.beyond_doubt:
-        click.echo("  errors so small come from the tolerance of training, not from the width")
-    else:
-        click.echo(f"  error = {law.constant:.1f}/sqrt(width), so 1/4 or less there; fitted exponent {law.slope:.2f}")
-    click.echo(f"  seen in {law.states:,} states of random runs, seed {law.seed}")
+    for line in _lines(algorithm.name, found):
+        click.echo(line)
+
+
+def _lines(name: str, found: NetworkWidth) -> list[str]:
+    mean, low, high = found.error.interval
+    where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
+    if found.domain == "runs" and not found.every:
+        where = f"{found.error.states:,} states of random runs"
+    count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
+    few = f"{found.error.states:,}"
+    climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
+    climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
+    most = "at most " if found.domain == "runs" else ""
+    worst = found.worst
+    at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"
+    return [
+        f"{name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers all by the "
+        f"union (delta {found.delta:g}; first order, not proved)",
+        f"  expected {found.expected:>12,}   worst of {few} states{climbed}, in {len(found.error.errors)} draws of a "
+        f"Gaussian field, seed {found.seed}",
+        f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, {at}",
+        f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
+        f"  K = {found.examples:,}; no network was trained",
+    ]

@@ -26,7 +26,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
     from bitwright.networks import History, Network, Recipe
-    from bitwright.program import Algorithm, Program
+    from bitwright.program import Algorithm
     from bitwright.workers import Workers
 
 
@@ -95,7 +95,7 @@ def command(
         return train_network_of_cells(
             target, algorithm, others, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet
         )
-    recipe = make_recipe(algorithm.program, padding=padding or 0, **how)
+    recipe = make_recipe(algorithm, padding=padding or 0, **how)
     if weight_bits is not None and not integer and not cells:
         raise InputError("--weight-bits goes with --integer")
     if integer:
@@ -114,7 +114,7 @@ def command(
 
 
 def make_recipe(
-    program: Program,
+    algorithm: Algorithm,
     width: int | None,
     seed: int,
     start: str,
@@ -128,8 +128,8 @@ def make_recipe(
     padding: int,
 ) -> Recipe:
     """A recipe from the options that users give."""
+    from bitwright.checking.width import suggested_width
     from bitwright.networks import Plan, Recipe
-    from bitwright.networks.cache import suggested_width
 
     if trainer == "numpy" and device != "cpu":
         raise InputError(f"the numpy trainer runs on the cpu, got --device {device}; use --trainer torch")
@@ -138,7 +138,7 @@ def make_recipe(
 
         check_device(device)
     return Recipe(
-        width=suggested_width(program.templates + padding) if width is None else width,
+        width=suggested_width(algorithm, padding) if width is None else width,
         seed=seed,
         start=start,  # type: ignore[arg-type]
         plan=Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization),  # type: ignore[arg-type]

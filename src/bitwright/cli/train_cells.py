@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +73,8 @@ def train_network_of_cells(
     quiet: bool,
 ) -> int:
     """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
-    from bitwright.app.cells import check_tile, pattern_of, suggested_cells_width, train_on_pattern
+    from bitwright.app.cells import as_algorithm, check_tile, pattern_of, train_on_pattern
+    from bitwright.checking.width import suggested_cells_width
     from bitwright.cli.train import make_recipe
     from bitwright.files.storage import check_writable
     from bitwright.networks import save_network
@@ -88,9 +88,8 @@ def train_network_of_cells(
     for other in others:
         programs += algorithms_of(other, find_algorithm(other, cells=True), None, None)
     pattern = pattern_of([one.program for one in programs], tile)
-    recipe: Recipe = make_recipe(pattern.program, padding=0, **how)
-    if how["width"] is None:
-        recipe = replace(recipe, width=suggested_cells_width(pattern))
+    width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
+    recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
     begin = time.perf_counter()
     found = train_on_pattern(pattern, recipe, weight_bits)
     seconds = time.perf_counter() - begin

@@ -22,17 +22,7 @@ from bitwright.networks.store import About, load_network, read_about, save_netwo
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 
-_PER_EXAMPLE = 100  # hidden units for each example; see docs/learning.md for what this rests on
-_LEAST, _MOST = 2_048, 1 << 20
 _log = logging.getLogger(__name__)
-
-
-def suggested_width(examples: int) -> int:
-    """A width at which one network ran every program we tried exactly: a power of two above 100 K. Not proved."""
-    width = _LEAST
-    while width < min(_PER_EXAMPLE * examples, _MOST):
-        width *= 2
-    return width
 
 
 def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:

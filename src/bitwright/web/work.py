@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.bits import any_digits
 from bitwright.checking.certificate import certify
+from bitwright.checking.width import suggested_width
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.make import ENGINES
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, ProgramError
 from bitwright.networks import Network, Plan, Recipe, train
-from bitwright.networks.cache import suggested_width
 from bitwright.program import Algorithm, Program
 from bitwright.running.run import Run, is_exact, run_with
 from bitwright.theory import sizes, training_size
@@ -130,7 +130,8 @@ def _engine(
             raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
         choice = replace(choice, width=width)
         if not choice.by_cells:
-            width = width or min(suggested_width(training_size(algorithm, rounding)), limits.width)
+            padding = training_size(algorithm, rounding) - algorithm.program.templates
+            width = width or min(suggested_width(algorithm, padding), limits.width)
             choice = replace(choice, width=width)
         if width is not None and width > limits.width:
             raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")

@@ -1,0 +1,242 @@
+"""The width law's closed form against its definition: hidden units that are drawn, and 60 digits.
+
+Statistical tests have fixed seeds; each says with which probability it would fail by chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from bitwright.errors import InputError
+from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
+from bitwright.theory.width import Sums, gate_coefficients, spread, unit_variance
+from bitwright.theory.width_integrals import Integrals
+
+UNITS = 200_000
+
+
+def drawn_units(matched: FloatArray, labels: FloatArray, kind: Kind, rng: np.random.Generator) -> FloatArray:
+    """xi of many hidden units at one state, by its definition: dense matrices, nothing in closed form but w."""
+    K, k = labels.shape
+    a = 2 * np.pi - 1 if kind == "ntk" else np.pi - 1
+    B = np.linalg.solve((a * np.eye(K) + np.ones((K, K))) / (2 * np.pi), labels)
+    n = int(matched.sum())
+    x, w = matched / np.sqrt(n), weights(n, K, kind)
+    weight = np.where(matched > 0, w.matched, w.unmatched)
+    parts = []
+    for _ in range(0, UNITS, 20_000):
+        g, v = rng.standard_normal((20_000, K)), rng.standard_normal((20_000, k))
+        relu, at = np.maximum(g, 0), g @ x
+        xi = (np.maximum(at, 0) - relu @ weight)[:, None] * (relu @ B)
+        if kind == "ntk":
+            xi += v * ((g > 0) * (np.outer(at > 0, x) - weight) * (v @ B.T)).sum(axis=1, keepdims=True)
+        parts.append(xi)
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("kind", ["ntk", "last-layer"])
+@pytest.mark.parametrize(
+    ("examples", "n", "bits"),
+    [
+        (2, 2, 1),
+        (3, 2, 2),
+        (6, 2, 3),
+        (6, 3, 3),
+        (6, 6, 3),
+        (20, 5, 4),
+        (60, 2, 5),
+        (60, 30, 5),
+        (100, 100, 4),
+        (100, 7, 6),
+    ],
+)
+def test_variance_of_hidden_units(examples: int, n: int, bits: int, kind: Kind) -> None:
+    """76 variances and as many means, each beyond 5 standard errors once in 10^6: a false alarm below 1 in 5,000.
+
+    The standard error of a variance is itself estimated, with heavy tails, so 2% are added.
+    """
+    rng = np.random.default_rng([examples, n, kind == "ntk"])
+    labels = (rng.random((examples, bits)) < rng.random(bits)).astype(float)
+    labels[0] = 1  # no bit without a writer
+    matched = np.zeros(examples)
+    matched[rng.choice(examples, n, replace=False)] = 1
+    xi = drawn_units(matched, labels, kind, rng)
+    m, c = matched @ labels, labels.sum(axis=0)
+    V = unit_variance(n, m, c, examples, Sums.of(m, c), kind)
+    found = xi.var(axis=0)
+    error = np.sqrt(((xi**2 - found) ** 2).mean(axis=0) / UNITS)
+    assert (np.abs(V - found) < 5 * error + 0.02 * V + 1e-12).all()
+    assert (np.abs(xi.mean(axis=0)) < 5 * np.sqrt(V / UNITS) + 1e-12).all()
+    assert error.max() < 0.02 * V.max() + 1e-12  # and the test can tell a part in ten
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 9, 100])
+def test_integrals_over_one_unit(n: int) -> None:
+    """Each of the 17 expectations within 5 standard errors: a false alarm once in 10,000."""
+    rng = np.random.default_rng(n)
+    g = rng.standard_normal((400_000, min(n, 3)))
+    rest = np.sqrt(max(0, n - 3)) * rng.standard_normal(len(g))
+    at = (g.sum(axis=1) + rest) / np.sqrt(n)
+    H, D, h, d = np.maximum(at, 0), at > 0, np.maximum(g, 0), g > 0
+    drawn = {
+        "P2": D * d[:, 0],
+        "Q": D * d[:, 0] * d[:, 1],
+        "J11": H * h[:, 0],
+        "L1": H * h[:, 0] * d[:, 1],
+        "N1": D * h[:, 0] * h[:, 1],
+        "t2": D * h[:, 0] ** 2,
+        "D1": D * h[:, 0],
+        "DD": D * h[:, 0] * d[:, 1],
+        "J21": H * h[:, 0] ** 2,
+        "J22": H**2 * h[:, 0] ** 2,
+        "J13": H * h[:, 0] ** 3,
+        "J211": H**2 * h[:, 0] * h[:, 1],
+        "J121": H * h[:, 0] ** 2 * h[:, 1],
+        "T2": D * h[:, 0] ** 2 * d[:, 1],
+        "J111": H * h[:, 0] * h[:, 1],
+    }
+    if n > 2:
+        drawn["H"] = D * h[:, 0] * h[:, 1] * d[:, 2]
+        drawn["F"] = H * h[:, 0] * h[:, 1] * h[:, 2]
+    exact = Integrals.of(np.array(float(n)))
+    for name, values in drawn.items():
+        error = values.std() / np.sqrt(len(values))
+        assert abs(float(getattr(exact, name)) - values.mean()) < 5 * error, name
+
+
+def test_training_examples_have_no_error() -> None:
+    """At n = 1 the input is a training example, at n = 0 it is 0: no width is too small, in every limit and start."""
+    sums = Sums.of([1, 0], [3, 2])
+    for n in (0, 1):
+        for kind in ("ntk", "last-layer"):
+            assert unit_variance(n, 0, 3, 9, sums, kind).item() == 0
+            assert spread(n, 0, 3, 9, sums, 64, kind=kind).item() == 0
+            assert spread(n, 0, 3, 9, sums, 64, start="random", kind=kind).item() == 0
+    assert unit_variance(1, 1, 1, 1, Sums.of([1], [1])).item() == 0
+
+
+def test_networks_and_starts_in_one_place() -> None:
+    n, m, c, K = np.array([2, 5]), 1, 2, 12
+    sums = Sums.of([[1, 1], [1, 2]], [2, 3])
+    one = spread(n[:, None], m, c, K, sums, 256)
+    assert np.allclose(spread(n[:, None], m, c, K, sums, 64, networks=4), one)  # like one network of their width
+    assert np.allclose(spread(n[:, None], m, c, K, sums, 1024), one / 2)
+    random = spread(n[:, None], m, c, K, sums, 256, start="random", networks=4)
+    assert np.allclose(random, np.sqrt(variance(n, K) / 4)[:, None] / weights(n, K).gap[:, None])
+
+
+def test_the_part_of_all_bits_is_linear_in_their_sums() -> None:
+    n, c = np.array([2, 4, 7]), np.array([3.0, 1.0, 5.0])
+    m = np.array([[1, 0, 2], [2, 1, 1], [3, 1, 3]])
+    sums = Sums.of(m, c)
+    constant, matched, crossed, squared = gate_coefficients(n, 12, float(c.sum()), float(c @ c))
+    linear = constant + matched * m.sum(axis=1) + crossed * (m @ c) + squared * (m**2).sum(axis=1)
+    own = unit_variance(n[:, None], 1, 3, 12, Sums.none())
+    assert np.allclose(unit_variance(n[:, None], 1, 3, 12, sums), own + linear[:, None], rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [{"m": 3}, {"c": 12}, {"n": 11}, {"n": 2.5}])
+def test_impossible_situations_are_refused(bad: dict[str, float]) -> None:
+    given = {"n": 2, "m": 1, "c": 2} | bad
+    with pytest.raises(InputError):
+        unit_variance(given["n"], given["m"], given["c"], 10, Sums.none())
+
+
+@pytest.mark.parametrize("wrong", [{"width": 0}, {"networks": 0}, {"start": "warm"}])
+def test_impossible_networks_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        spread(2, 1, 1, 4, Sums.none(), **({"width": 64} | wrong))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("examples", [10, 1_000, 1_000_000])
+def test_doubles_are_good_enough(examples: int) -> None:
+    """The law of the last layer and of the gates, typed a second time in 60 digits, for n from 4 to K."""
+    for n in sorted({4, 10, int(examples**0.5) + 2, examples // 2, examples}):
+        if n > examples:
+            continue
+        c = min(5, examples)
+        m = min(n, 2) if examples - n >= c - 2 else c - (examples - n)
+        sums = Sums.of([m, 0], [c, 3])
+        got = float(unit_variance(n, m, c, examples, sums).item())
+        exact = _in_digits(n, m, c, examples, sums)
+        assert got == pytest.approx(exact, rel=1e-6), (n, examples)
+
+
+def _in_digits(n: int, m: int, c: int, K: int, sums: Sums) -> float:
+    """V by the same sums in ball arithmetic of 200 bits."""
+    before, ctx.prec = ctx.prec, 200
+    try:
+        pi, one = arb.pi(), arb(1)
+        z = one / arb(n).sqrt()
+        s, th, o = (1 - z * z).sqrt(), z.asin(), one / (2 * pi)
+        mu, a = o.sqrt(), 2 * pi - 1
+        beta = (pi + 2 * th) * z + s - 1
+        w0, kap, L, N = (a - n * beta) / (a * (a + K)), 2 * pi / a, a + K, K - n
+        w1 = w0 + beta / a
+        P2, Q = one / 4 + o * th, one / 8 + o * th
+        J11 = o * (s + z * (pi / 2 + th))
+        L1, N1 = o * (s + z) / 2 + z * Q, o * (1 + 2 * z * s) / 2
+        t2, D1 = P2 + o * z * s, mu * (1 + z) / 2
+        DD = mu * (z * (one / 4 - o * (z * z / (s * s)).asin()) + one / 4 + o * (z / s).asin())
+        J21, J22, J13 = mu * (1 + z) ** 2 / 2, t2 + 2 * z * J11, 2 * J11 + z * t2
+        J211, J121, T2 = N1 + 2 * z * L1, L1 + z * N1, Q + o * z * (1 - 2 * z * z) / (2 * s)
+        r = -z * z / (s * s)
+        J111 = mu * s * s * o * ((1 - r * r).sqrt() + r * (pi / 2 + r.asin())) + 2 * z * DD
+        rho = -z * z / (1 - 2 * z * z)
+        pa, pb = one / 4 + o * rho.asin(), one / 4 + o * (z / (1 - 2 * z * z).sqrt()).asin()
+        H = o * (z * (2 - 3 * z * z) * pa / s + pb)
+        arc = o * ((1 - rho * rho).sqrt() + rho * (pi / 2 + rho.asin()))
+        F = mu * mu * s**3 * ((1 - r * r) * arc + 2 * r * (1 + 2 * r) * pa) + 3 * z * H
+        b1, b0 = kap * (1 - c / L), -kap * c / L
+        e1, e2 = m * b1 + (n - m) * b0, m * b1**2 + (n - m) * b0**2
+        f1, f2 = (c - m) * b1 + (N - c + m) * b0, (c - m) * b1**2 + (N - c + m) * b0**2
+
+        def moments(M: int, x1: arb, x2: arb) -> dict[str, arb]:
+            A = x1 * x1 - x2
+            return {
+                "Ph": M * mu,
+                "p": x1 * mu,
+                "d": x1 / 2,
+                "PhPh": arb(M) / 2 + M * (M - 1) * o,
+                "pp": x2 / 2 + A * o,
+                "Php": x1 * (one / 2 + (M - 1) * o),
+                "PhPhp": x1 * mu * (2 + 3 * arb(M - 1) / 2 + (M - 1) * (M - 2) * o),
+                "Phpp": mu * (x2 * (2 + arb(M - 1) / 2) + A * (1 + (M - 2) * o)),
+                "PhPhpp": x2 * (one * 3 / 2 + (M - 1) * (4 * o + one / 4) + (M - 1) * (M - 2) * o / 2)
+                + A * (4 * o + one / 2 + 5 * (M - 2) * o / 2 + (M - 2) * (M - 3) * o * o),
+                "pd": mu * (x2 + A / 2),
+                "Phd": x1 * mu * (M + 1) / 2,
+                "Phpd": x2 / 2 + A * (one / 4 + o) + (M - 1) * x2 * o + A * (M - 2) * o / 2,
+            }
+
+        S, T, A = moments(n, e1, e2), moments(N, f1, f2), e1 * e1 - e2
+        q, qp = mu - w1 * S["Ph"], e1 * J11 - w1 * S["Php"]
+        qq, qpp = one / 2 - 2 * w1 * n * J11 + w1 * w1 * S["PhPh"], e2 * J21 + A * J111 - w1 * S["Phpp"]
+        qqp = e1 * (J21 - 2 * w1 * (J21 + (n - 1) * J111)) + w1 * w1 * S["PhPhp"]
+        mixed = e2 * J13 + (2 * A + (n - 1) * e2) * J121 + A * (n - 2) * F
+        qqpp = e2 * J22 + A * J211 - 2 * w1 * mixed + w1 * w1 * S["PhPhpp"]
+        sg, psg = e1 * (z * P2 - w1 / 2), e2 * (z * D1 - w1 * mu) + A * (z * DD - w1 * mu / 2)
+        qsg = (z - w1) * e1 * D1 - w1 * z * e1 * (D1 + (n - 1) * DD) + w1 * w1 * S["Phd"]
+        inner = e2 * t2 + A * (T2 + N1) + (n - 1) * e2 * N1 + A * (n - 2) * H
+        qpsg = (z - w1) * (e2 * J11 + A * L1) - w1 * z * inner + w1 * w1 * S["Phpd"]
+        X = qqpp + 2 * qqp * T["p"] + qq * T["pp"] - 2 * w0 * (qpp * T["Ph"] + 2 * qp * T["Php"] + q * T["Phpp"])
+        X += w0 * w0 * (S["pp"] * T["PhPh"] + 2 * S["p"] * T["PhPhp"] + T["PhPhpp"])
+        Y = qpsg - w0 * (qp * T["d"] + q * T["pd"] + T["Ph"] * psg + T["Php"] * sg) + qsg * T["p"]
+        Y += w0 * w0 * (T["Phd"] * S["p"] + T["Phpd"])
+
+        def gates(trS: arb, trT: arb, SS: arb, ST: arb, TT: arb) -> arb:
+            edge = z * z - 2 * z * w1
+            found = trS * (edge * P2 + w1 * w1 / 2) + (SS - trS) * (edge * Q + w1 * w1 / 4)
+            return found - 2 * ST * w0 * (z * P2 / 2 - w1 / 4) + w0 * w0 * (trT + TT) / 4
+
+        RS, m2, mc = (int(x.item()) for x in (sums.matched, sums.matched_squared, sums.crossed))
+        R, c2 = int(sums.writes), int(sums.writes_squared)
+        trS, trK = kap**2 * (RS - 2 * mc / L + n * c2 / L**2), kap**2 * (R - 2 * c2 / L + K * c2 / L**2)
+        SS = kap**2 * (m2 - 2 * n * mc / L + n * n * c2 / L**2)
+        SK, KK = kap**2 * (mc - n * c2 / L) * (1 - K / L), kap**2 * c2 * (1 - K / L) ** 2
+        own, everything = gates(e2, f2, e1 * e1, e1 * f1, f1 * f1), gates(trS, trK - trS, SS, SK - SS, KK - 2 * SK + SS)
+        return float(X + 2 * Y + 2 * own + everything)
+    finally:
+        ctx.prec = before

@@ -1,0 +1,152 @@
+"""The Gaussian field of the width law, the states it is looked at in, and the bound over all of them."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bitwright import Program, addition, multiplication, permutation
+from bitwright.app.cells import pattern_of
+from bitwright.encoding.training_set import TrainingSet
+from bitwright.errors import InputError
+from bitwright.theory.closed_form import Kind, weights
+from bitwright.theory.width import Sums, spread, unit_variance
+from bitwright.theory.width_bias import scaled_bias
+from bitwright.theory.width_bounds import covering_width, worst_spread
+from bitwright.theory.width_field import Field
+from bitwright.theory.width_plan import WorstError, label_matrix, rounded, worst_error
+from bitwright.theory.width_regions import cell_regions, whole_region
+from tests.programs import crowded, random_program
+
+
+@pytest.mark.parametrize(("kind", "padding"), [("ntk", 0), ("ntk", 5), ("last-layer", 0), ("last-layer", 5)])
+def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: int) -> None:
+    """Over some 900 correlated bits of 30 states and 1,500 draws: pooled within 3%, a false alarm below 1 in 1,000."""
+    program = addition(6).program
+    matched = whole_region(program)[0].sample(30, np.random.default_rng(0))
+    matched = matched[matched.sum(axis=1) > 1]
+    n, labels, K = matched.sum(axis=1), label_matrix(program), program.templates + padding
+    field, rng = Field(labels, K, kind), np.random.default_rng(1)
+    drawn = np.array([field.errors(field.draw(rng, 128), matched) for _ in range(1_500)])
+    m = matched @ labels
+    law = spread(n[:, None], m, program.writers, K, Sums.of(m, program.writers), 1, kind=kind)
+    seen = law > 0
+    bias = scaled_bias(matched, labels, K) if kind == "ntk" else np.zeros_like(law)
+    assert np.sqrt((drawn.var(axis=0)[seen] / law[seen] ** 2).mean()) == pytest.approx(1, abs=0.03)
+    assert np.abs((drawn.mean(axis=0) - bias)[seen] / law[seen]).max() < 5.5 / np.sqrt(1_500)
+
+
+def test_states_share_their_errors_as_the_definition_says() -> None:
+    """The covariance between two states, by xi written out; within 5 standard errors of 4,000 draws."""
+    program = permutation([2, 3, 4, 5, 6, 1]).program
+    labels, K = label_matrix(program).toarray(), program.templates
+    matched = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
+    field, rng = Field(sparse.csr_array(labels), K), np.random.default_rng(0)
+    drawn = np.array([field.errors(field.draw(rng, 16), matched)[:, 1] for _ in range(4_000)])
+    B = np.linalg.solve(((2 * np.pi - 1) * np.eye(K) + 1) / (2 * np.pi), labels)
+    g, v = rng.standard_normal((400_000, K)), rng.standard_normal((400_000, 6))
+    xi, w = [], weights(3, K)
+    for row in matched:
+        x, weight = row / np.sqrt(3), np.where(row, w.matched, w.unmatched)
+        gates = (g > 0) * (np.outer(g @ x > 0, x) - weight)
+        first = (np.maximum(g @ x, 0) - np.maximum(g, 0) @ weight) * (np.maximum(g, 0) @ B[:, 1])
+        xi.append(first + v[:, 1] * (gates * (v @ B.T)).sum(axis=1))
+    law = 2 * np.cov(xi) / float(w.gap) ** 2
+    error = np.sqrt((law[0, 0] * law[1, 1] + law[0, 1] ** 2) / 4_000)
+    assert 0.2 < law[0, 1] / law[0, 0] < 0.9  # they are correlated, so the test says something
+    assert np.abs(np.cov(drawn.T) - law).max() < 5 * error + 0.03 * law[0, 0]
+
+
+def test_a_field_depends_on_its_seed_alone() -> None:
+    program = addition(3).program
+    region = whole_region(program)[0]
+    places = [(region.sample(50, np.random.default_rng(0)), region.own, region)]
+    field = Field(label_matrix(program), program.templates)
+    one, two, other = (worst_error(field, places, draws=3, units=32, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.needs, two.needs)
+    assert not np.array_equal(one.needs, other.needs)
+
+
+def test_looking_further_finds_the_worst_of_all_states() -> None:
+    """From 64 of 4,096 states on: what is found is never above the true maximum, and mostly near it."""
+    program = addition(4).program
+    region = whole_region(program)[0]
+    field = Field(label_matrix(program), program.templates)
+    some, every = region.sample(64, np.random.default_rng(3)), region.sample(4_096, np.random.default_rng(0))
+    assert len(every) == 4_096
+    few = worst_error(field, [(some, region.own, None)], draws=20, units=64)
+    climbed = worst_error(field, [(some, region.own, region)], draws=20, units=64)
+    truth = worst_error(field, [(every, region.own, None)], draws=20, units=64)
+    assert (climbed.needs <= truth.needs * (1 + 1e-4)).all()
+    assert (climbed.needs >= few.needs * (1 - 1e-4)).all()
+    assert np.mean(climbed.needs > truth.needs * 0.95) >= 0.8
+    assert np.mean(few.needs > truth.needs * 0.95) < 0.5
+
+
+@pytest.mark.parametrize(
+    "make", [addition(4).program, crowded(5, 2), random_program(np.random.default_rng(2), 10, 3, 3)]
+)
+def test_regions_have_all_states_and_only_those(make: Program) -> None:
+    region = whole_region(make)[0]
+    count = round(exp(region.log_states))
+    every = {row.tobytes() for row in region.sample(count, np.random.default_rng(0))}
+    assert len(every) == count
+    states = np.random.default_rng(1).random((500, make.bits)) < 0.5
+    met = TrainingSet(make).matches(states)[0].toarray() > 0
+    assert {row.tobytes() for row in met} <= every
+    sampled = region.sample(count - 1, np.random.default_rng(2)) if count > 4 else met
+    assert {row.tobytes() for row in sampled} <= every
+    more = region.neighbours(sampled[:3])
+    assert {row.tobytes() for row in more} <= every
+    changed = [np.count_nonzero(np.bitwise_xor(row, sampled[:3]), axis=1).min() for row in more]
+    assert max(changed) <= 2  # one template for another
+
+
+def test_regions_of_cells_are_their_local_states() -> None:
+    pattern = pattern_of([multiplication(6).program])
+    regions = cell_regions(pattern)
+    assert sum(round(exp(region.log_states)) for region in regions) == pattern.local_states
+    for number, region in enumerate(regions):
+        inside = region.sample(1 << 12, np.random.default_rng(0))
+        assert not inside[:, : region.first].any()
+        assert not inside[:, region.last :].any()
+        assert region.own[pattern.port_bits(number)].all()
+    assert sum(int(region.own.sum()) for region in regions) == sum(len(kind.ports) for kind in pattern.kinds)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_state_is_beyond_the_bound(seed: int) -> None:
+    """The largest V/(w1 - w0)^2 over every state and bit of a random program is at most what is said, and near it."""
+    rng = np.random.default_rng(seed)
+    program = [addition(4).program, crowded(6, 2), permutation([2, 3, 4, 5, 1]).program][seed % 3]
+    if seed > 2:
+        program = random_program(rng, 12, 2, 3)
+    region = whole_region(program)[0]
+    matched = region.sample(1 << 15, rng)
+    matched = matched[matched.sum(axis=1) > 1]
+    n, m, K = matched.sum(axis=1)[:, None], matched @ label_matrix(program), program.templates + seed
+    V = unit_variance(n, m, program.writers, K, Sums.of(m, program.writers))
+    ratio = V / (weights(n, K).gap * np.maximum(1, 2 * m - 1)) ** 2
+    worst = worst_spread(region, K)
+    assert ratio.max() <= worst.ratio * (1 + 1e-9)
+    assert worst.ratio < 2.5 * ratio.max()
+
+
+def test_widths_that_cover() -> None:
+    assert covering_width(2.0, log(1000), 0.01) == pytest.approx(32 * log(200_000))
+    assert covering_width(2.0, log(1000), 0.01, bias=3) == pytest.approx((3 + np.sqrt(32 * log(200_000))) ** 2)
+    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+        covering_width(2.0, 0.0, 0.0)
+    assert [rounded(width, 128, 1 << 20) for width in (0, 128, 129, 5e9)] == [128, 128, 256, 1 << 20]
+
+
+def test_the_width_of_draws_is_a_quantile() -> None:
+    """Of Gumbel's law: a tenth of its draws lie above the width for delta = 0.1 (20,000 draws, within 5 deviations)."""
+    needs = np.random.default_rng(0).gumbel(20, 2, 20_000)
+    found = WorstError(needs / 2, needs, 1)
+    above = np.mean(needs > np.sqrt(found.width(0.1)))
+    assert above == pytest.approx(0.1, abs=5 * np.sqrt(0.09 / 20_000) + 0.003)
+    assert found.interval[1] < found.interval[0] < found.interval[2]
