@@ -104,7 +104,7 @@ def cells_width(
 
 def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
     """The default width: a power of two at which the worst error that is expected over sampled states is half of what
-    would make a bit wrong, the other half being for all other states.
+    would make a bit wrong, the other half being for all other states; and at least 16 units an example.
 
     The states are those of random runs. To them come any states where there is nothing to put in, and where all of them
     together are at most 2^24, which a proof goes through in minutes. Where labels have more than 2^24 entries nothing
@@ -124,17 +124,18 @@ def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
     if not matched or region.log_states < _PROVABLE:
         matched.append(region.sample(states, np.random.default_rng(0)))
     found = _quick(program, examples, [(np.concatenate(matched), region.own, None)])
-    return rounded(_half(found), _LEAST, _MOST)
+    return rounded(max(_half(found), _TRAINABLE * examples), _LEAST, _MOST)
 
 
 def suggested_cells_width(pattern: Pattern) -> int:
-    """The default width of a network of cells, by the same rule, over sampled local states."""
+    """The default width of a network of cells, by the same rule, over sampled local states; and trainable."""
     program = pattern.program
     if program.templates * program.bits > MAX_ENTRIES:
         return _MOST
     rng, states = np.random.default_rng(0), max(16, _affordable(program) // len(pattern.kinds))
     places: list[Place] = [(region.sample(states, rng), region.own, None) for region in cell_regions(pattern)]
-    return rounded(_half(_quick(program, program.templates, places)), _LEAST_CELLS, _MOST)
+    half = _half(_quick(program, program.templates, places))
+    return rounded(max(half, _TRAINABLE * program.templates), _LEAST_CELLS, _MOST)
 
 
 def _width(
