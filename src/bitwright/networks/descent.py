@@ -44,16 +44,23 @@ class Plan:
         if self.most_steps is not None and self.most_steps < 1:
             raise InputError(f"the number of steps must be at least 1, got {self.most_steps}")
 
-    def expected_steps(self, examples: int) -> int:
-        """About how many steps the descent will take, from the rate at which the slowest error shrinks."""
-        low, high = spectrum(examples)
+    def expected_steps(self, examples: int, kernel: tuple[float, float] | None = None) -> int:
+        """About how many steps the descent will take, from the rate at which the slowest error shrinks.
+
+        `kernel` has the ends of the train kernel's spectrum where the examples are not templates.
+        """
+        low, high = spectrum(examples) if kernel is None else kernel
         root = sqrt(high / low) if self.momentum else high / low
         return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
 
-    def schedule(self, shape: NetworkShape) -> Schedule:
-        """The constants of the descent for a network of this shape."""
-        first = 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
-        low, high = (
+    def first_layer(self, shape: NetworkShape) -> float:
+        """The first layer's share of the step size."""
+        return 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
+
+    def schedule(self, shape: NetworkShape, kernel: tuple[float, float] | None = None) -> Schedule:
+        """The constants of the descent for a network of this shape, on templates or on examples of this spectrum."""
+        first = self.first_layer(shape)
+        low, high = kernel or tuple(
             last + first * (both - last)
             for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
         )
