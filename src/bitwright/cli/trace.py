@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from bitwright.running.run import Run
     from bitwright.viewer import MachineView
 
-KINDS = (".html", ".svg", ".txt")
+KINDS = (".html", ".svg", ".txt", ".npz")
 
 
 @click.command("trace")
 @click.argument("target", metavar="add|multiply|permute|FILE")
 @click.argument("inputs", nargs=-1, metavar="[NUMBER|NAME=NUMBER]...")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a .html page, .svg picture or .txt file.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a .html, .svg, .txt or .npz file.")
 @click.option("--text", is_flag=True, help="Print the states as plain text; this is the default without -o.")
 @click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
 @click.option("--bits", type=int, help="Bit length of the numbers; by default the smallest that fits.")
@@ -49,7 +49,8 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Show every state of a run: as text, or with -o as a page to explore in a browser or an SVG picture.
+    """Show every state of a run: as text, or with -o as a page to explore in a browser, an SVG picture, or a .npz file
+    of its steps for `infer` and other tools.
 
     \b
     bitwright trace add 11 6
@@ -61,13 +62,13 @@ def command(
     from bitwright.viewer import choose_columns, trace_states, trace_text
 
     if output is not None and output.suffix.lower() not in KINDS:
-        raise InputError(f"-o takes a .html, .svg or .txt file, got {output}")
+        raise InputError(f"-o takes a .html, .svg, .txt or .npz file, got {output}")
     algorithm, values, computer = _request(target, inputs, bits, order, machine, files_of(options))
     if as_json and text:
         raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
-    page = output is not None and output.suffix.lower() == ".html"
+    page = output is not None and output.suffix.lower() in (".html", ".npz")
     if page and only and not text:
-        raise InputError("--only does not go with a page: it has all bits, and a search box to find them")
+        raise InputError("--only does not go with a page or a .npz file: they have all bits")
     names = only.split(",") if only else [computer.memory_name()] if computer else []
     if text or as_json or not page:
         choose_columns(algorithm.program, names)
@@ -96,6 +97,13 @@ def _write(
 
     assert done.trace is not None
     kind = path.suffix.lower()
+    if kind == ".npz":
+        from bitwright.files.executions import save_executions
+        from bitwright.running.executions import executions_of_trace
+
+        save_executions(path, executions_of_trace(done.trace))
+        note(f"wrote {path}: {counted(done.steps, 'step')} of {counted(done.trace.layout.size, 'bit')}", quiet)
+        return
     if kind == ".html":
         data = trace_page(done, computer=computer)
     elif kind == ".txt":

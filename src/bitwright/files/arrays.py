@@ -1,8 +1,8 @@
-"""Bytes under names in one .npz file, and a reader of such files that no file can make use much memory.
+"""Arrays under names in one .npz file, and a reader of such files that no file can make use much memory.
 
 NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
 array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
-takes one-dimensional arrays of bytes only.
+takes one-dimensional arrays of bytes only, or, where it is asked for them, arrays of the few types that it is told.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
+from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from bitwright.errors import InputError, printable
 
 _START = b"\x93NUMPY\x01\x00"
 _FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")
+_ANY_FORM = re.compile(
+    rb"\{'descr': '([<>|=]?[a-zA-Z][0-9]{1,5})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:[0-9]{1,15},? ?){0,4})\), \} *\n"
+)
 _MOST_HEADER = 256  # bytes of the header of such an array; NumPy writes 128
 _MOST_ENTRY = 1_024  # bytes of an entry in the archive's directory
 _END = struct.Struct("<4s4H2LH")  # the record that closes an archive: signature, disks, entries, directory, comment
@@ -36,16 +41,21 @@ _DAMAGED = (  # every way in which a damaged archive makes its readers fail
 
 def pack_arrays(arrays: Mapping[str, bytes]) -> bytes:
     """The contents of the .npz file."""
+    return pack_plain({name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()})
+
+
+def pack_plain(arrays: Mapping[str, np.ndarray[Any, Any]]) -> bytes:
+    """The same for arrays of numbers or text; equal arrays give equal bytes."""
     buffer = io.BytesIO()
-    parts: dict[str, Any] = {name: np.frombuffer(data, dtype=np.uint8) for name, data in arrays.items()}
-    np.savez_compressed(buffer, **parts)
+    parts: dict[str, Any] = dict(arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **parts)
     return buffer.getvalue()
 
 
 class ArrayFile:
     """An open .npz file with just these names; `what` is for the message: "{path} is not {what}: ..."."""
 
-    def __init__(self, path: Path, names: Collection[str], what: str) -> None:
+    def __init__(self, path: Path, names: Collection[str], what: str, optional: Collection[str] = ()) -> None:
         self._shown, self._what = printable(str(path)), what
         try:
             self._file = path.open("rb")
@@ -54,10 +64,10 @@ class ArrayFile:
         except OSError as error:
             raise InputError(f"cannot read {self._shown}: {error.strerror or error}") from None
         try:
-            _check_end(self._file, len(names))
+            _check_end(self._file, range(len(names), len(names) + len(optional) + 1))
             self._archive = zipfile.ZipFile(self._file)
-            held = [entry.filename for entry in self._archive.infolist()]
-            if sorted(held) != sorted(f"{name}.npy" for name in names):
+            held = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
+            if len(set(held)) < len(held) or not set(names) <= set(held) <= {*names, *optional}:
                 raise ValueError
         except _DAMAGED:
             self._file.close()
@@ -70,8 +80,42 @@ class ArrayFile:
         self._archive.close()
         self._file.close()
 
+    def has(self, name: str) -> bool:
+        """Whether an array that may be left out is there."""
+        return f"{name}.npy" in self._archive.namelist()
+
     def read(self, name: str, most: int) -> bytes:
         """The bytes under a name; raises InputError where they are damaged or more than `most`."""
+        try:
+            return _body(self._unpacked(name, most))
+        except _DAMAGED:
+            raise self._refusal(f"its {name} is damaged") from None
+
+    def read_array(self, name: str, kinds: str, dimensions: int, most: int) -> np.ndarray[Any, Any]:
+        """The array under a name: its type is one of `kinds` (letters of NumPy), and it takes at most `most` bytes."""
+        data = self._unpacked(name, most)
+        begin = 10 + int.from_bytes(data[8:10], "little")
+        form = _ANY_FORM.fullmatch(data[10:begin])
+        if not data.startswith(_START) or form is None:
+            raise self._refusal(f"its {name} is not a plain array")
+        try:
+            kind, shape = (
+                np.dtype(form[1].decode()),
+                tuple(int(extent) for extent in form[3].replace(b",", b" ").split()),
+            )
+        except (TypeError, ValueError):
+            raise self._refusal(f"its {name} is of a type that NumPy does not know") from None
+        if kind.kind not in kinds or not kind.isnative or (kind.kind in "ui" and kind.itemsize > 1):
+            raise self._refusal(f"its {name} is of type {kind}; store it as {_words(kinds)}")
+        if len(shape) != dimensions:
+            raise self._refusal(f"its {name} has {len(shape)} dimensions, and must have {dimensions}")
+        if prod(shape) * kind.itemsize != len(data) - begin:
+            raise self._refusal(f"its {name} is damaged")
+        order: Any = "F" if form[2] == b"True" else "C"
+        return np.frombuffer(data, dtype=kind, offset=begin, count=prod(shape)).reshape(shape, order=order)
+
+    def _unpacked(self, name: str, most: int) -> bytes:
+        """An array with its header; raises InputError where it is damaged or has more than `most` bytes."""
         entry = self._archive.getinfo(f"{name}.npy")
         if entry.file_size > most + _MOST_HEADER:
             raise self._refusal(f"its {name} has {entry.file_size:,} bytes, and can have {most:,} at most")
@@ -79,23 +123,32 @@ class ArrayFile:
             raise self._refusal(f"its {name} is packed in another way than ours")
         try:
             with self._archive.open(entry) as file:
-                return _body(file.read(entry.file_size))  # it unpacks no more than that, then compares the checksum
+                return file.read(entry.file_size)  # it unpacks no more than that, then compares the checksum
         except _DAMAGED:
             raise self._refusal(f"its {name} is damaged") from None
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Raises what says that this file does not hold what it should."""
+        raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> InputError:
         return InputError(f"{self._shown} is not {self._what}: {reason}")
 
 
-def _check_end(file: BinaryIO, entries: int) -> None:
+def _check_end(file: BinaryIO, entries: range) -> None:
     """Raises ValueError for an archive whose directory is not that of so few entries: it would be read at once."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _END.size - _LOCATOR))
     tail = file.read()
     _, _, _, _, count, directory, _, comment = _END.unpack(tail[-_END.size :])
     large = tail[: -_END.size].startswith(b"PK\x06\x07")
-    if large or count != entries or directory > entries * _MOST_ENTRY or comment:
+    if large or count not in entries or directory > count * _MOST_ENTRY or comment:
         raise ValueError
+
+
+def _words(kinds: str) -> str:
+    known = {"b": "bool", "u": "uint8", "i": "int8", "U": "text"}
+    return " or ".join(known[kind] for kind in kinds)
 
 
 def _body(data: bytes) -> bytes:

@@ -1,0 +1,90 @@
+"""Executions of programs: steps of runs, or random states and what follows them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.rules import RuleEngine
+from bitwright.errors import InputError
+from bitwright.files.executions import Executions, check_size
+from bitwright.program import Algorithm, Program
+from bitwright.program.trace import Trace
+from bitwright.running.endings import ending_of, step_limit
+from bitwright.running.loop import drive
+from bitwright.running.observers import Observer, View
+
+_TOGETHER = 16  # runs that are made at the same time
+
+
+def executions_of_trace(trace: Trace) -> Executions:
+    """Every step of a run.
+
+    >>> from bitwright import addition, run
+    >>> len(executions_of_trace(run(addition(2), p=3, q=1, record=True).trace))
+    4
+    """
+    states = trace.states()
+    if len(states) < 2:
+        raise InputError("this run has no steps, so there are no executions to write")
+    program_id = None if trace.source is None else trace.source.id
+    return Executions(states[:-1], states[1:], tuple(trace.layout.names), program_id)
+
+
+def random_executions(program: Program, count: int, seed: int = 0) -> Executions:
+    """So many states, every bit a fair coin, and what each becomes; whether runs meet such states or not.
+
+    >>> from bitwright import addition
+    >>> len(random_executions(addition(2).program, 100))
+    100
+    """
+    check_size(count, program.bits)
+    before = np.random.default_rng(seed).random((count, program.bits)) < 0.5
+    return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+
+
+def executions_of_runs(algorithm: Algorithm, count: int, seed: int = 0, max_steps: int | None = None) -> Executions:
+    """The first so many steps of runs of random inputs, run after run; steps that change nothing may be left out.
+
+    >>> from bitwright import addition
+    >>> len(executions_of_runs(addition(2), 100))
+    100
+    """
+    check_size(count, algorithm.program.bits)
+    rng, limit = np.random.default_rng(seed), min(step_limit(algorithm, max_steps), count)
+    states: list[BoolArray] = []
+    while sum(map(len, states)) < count:
+        inputs = rng.random((_TOGETHER, len(algorithm.input_bits))) < 0.5
+        seen = _States(_TOGETHER)
+        drive(RuleEngine(algorithm.program), algorithm.states(inputs), ending_of(algorithm), limit, [seen])
+        found = [np.array(rows) for rows in seen.states if rows]
+        if not found:
+            raise InputError(f"runs of {algorithm.name} have no steps, so there are no executions to write")
+        states += found
+    before = np.concatenate(states)[:count]
+    program = algorithm.program
+    return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+
+
+def successors(program: Program, states: BoolArray) -> BoolArray:  # (N, k) -> (N, k)
+    """What the rules make of each state in one step."""
+    engine = RuleEngine(program)
+    after = np.empty_like(states)
+    for at in range(0, len(states), engine.chunk):
+        batch = engine.begin(states[at : at + engine.chunk])
+        batch.step()
+        after[at : at + engine.chunk] = batch.states()
+    return after
+
+
+class _States(Observer):
+    """Keeps every state that is stepped from, run by run."""
+
+    every_step = True
+
+    def __init__(self, runs: int) -> None:
+        self.states: list[list[BoolArray]] = [[] for _ in range(runs)]
+
+    def before(self, view: View) -> None:
+        for row, state in zip(view.rows[view.running], view.batch.states()[view.running], strict=True):
+            self.states[int(row)].append(state)

@@ -1,0 +1,137 @@
+"""Files of executions: written the same every time, read back the same, and refused in one line when they are not."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, addition, run
+from bitwright.files.executions import Executions, joined, load_executions, save_executions
+from bitwright.running.executions import executions_of_runs, executions_of_trace, random_executions
+
+ADDITION = addition(3)
+
+
+def test_written_and_read_back_alike(tmp_path: Path) -> None:
+    made = random_executions(ADDITION.program, 100, seed=3)
+    for name in ("one.npz", "two.npz"):
+        save_executions(tmp_path / name, made)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    read = load_executions(tmp_path / "one.npz")
+    assert np.array_equal(read.before, made.before)
+    assert np.array_equal(read.after, made.after)
+    assert (read.names, read.program_id) == (tuple(ADDITION.program.layout.names), ADDITION.program.id)
+
+
+def test_steps_of_a_run_are_consecutive_states() -> None:
+    trace = run(ADDITION, p=5, q=3, record=True).trace
+    assert trace is not None
+    steps = executions_of_trace(trace)
+    assert len(steps) == trace.steps
+    assert np.array_equal(steps.before[1:], steps.after[:-1])
+
+
+def test_steps_of_runs_are_those_of_the_rules() -> None:
+    made = executions_of_runs(ADDITION, 50, seed=1)
+    assert len(made) == 50
+    again = executions_of_runs(ADDITION, 20, seed=1)
+    assert np.array_equal(again.before, made.before[:20])
+    first = run(ADDITION, **_numbers(made), record=True).trace
+    assert first is not None
+    assert np.array_equal(first.states()[:3], made.before[:3])
+
+
+def _numbers(made: Executions) -> dict[str, int]:
+    p, q = made.before[0][:3], made.before[0][3:6]
+    return {"p": int(p @ [1, 2, 4]), "q": int(q @ [1, 2, 4])}
+
+
+def test_what_numpy_users_write_is_read(tmp_path: Path) -> None:
+    before = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    np.savez(tmp_path / "x.npz", before=before, after=np.asfortranarray(before), names=np.array(["a", "b[1]"]))
+    read = load_executions(tmp_path / "x.npz")
+    assert read.before.tolist() == read.after.tolist() == before.astype(bool).tolist()
+    assert read.program_id is None
+
+
+B = np.zeros((3, 2), dtype=np.uint8)
+GOOD: dict[str, Any] = {"before": B, "after": B, "names": np.array(["a", "b"])}
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "ragged": ({"after": B[:2]}, "3 states before a step and 2 after one"),
+    "other bits": ({"after": B[:, :1]}, "its after has states of 1 bit, and 2 names"),
+    "too few names": ({"names": np.array(["a"])}, "2 bits, and 1 names"),
+    "same names": ({"names": np.array(["a", "a"])}, "two of its bits are called a"),
+    "no names": ({"names": np.array([], dtype="U1"), "before": B[:, :0], "after": B[:, :0]}, "0 names of bits"),
+    "odd name": ({"names": np.array(["a", "b c"])}, "'b c' cannot name a bit"),
+    "long name": ({"names": np.array(["a", "b" * 65])}, "cannot name a bit"),
+    "values": ({"before": B + 2}, "other values than 0 and 1"),
+    "numbers": ({"before": B.astype(np.int64)}, "is of type int64; store it as bool or uint8"),
+    "floats": ({"before": B.astype(float)}, "is of type float64"),
+    "objects": ({"names": np.array(["a", None], dtype=object)}, "its names is"),
+    "flat": ({"before": B.ravel()}, "1 dimensions, and must have 2"),
+    "empty": ({"before": B[:0], "after": B[:0]}, "it holds no states"),
+    "id": ({"program_id": np.array("xyz")}, "not a sha256"),
+    "more": ({"other": B}, "truncated or damaged"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
+    changed, reason = BAD[case]
+    path = tmp_path / "bad.npz"
+    np.savez(path, allow_pickle=True, **{**GOOD, **changed})
+    with pytest.raises(InputError, match="is not a file of executions") as error:
+        load_executions(path)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_good_file_is_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "good.npz", **GOOD)
+    assert len(load_executions(tmp_path / "good.npz")) == 3
+
+
+def test_bool_that_is_none_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "bad.npz", **{**GOOD, "before": (B + 7).view(bool)})
+    with pytest.raises(InputError, match="other values than 0 and 1"):
+        load_executions(tmp_path / "bad.npz")
+
+
+def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("after", "names"):
+            archive.writestr(f"{name}.npy", b"")
+        with archive.open("before.npy", "w") as file:
+            for _ in range(3):
+                file.write(bytes(1 << 20))
+    with pytest.raises(InputError, match="is not a file of executions"):
+        load_executions(path)
+
+
+def test_cut_and_flipped_files_never_break_the_reader(tmp_path: Path) -> None:
+    save_executions(tmp_path / "x.npz", random_executions(ADDITION.program, 40))
+    data = (tmp_path / "x.npz").read_bytes()
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        at = int(rng.integers(len(data)))
+        broken = (
+            data[:at] if rng.random() < 0.3 else data[:at] + bytes([data[at] ^ 1 << rng.integers(8)]) + data[at + 1 :]
+        )
+        (tmp_path / "y.npz").write_bytes(broken)
+        try:
+            read = load_executions(tmp_path / "y.npz")
+        except InputError:
+            continue
+        assert read.before.shape == (40, 9)
+
+
+def test_files_of_other_bits_do_not_join() -> None:
+    small, large = (random_executions(addition(l).program, 5) for l in (2, 3))
+    assert len(joined([("a", small), ("b", small)])) == 10
+    with pytest.raises(InputError, match=r"b has other bits than a: p\[3\] where that has q\[1\]"):
+        joined([("a", small), ("b", large)])
