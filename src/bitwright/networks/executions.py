@@ -1,4 +1,4 @@
-"""Executions to train on: the examples, where they are from, and the spectrum of their kernel, which decides the steps."""
+"""Executions to train on: the examples, where they are from, and the spectrum of their kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ExecutionSet:
             )
 
     def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:
-        """The ends of the spectrum of the kernel that training follows; raises InputError where it would take too long."""
+        """The ends of the spectrum of the kernel that training follows; InputError where it would take too long."""
         first = plan.first_layer(shape)
         if first not in self._ends:
             self._ends[first] = kernel_ends(self.set.inputs(), first)
@@ -40,8 +40,8 @@ class ExecutionSet:
         if steps > MOST_STEPS and plan.most_steps is None:
             plainly = "leave out --plain, or " if not plan.momentum else ""
             raise InputError(
-                f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so training "
-                f"would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}take fewer states or a larger "
-                "tolerance"
+                f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so "
+                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}take fewer states "
+                "or a larger tolerance"
             )
         return low, high

@@ -54,7 +54,7 @@ class Recipe:
 def train(
     program: Program, recipe: Recipe, progress: Progress | None = None, executions: ExecutionSet | None = None
 ) -> tuple[Network, History]:
-    """Trains one network on a program's templates, or on `executions`; raises TrainingError rather than give a bad one."""
+    """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions to train on are those of the program itself, without padding")
     examples = TrainingSet(program, recipe.padding)
@@ -99,7 +99,8 @@ def _descend(
 ) -> tuple[Float, Float, History]:
     dtype = np.float64 if recipe.precision == "float64" else np.float32
     first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)
-    inputs, kernel = None, None
+    inputs: Float | None = None
+    kernel: tuple[float, float] | None = None
     if executions is None:
         labels = templates.labels().toarray().T.astype(dtype)
     else:

@@ -1,8 +1,8 @@
 """What the outputs of a network are measured in, by what it was trained on.
 
-Outputs are read as F = c w0 + (w1 - w0) m: m of the bit's c writers match. Trained on templates, the limit's weights say
-how much that is. Trained on states, a set bit has the label 1, or 1/sqrt(n) where labels are scaled, and others 0: then
-w0 = 0, and halfway to the label is the threshold.
+Outputs are read as F = c w0 + (w1 - w0) m: m of the bit's c writers match. Trained on templates, the limit's weights
+say how much that is. Trained on states, a set bit has the label 1, or 1/sqrt(n) where labels are scaled, and others 0:
+then w0 = 0, and halfway to the label is the threshold.
 """
 
 from __future__ import annotations
