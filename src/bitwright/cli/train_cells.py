@@ -13,10 +13,12 @@ import click
 from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
+from bitwright.cli.train_from import about_executions, cells_width, say_cells
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
+    from bitwright.app.executions import Wanted
     from bitwright.networks import Recipe
     from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
@@ -65,6 +67,7 @@ def train_network_of_cells(
     weight_bits: int,
     as_json: bool,
     quiet: bool,
+    wanted: Wanted | None = None,
 ) -> int:
     """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
     from bitwright.app.cells import check_tile, pattern_of, suggested_cells_width, train_on_pattern
@@ -82,8 +85,16 @@ def train_network_of_cells(
     recipe: Recipe = make_recipe(pattern.program, padding=0, **how)
     if how["width"] is None:
         recipe = replace(recipe, width=suggested_cells_width(pattern))
+    executions = None
+    if wanted is not None:
+        from bitwright.app.executions import cell_set
+
+        executions = cell_set(pattern, programs, wanted, tile)
+        if how["width"] is None:
+            recipe = replace(recipe, width=cells_width(recipe.width))
+        say_cells(executions, recipe, pattern, quiet)
     begin = time.perf_counter()
-    found = train_on_pattern(pattern, recipe, weight_bits)
+    found = train_on_pattern(pattern, recipe, weight_bits, executions=executions)
     seconds = time.perf_counter() - begin
     save_network(found.network, pattern.program, output)
     if as_json:
@@ -93,6 +104,7 @@ def train_network_of_cells(
                 "name": algorithm.name,
                 "program_id": pattern.program.id,
                 **about_cells(pattern, found),
+                **about_executions(executions),
                 "seed": found.network.origin.seed,
                 "digest": found.network.digest,
                 "seconds": round(seconds, 3),
@@ -103,7 +115,8 @@ def train_network_of_cells(
             note(line, quiet)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        click.echo("bitwright: some local states come out wrong; use a wider network or more bits", err=True)
+        more = "more bits" if executions is None else "more states: what never occurs need not be learnt"
+        click.echo(f"bitwright: some local states come out wrong; use a wider network or {more}", err=True)
         return 1
     return 0
 

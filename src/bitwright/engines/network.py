@@ -17,7 +17,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import Scale
+from bitwright.theory.scales import Scale, check_states_rounding
 
 
 def check_networks(program: Program, networks: Sequence[Network]) -> int:
@@ -49,6 +49,8 @@ class NetworkEngine(RealEngine):
     def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)
         self.kind, self.seed = scale_of(networks), networks[0].origin.seed
+        if networks[0].origin.executions is not None:
+            check_states_rounding(rounding)
         self._networks, self.networks = list(networks), len(networks)
         self.digests = [network.digest for network in networks]
         self._rules = PackedRules(program)

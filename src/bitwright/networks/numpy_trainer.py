@@ -38,9 +38,13 @@ def descend(
         if schedule.momentum:
             speed_first *= momentum
             speed_last *= momentum
-            back_first += speed_first
-            back_last += speed_last
-            speed_first, speed_last = back_first, back_last
+            speed_first += back_first
+            speed_last += back_last
+            if schedule.nesterov:
+                back_first += momentum * speed_first
+                back_last += momentum * speed_last
+            else:
+                back_first, back_last = speed_first, speed_last
         first -= rate_first * back_first
         last -= rate_last * back_last
     raise history.give_up(plan.tolerance)

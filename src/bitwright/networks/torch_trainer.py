@@ -119,6 +119,11 @@ def descend_many(
             torch.baddbmm(speed_last, error, hidden.transpose(1, 2), beta=schedule.momentum, out=speed_last)
             speed_first.mul_(schedule.momentum).add_(back)
             going = (~done)[:, None, None]
+            if schedule.nesterov:
+                newest = torch.bmm(error, hidden.transpose(1, 2))
+                last.sub_(rate_last * (newest + schedule.momentum * speed_last) * going)
+                first.sub_(rate_first * (back + schedule.momentum * speed_first) * going)
+                continue
             last.sub_(rate_last * speed_last * going)
             first.sub_(rate_first * speed_first * going)
         else:

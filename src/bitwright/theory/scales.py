@@ -12,9 +12,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bitwright.errors import InputError
 from bitwright.theory.closed_form import Weights, check_matches, weights
 
 Scale = Literal["ntk", "last-layer", "plain", "scaled"]  # the limit of the template's training set, or labels of states
+
+
+def check_states_rounding(rounding: str) -> None:
+    """Raises InputError for the sign rule: states that were trained on have outputs of 0 where a bit is off."""
+    if rounding != "calibrated":
+        raise InputError(
+            f"what was trained on states is rounded halfway between its labels; leave out the rounding {rounding}"
+        )
 
 
 def scale_weights(n: ArrayLike, examples: int, scale: Scale) -> Weights:
