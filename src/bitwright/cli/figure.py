@@ -56,6 +56,7 @@ def command(
     experiment-1         Figure 7: networks to 90% accuracy, trained permutations
     experiment-2         Figure 7: accuracy against ensemble size
     beyond               the same for addition, multiplication and SBN; one network instead of many
+    executions           learning from states of runs instead of templates
 
     Networks already in the folder's tables are not trained again.
     """

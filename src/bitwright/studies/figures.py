@@ -13,7 +13,10 @@ from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.style import plot_style
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
-FIGURES = ("templates", "predictor", "ensemble-complexity", "orders", "sbn", "experiment-1", "experiment-2", "beyond")
+FIGURES = (
+    *("templates", "predictor", "ensemble-complexity", "orders", "sbn"),
+    *("experiment-1", "experiment-2", "beyond", "executions"),
+)
 
 
 def find_figure(name: str) -> Figure:
