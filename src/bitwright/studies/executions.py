@@ -30,7 +30,7 @@ COLUMNS = ("of", "bits", "source", "labels", "trial", "K", "examples", "right", 
 SOURCES = ("states", "runs")
 _ALL, _SAMPLE = 1 << 12, 4_096  # so many states are all tried; of more, so many at random
 _FIRST, _STEP = 8, 2**0.5  # sizes of the training sets
-_PER_EXAMPLE = 64  # hidden units
+_PER_EXAMPLE = 256  # hidden units
 _ENOUGH = 3  # sizes in a row at which every state is right: larger ones are not tried
 
 
@@ -173,10 +173,10 @@ def _labels(axes: Any, table: Table) -> None:
     for colour, (labels, column, label) in zip(
         COLOURS,
         (
-            ("scaled", "right", "scaled labels, all states"),
-            ("scaled", "right_in_runs", "scaled labels, states of runs"),
-            ("plain", "right", "plain labels, all states"),
-            ("plain", "right_in_runs", "plain labels, states of runs"),
+            ("scaled", "right", "scaled, all states"),
+            ("scaled", "right_in_runs", "scaled, states of runs"),
+            ("plain", "right", "plain, all states"),
+            ("plain", "right_in_runs", "plain, states of runs"),
         ),
         strict=False,
     ):
@@ -186,7 +186,7 @@ def _labels(axes: Any, table: Table) -> None:
     axes.set_xlabel("training states, all of runs")
     axes.set_ylabel("part of states right")
     axes.set_title(f"Trained on runs, the limit, $l={bits}$")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", title="labels, tested in", handlelength=1.3, fontsize=8, bbox_to_anchor=(1.03, 0.1))
 
 
 def _needed(axes: Any, table: Table) -> None:
@@ -205,6 +205,8 @@ def _needed(axes: Any, table: Table) -> None:
                 *zip(*points, strict=True),
                 MARKERS[number] + _LOOKS[source][1],
                 color=COLOURS[number],
+                markerfacecolor=COLOURS[number] if of == "limit" else "none",
+                markersize=4 if of == "limit" else 8,
                 label=f"{name}, {_LOOKS[source][0]}",
             )
     lengths = np.array(sorted({int(b) for b in table.numbers("bits")}))
