@@ -18,7 +18,7 @@ from bitwright.networks.executions import ExecutionSet
 from bitwright.running.executions import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.predictor import Predictor
-from bitwright.theory.spectrum import kernel_ends
+from bitwright.theory.kernel_spectrum import kernel_ends
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

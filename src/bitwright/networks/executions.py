@@ -10,7 +10,7 @@ from bitwright.networks.descent import Plan
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.start import NetworkShape
 from bitwright.theory.predictor import MAX_EXAMPLES
-from bitwright.theory.spectrum import kernel_ends
+from bitwright.theory.kernel_spectrum import kernel_ends
 
 MOST_STEPS = 100_000  # of gradient descent that are begun with
 
