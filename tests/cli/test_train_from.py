@@ -12,7 +12,7 @@ from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.store import read_about
-from bitwright.running.executions import executions_of_inputs, random_executions
+from bitwright.running.executions import executions_of_inputs, random_executions, successors
 
 Captured = pytest.CaptureFixture[str]
 
@@ -99,12 +99,11 @@ def test_a_kind_of_cells_that_never_occurs_is_said(capsys: Captured, tmp_path: P
     carry = [place for place, name in enumerate(made.names) if name.startswith("c")]
     before = made.before.copy()
     before[:, carry] = False
-    from bitwright.running.executions import successors
-
     save_executions(tmp_path / "a.npz", Executions(before, successors(addition(3).program, before), made.names))
     net = tmp_path / "net.safetensors"
     code, _, err = call(capsys, "train", "addition", "--bits", 3, "--cells", "--from", tmp_path / "a.npz", "-o", net)
     assert code == 1
+    assert "no local state occurs of 1 kind of cells, number" in err
     assert "some local states come out wrong; use a wider network or more states" in err
 
 

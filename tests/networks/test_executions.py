@@ -17,8 +17,8 @@ from bitwright.networks import Network, Plan, Recipe, load_network, quantize, sa
 from bitwright.networks.executions import ExecutionSet
 from bitwright.running.executions import successors
 from bitwright.theory.closed_form import spectrum
-from bitwright.theory.predictor import Predictor
 from bitwright.theory.kernel_spectrum import kernel_ends
+from bitwright.theory.predictor import Predictor
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

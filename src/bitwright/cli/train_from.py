@@ -31,7 +31,7 @@ _OPTIONS = (
 
 
 def from_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what to learn from; they come as one, `executions`."""
+    """The options that say what to learn from; `wanted_of` takes them."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

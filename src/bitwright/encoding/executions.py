@@ -9,7 +9,6 @@ examples that it matches, over sqrt(n). What it is trained on are such states wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -118,9 +117,3 @@ class StateSet:
         for array in (self.matched, self.following):
             found.update(np.packbits(array, axis=1).tobytes())
         return found.hexdigest()
-
-
-def joined(parts: Sequence[StateSet]) -> StateSet:
-    """Several sets of one program as one."""
-    matched, following = (np.concatenate([getattr(part, name) for part in parts]) for name in ("matched", "following"))
-    return StateSet.of_matches(parts[0].program, matched, following, parts[0].labelled)

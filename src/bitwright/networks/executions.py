@@ -9,8 +9,8 @@ from bitwright.errors import InputError
 from bitwright.networks.descent import Plan
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.start import NetworkShape
-from bitwright.theory.predictor import MAX_EXAMPLES
 from bitwright.theory.kernel_spectrum import kernel_ends
+from bitwright.theory.predictor import MAX_EXAMPLES
 
 MOST_STEPS = 100_000  # of gradient descent that are begun with
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,7 @@ class _Outputs:
 
     def __init__(self, examples: StateSet, seed: int, width: int | None) -> None:
         self._set = examples
-        self._evaluate = Predictor(examples.inputs(), examples.labels()).mean
+        self._evaluate: Callable[[FloatArray], Any] = Predictor(examples.inputs(), examples.labels()).mean
         if width is not None:
             origin = LearntFrom("states", examples.labelled, 1, examples.examples, None, None, examples.sha256)
             recipe = Recipe(width, seed, plan=Plan(1e-2, momentum=True))
