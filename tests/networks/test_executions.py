@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,31 @@ def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
     other = Network(network.first, network.last, replace(network.origin, executions=None))
     assert other.digest != network.digest
     assert "executions" not in other.origin.document()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"extra": 1}, "it has the unknown extra"),
+        ({"labels": "sharp"}, "labels must be 'scaled' or 'plain'"),
+        ({"source": None}, "source must be"),
+        ({"runs": 0}, "runs must be null or a whole number"),
+        ({"examples": 7}, "is damaged: its weights or their origin are not those that were written"),
+    ],
+)
+def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save
+
+    network, _ = learn(width=64)
+    path = tmp_path / "a.safetensors"
+    save_network(network, PROGRAM, path)
+    with safe_open(path, framework="numpy") as file:
+        document = json.loads(file.metadata()["bitwright"])
+    document["executions"] |= change
+    path.write_bytes(save(load_file(path), metadata={"bitwright": json.dumps(document)}))
+    with pytest.raises(InputError, match=message):
+        load_network(path, PROGRAM)
 
 
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:

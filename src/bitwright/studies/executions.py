@@ -66,7 +66,8 @@ def _curve(_: None, job: Curve) -> list[Row]:
     """A row for every size, until all states came out right a few times in a row or there are no more states."""
     algorithm = addition(job.bits)
     found, all_states, of_runs = _examples(algorithm, job), _every(algorithm, job), _tests(algorithm, job)
-    K, size, good, rows = algorithm.program.templates, float(_FIRST), 0, []
+    K, size, good = algorithm.program.templates, float(_FIRST), 0
+    rows: list[Row] = []
     while good < _ENOUGH and size < found.examples * _STEP:
         count = min(round(size), found.examples)
         part = StateSet(algorithm.program, found.matched[:count], found.following[:count], found.labelled)
