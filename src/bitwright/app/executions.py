@@ -97,7 +97,7 @@ def whole_set(algorithm: Algorithm, wanted: Wanted) -> ExecutionSet:
 
     >>> from bitwright import addition
     >>> whole_set(addition(2), Wanted("runs", runs=10)).set.inputs().shape
-    (13, 8)
+    (9, 8)
     """
     found = executions_for(algorithm, wanted)
     examples = StateSet.of_states(algorithm.program, found.before, found.after, wanted.labels)

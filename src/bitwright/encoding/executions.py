@@ -41,9 +41,10 @@ class StateSet:
     """Different sets of matched examples, none of them empty, and the next state of each.
 
     >>> from bitwright import addition
+    >>> from bitwright.running.executions import successors
     >>> algorithm = addition(2)
     >>> states = np.array([algorithm.state({"p": p, "q": 3}) for p in (1, 2, 2)])
-    >>> found = StateSet.of_states(algorithm.program, states, algorithm.program.step(states))
+    >>> found = StateSet.of_states(algorithm.program, states, successors(algorithm.program, states))
     >>> found.examples, found.inputs().shape, found.labels().shape
     (2, (2, 8), (2, 6))
     """

@@ -68,11 +68,11 @@ def executions_of_runs(algorithm: Algorithm, count: int, seed: int = 0, max_step
 
 
 def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_steps: int | None = None) -> Executions:
-    """Every step of so many runs of random inputs.
+    """Every step of so many runs of random inputs; steps after which nothing changes any more, once.
 
     >>> from bitwright import addition
     >>> len(executions_of_inputs(addition(2), 5))
-    20
+    10
     """
     seen = _States(runs)
     starts, limit = random_starts(algorithm, runs, seed), step_limit(algorithm, max_steps)
