@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, Program, addition, run, run_batch
-from bitwright.engines.network import NetworkEngine, check_networks, limit_of
+from bitwright.engines.network import NetworkEngine, check_networks, scale_of
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Network, Plan, Recipe, train
 from bitwright.theory import weights
@@ -98,7 +98,7 @@ def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str)
     plan = Plan(momentum=True, parametrization=parametrization)  # type: ignore[arg-type]
     program = ADDITION.program
     network = train(program, Recipe(256, plan=plan))[0]
-    assert limit_of([network]) == kind
+    assert scale_of([network]) == kind
     w = weights(np.arange(program.blocks + 1), check_networks(program, [network]), kind)  # type: ignore[arg-type]
     engine = NetworkEngine(program, [network], "calibrated")
     states = np.random.default_rng(0).random((50, program.bits)) < 0.5

@@ -11,6 +11,7 @@ import pytest
 
 from bitwright import InputError, addition
 from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks.network import LearntFrom
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,11 @@ def test_the_digest_tells_networks_apart_by_anything_that_decides_what_they_do(n
         weights.view(np.uint32)[-1, -1] ^= 1  # the last bit of the last weight
         others.add(replace(network, **{name: weights}).digest)
     others.add(replace(network, first=network.first.astype(float), last=network.last.astype(float)).digest)
+    learnt = LearntFrom("runs", "scaled", 9, 5, None, 0, "0" * 64)
+    others.add(replace(network, origin=replace(network.origin, executions=learnt)).digest)
     for field in fields(network.origin):
+        if field.name == "executions":
+            continue
         value = getattr(network.origin, field.name)
         other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else value + "x"
         others.add(replace(network, origin=replace(network.origin, **{field.name: other})).digest)

@@ -19,6 +19,7 @@ from bitwright.program.pattern import Pattern, read_pattern
 if TYPE_CHECKING:
     from bitwright.engines.cells.engine import CellEngine, CellTables
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network, Recipe
+    from bitwright.networks.executions import ExecutionSet
     from bitwright.networks.quantize import Cost
 
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
@@ -121,14 +122,21 @@ def train_on_pattern(
     weight_bits: int = 8,
     seeds: int = SEEDS,
     make: Callable[[Program, Recipe], Network] | None = None,
+    executions: ExecutionSet | None = None,
 ) -> TrainedCells:
-    """Trains on a pattern, rounds, and looks at every local state; where one is wrong, the next seed is tried."""
+    """Trains on a pattern, rounds, and looks at every local state; where one is wrong, the next seed is tried.
+
+    With `executions` it is trained on these in place of the pattern's templates, and rounded by them alone.
+    """
     from bitwright.engines.cells.engine import TABLED, CellTables
     from bitwright.engines.cells.network import CellNetwork
     from bitwright.networks import TrainingError, quantize, train
 
-    make = make or (lambda program, recipe: train(program, recipe)[0])
-    sample = local_sample(pattern)
+    make = make or (lambda program, recipe: train(program, recipe, executions=executions)[0])
+    if executions is None:
+        sample = local_sample(pattern)
+    else:
+        sample = executions.set.matched, np.ones(executions.set.following.shape, dtype=bool)
     best: TrainedCells | None = None
     problem: TrainingError | None = None
     for tried in range(seeds):

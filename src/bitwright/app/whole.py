@@ -10,6 +10,7 @@ import numpy as np
 from bitwright.app.trained import algorithm_of
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork, Network
+from bitwright.networks.executions import ExecutionSet
 from bitwright.networks.quantize import Cost, quantize, random_choices
 from bitwright.networks.store import About
 from bitwright.program import Algorithm, Program
@@ -20,9 +21,18 @@ _STATES = 512
 
 
 def whole_network(
-    algorithm: Algorithm, networks: Sequence[Network], weight_bits: int = 8
+    algorithm: Algorithm,
+    networks: Sequence[Network],
+    weight_bits: int = 8,
+    executions: ExecutionSet | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The scales are chosen by states of runs, and by any states if the trained weights are right there too."""
+    """The scales are chosen by states of runs, and by any states if the trained weights are right there too.
+
+    A network that learnt from executions is rounded by these alone.
+    """
+    if executions is not None:
+        sample = executions.set.matched, np.ones(executions.set.following.shape, dtype=bool)
+        return quantize(networks, algorithm.program, weight_bits, sample=sample)
     met = random_states(algorithm, _STATES, seed=0)
     any_states = random_choices(algorithm.program, _STATES, seed=0)
     network, cost = quantize(networks, algorithm.program, weight_bits, np.concatenate((any_states, met)))

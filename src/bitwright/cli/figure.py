@@ -57,6 +57,7 @@ def command(
     experiment-2         Figure 7: accuracy against ensemble size
     beyond               the same for addition, multiplication and SBN; one network instead of many
     width-law            spread and exactness of one network against the law that predicts them
+    executions           learning from states of runs instead of templates
 
     Networks already in the folder's tables are not trained again.
     """

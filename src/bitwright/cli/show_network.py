@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +78,27 @@ def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, 
         "error": origin.error,
         "steps": origin.steps,
         "trainer": origin.trainer,
+        **({} if origin.executions is None else {"executions": asdict(origin.executions)}),
         "bytes": sum(tensor.nbytes for tensor in tensors),
         "network_sha256": network.digest,
         "tensors": network.tensors_sha256,
         "claim": CLAIM,
         "proof": f"bitwright certify {target} --network {shlex.quote(str(about.path))}",
     }
+
+
+def _learnt_from(found: dict[str, Any]) -> list[str]:
+    """A line on the executions that it was trained on, if it was."""
+    learnt = found.get("executions")
+    if learnt is None:
+        return []
+    runs = "states of runs" if learnt["runs"] is None else f"states of {learnt['runs']:,} runs"
+    of = {"runs": runs, "states": "random states", "file": "states of a file"}[learnt["source"]]
+    seed = "" if learnt["sample_seed"] is None else f", sample seed {learnt['sample_seed']}"
+    return [
+        f"  executions {learnt['examples']:,} different examples in {learnt['states']:,} {of}{seed}, "
+        f"{learnt['labels']} labels; sha256 {learnt['sha256']}"
+    ]
 
 
 def _cells(about: About) -> dict[str, int]:
@@ -105,6 +121,7 @@ def _lines(about: About, found: dict[str, Any]) -> list[str]:
         f"  examples   K = {found['examples']:,}{padding}; {found['bits']:,} bits",
         f"  training   seed {found['seed']}, member {found['member']}, start {found['start']}, "
         f"{found['parametrization']} parametrization, {descent}, {found['steps']:,} steps by {found['trainer']}",
+        *_learnt_from(found),
         f"  error      {found['error']:.2g} at most on its examples"
         + (", before rounding to whole numbers" if found["integer"] else ""),
         *(f"  {name:<10} sha256 {value}" for name, value in found["tensors"].items()),

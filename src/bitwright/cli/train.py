@@ -21,11 +21,13 @@ from bitwright.cli.options import (
 )
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
+from bitwright.cli.train_from import about_executions, from_options, say_whole, wanted_of
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
     from bitwright.networks import History, Network, Recipe
+    from bitwright.networks.executions import ExecutionSet
     from bitwright.program import Algorithm
     from bitwright.workers import Workers
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 @machine_option
 @recipe_options(start="zero")
 @padding_option
+@from_options
 @click.option("--networks", type=click.IntRange(1, 10**6), default=1, show_default=True, help="Members to train.")
 @click.option("--integer", is_flag=True, help="Round it to whole numbers; several become one network, in one file.")
 @click.option("--weight-bits", type=click.IntRange(2, 8), help="With --integer: bits of a weight.  [default: 8]")
@@ -78,10 +81,17 @@ def command(
     """Train networks on the templates of a program, to run it with --engine network --network FILE.
 
     With --cells several programs may be named, which one small network then serves.
+
+    \b
+    bitwright train addition --bits 4 -o adder.safetensors
+    bitwright train addition --bits 8 --cells --tile 2 --from runs -o adder.safetensors  # never shown a template
     """
     from bitwright.workers import Workers
 
     helpers = Workers.parse(workers)
+    wanted = wanted_of(how)
+    if wanted is not None and padding:
+        raise InputError("--padding is for templates; leave it out with --from")
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
     if others and not cells:
         raise InputError("one network serves several programs with --cells only; name one, or give --cells")
@@ -93,15 +103,23 @@ def command(
         if networks > 1 or padding or onnx is not None or helpers.kind != "serial":
             raise InputError("--cells trains one small network; leave out --networks, --padding, --onnx and --workers")
         return train_network_of_cells(
-            target, algorithm, others, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet
+            target, algorithm, others, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet, wanted
         )
     recipe = make_recipe(algorithm, padding=padding or 0, **how)
     if weight_bits is not None and not integer and not cells:
         raise InputError("--weight-bits goes with --integer")
+    executions = None
+    if wanted is not None:
+        from bitwright.app.executions import whole_set
+
+        if networks > 1 and not integer:
+            raise InputError("--from trains one network; several are made one with --integer")
+        executions = whole_set(algorithm, wanted)
+        say_whole(executions, recipe, algorithm.program, quiet)
     if integer:
         if helpers.kind != "serial":
             raise InputError("--workers does not go with --integer; train a folder with --networks, then quantize it")
-        _train_whole(algorithm, recipe, networks, output, onnx, weight_bits or 8, as_json, quiet)
+        _train_whole(algorithm, recipe, executions, networks, output, onnx, weight_bits or 8, as_json, quiet)
     elif networks > 1:
         if onnx is not None:
             raise InputError("--onnx is for one network; leave out --networks")
@@ -109,7 +127,7 @@ def command(
     elif helpers.kind != "serial":
         raise InputError(f"--workers {workers} share several networks out; give --networks, or leave out --workers")
     else:
-        _train_file(algorithm, recipe, output, onnx, as_json, quiet)
+        _train_file(algorithm, recipe, executions, output, onnx, as_json, quiet)
     return 0
 
 
@@ -151,13 +169,19 @@ def make_recipe(
 
 
 def _train_file(
-    algorithm: Algorithm, recipe: Recipe, output: Path, onnx: Path | None, as_json: bool, quiet: bool
+    algorithm: Algorithm,
+    recipe: Recipe,
+    executions: ExecutionSet | None,
+    output: Path,
+    onnx: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from bitwright.networks import save_network
 
     _check_outputs(output, onnx)
     begin = time.perf_counter()
-    network, history = _train_one(algorithm, recipe, quiet)
+    network, history = _train_one(algorithm, recipe, executions, quiet)
     seconds = time.perf_counter() - begin
     save_network(network, algorithm.program, output)
     if onnx is not None:
@@ -169,6 +193,7 @@ def _train_file(
             {
                 "file": str(output),
                 **_about(algorithm, recipe),
+                **about_executions(executions),
                 "steps": history.steps,
                 "error": history.error[-1],
                 "loss": history.loss[-1],
@@ -177,13 +202,14 @@ def _train_file(
             }
         )
         return
-    note(_trained(network, history, seconds), quiet)
+    note(_trained(network, history, executions, seconds), quiet)
     click.echo(str(output))
 
 
 def _train_whole(
     algorithm: Algorithm,
     recipe: Recipe,
+    executions: ExecutionSet | None,
     networks: int,
     output: Path,
     onnx: Path | None,
@@ -198,8 +224,8 @@ def _train_whole(
 
     _check_outputs(output, onnx)
     begin = time.perf_counter()
-    trained = [_train_one(algorithm, replace(recipe, member=member), quiet) for member in range(networks)]
-    network, cost = whole_network(algorithm, [network for network, _ in trained], weight_bits)
+    trained = [_train_one(algorithm, replace(recipe, member=member), executions, quiet) for member in range(networks)]
+    network, cost = whole_network(algorithm, [network for network, _ in trained], weight_bits, executions)
     seconds = time.perf_counter() - begin
     save_network(network, algorithm.program, output)
     if onnx is not None:
@@ -211,6 +237,7 @@ def _train_whole(
             {
                 "file": str(output),
                 **_about(algorithm, recipe),
+                **about_executions(executions),
                 "steps": max(history.steps for _, history in trained),
                 "error": max(history.error[-1] for _, history in trained),
                 "loss": max(history.loss[-1] for _, history in trained),
@@ -220,17 +247,23 @@ def _train_whole(
             }
         )
         return
-    note(_trained(*trained[-1], seconds), quiet)
+    note(_trained(*trained[-1], executions, seconds), quiet)
     note(rounding_note(network, cost), quiet)
     click.echo(str(output))
 
 
-def _train_one(algorithm: Algorithm, recipe: Recipe, quiet: bool) -> tuple[Network, History]:
+def _train_one(
+    algorithm: Algorithm, recipe: Recipe, executions: ExecutionSet | None, quiet: bool
+) -> tuple[Network, History]:
     from bitwright.networks import train
+    from bitwright.networks.start import NetworkShape
 
+    program = algorithm.program
+    shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
+    ends = None if executions is None else executions.spectrum(recipe.plan, shape)
     with StepProgress(not quiet, "training") as progress:
-        most = recipe.plan.expected_steps(algorithm.program.templates + recipe.padding)
-        return train(algorithm.program, recipe, lambda step, _: progress(min(step, most), most))
+        most = recipe.plan.expected_steps(shape.inputs, ends)
+        return train(program, recipe, lambda step, _: progress(min(step, most), most), executions)
 
 
 def _check_outputs(output: Path, onnx: Path | None) -> None:
@@ -249,9 +282,10 @@ def _check_outputs(output: Path, onnx: Path | None) -> None:
     check_writable(output)
 
 
-def _trained(network: Network, history: History, seconds: float) -> str:
+def _trained(network: Network, history: History, executions: ExecutionSet | None, seconds: float) -> str:
+    examples = network.shape.inputs if executions is None else executions.set.examples
     return (
-        f"trained {network.shape.inputs:,} examples at width {network.shape.width:,} in {history.steps:,} steps and "
+        f"trained {examples:,} examples at width {network.shape.width:,} in {history.steps:,} steps and "
         f"{seconds:.2f} s; largest error {history.error[-1]:.2g}"
     )
 

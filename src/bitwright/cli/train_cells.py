@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ import click
 from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
+from bitwright.cli.train_from import about_executions, cells_width, say_cells
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
+    from bitwright.app.executions import Wanted
     from bitwright.networks import Recipe
     from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
@@ -71,6 +74,7 @@ def train_network_of_cells(
     weight_bits: int,
     as_json: bool,
     quiet: bool,
+    wanted: Wanted | None = None,
 ) -> int:
     """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
     from bitwright.app.cells import as_algorithm, check_tile, pattern_of, train_on_pattern
@@ -90,8 +94,16 @@ def train_network_of_cells(
     pattern = pattern_of([one.program for one in programs], tile)
     width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
     recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
+    executions = None
+    if wanted is not None:
+        from bitwright.app.executions import cell_set
+
+        executions = cell_set(pattern, programs, wanted, tile)
+        if how["width"] is None:
+            recipe = replace(recipe, width=cells_width(recipe.width))
+        say_cells(executions, recipe, pattern, quiet)
     begin = time.perf_counter()
-    found = train_on_pattern(pattern, recipe, weight_bits)
+    found = train_on_pattern(pattern, recipe, weight_bits, executions=executions)
     seconds = time.perf_counter() - begin
     save_network(found.network, pattern.program, output)
     if as_json:
@@ -101,6 +113,7 @@ def train_network_of_cells(
                 "name": algorithm.name,
                 "program_id": pattern.program.id,
                 **about_cells(pattern, found),
+                **about_executions(executions),
                 "seed": found.network.origin.seed,
                 "digest": found.network.digest,
                 "seconds": round(seconds, 3),
@@ -111,7 +124,8 @@ def train_network_of_cells(
             note(line, quiet)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        click.echo("bitwright: some local states come out wrong; use a wider network or more bits", err=True)
+        more = "more bits" if executions is None else "more states: what never occurs need not be learnt"
+        click.echo(f"bitwright: some local states come out wrong; use a wider network or {more}", err=True)
         return 1
     return 0
 

@@ -1,8 +1,14 @@
-"""The `kernel` engine: the same mean as `limit`, by a dense solve with the general kernel. It is the check."""
+"""The `kernel` engine: the same mean as `limit`, by a dense solve with the general kernel. It is the check.
+
+It takes other training sets than templates too: of states of executions there is no closed form.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from bitwright.bits import BoolArray
+from bitwright.encoding.executions import StateSet
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.real import RealEngine
 from bitwright.program import Program
@@ -10,6 +16,7 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding
+from bitwright.theory.scales import check_states_rounding
 
 
 class KernelEngine(RealEngine):
@@ -20,12 +27,19 @@ class KernelEngine(RealEngine):
     tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
 
     def __init__(
-        self, program: Program, examples: int, rounding: Rounding, training_set: TrainingSet | None = None
+        self, program: Program, examples: int, rounding: Rounding, training_set: TrainingSet | StateSet | None = None
     ) -> None:
         super().__init__(program, examples, rounding)
         check_size(examples)
+        if isinstance(training_set, StateSet):
+            check_states_rounding(rounding)
+            self.kind = training_set.labelled
+            self._set = TrainingSet(program, examples - program.templates)
+            inputs = np.pad(training_set.inputs(), ((0, 0), (0, self._set.padding)))
+            self.predictor = Predictor(inputs, training_set.labels())
+            return
         self._set = training_set or TrainingSet(program, examples - program.templates)
-        self._predictor = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
+        self.predictor = Predictor(self._set.inputs().toarray(), self._set.labels().toarray())
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
-        return self._predictor.mean(self._set.encode(states)), self._set.matches(states)[1]
+        return self.predictor.mean(self._set.encode(states)), self._set.matches(states)[1]

@@ -12,27 +12,27 @@ from bitwright.encoding.packed import PackedRules
 from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks import Network
-from bitwright.networks.start import limit_kind
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
+from bitwright.theory.scales import Scale, check_states_rounding
 
 
 def check_networks(program: Program, networks: Sequence[Network]) -> int:
     """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
     if not networks:
         raise InputError("the network engine needs at least one network")
-    kinds = {(network.origin.padding, network.origin.parametrization) for network in networks}
+    kinds = {(network.origin.padding, network.origin.scale) for network in networks}
     if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
         raise InputError("all networks of an ensemble must be trained alike, on the training set of this program")
     return program.templates + networks[0].origin.padding
 
 
-def limit_of(networks: Sequence[Network]) -> Kind:
-    """The limit that the networks' parametrization leads to."""
-    return limit_kind(networks[0].origin.parametrization)
+def scale_of(networks: Sequence[Network]) -> Scale:
+    """What the outputs of these networks are measured in."""
+    return networks[0].origin.scale
 
 
 def check_finite(finite: bool) -> None:
@@ -48,7 +48,9 @@ class NetworkEngine(RealEngine):
 
     def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)
-        self.kind, self.seed = limit_of(networks), networks[0].origin.seed
+        self.kind, self.seed = scale_of(networks), networks[0].origin.seed
+        if networks[0].origin.executions is not None:
+            check_states_rounding(rounding)
         self._networks, self.networks = list(networks), len(networks)
         self.digests = [network.digest for network in networks]
         self._rules = PackedRules(program)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions
 from bitwright.theory.rounding import Rounding
+from bitwright.theory.scales import Scale
 
 
 class Batch(ABC):
@@ -116,7 +117,7 @@ class Engine(Protocol):
         """K with padding: the size of the training set; None where there is none."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Scale:
         """The limit whose weights calibrated rounding uses."""
 
     @property

@@ -13,8 +13,9 @@ from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, round_outputs
+from bitwright.theory.scales import Scale
 
 
 class RealEngine(ABC):
@@ -22,7 +23,7 @@ class RealEngine(ABC):
 
     name: str
     tolerance = 0.0
-    kind: Kind = "ntk"
+    kind: Scale = "ntk"
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.device_matching import DeviceMatching, aligned, padded
-from bitwright.engines.network import check_finite, check_networks, limit_of
+from bitwright.engines.network import check_finite, check_networks, scale_of
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
 from bitwright.networks import Network
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
-from bitwright.theory.closed_form import FloatArray, weights
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
+from bitwright.theory.scales import scale_weights
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
@@ -51,7 +52,7 @@ class TorchNetworkEngine:
         self.rounding: Rounding = rounding
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
-        self.examples, self.kind, self.seed = examples, limit_of(networks), networks[0].origin.seed
+        self.examples, self.kind, self.seed = examples, scale_of(networks), networks[0].origin.seed
         self.matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))
         self.columns = self.matching.columns  # of a tensor of states
 
@@ -67,7 +68,7 @@ class TorchNetworkEngine:
             for network in networks
         ]
         most = len(np.unique(program.template_block))
-        w = weights(np.arange(most + 1), examples, self.kind)
+        w = scale_weights(np.arange(most + 1), examples, self.kind)
         safe_gap = np.where(w.gap > 0, w.gap, 1)
         root = np.sqrt(np.maximum(np.arange(most + 1), 1))
         # zhat = (F - c w0)/gap, F = output/(sqrt(n) sqrt(K width)): one factor and one shift for each n.

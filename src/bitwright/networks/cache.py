@@ -58,6 +58,7 @@ def is_as_asked(network: Network, recipe: Recipe) -> bool:
         and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
         and found.parametrization == plan.parametrization
         and network.first.dtype == recipe.precision
+        and found.executions is None
     )
 
 

@@ -44,19 +44,30 @@ class Plan:
         if self.most_steps is not None and self.most_steps < 1:
             raise InputError(f"the number of steps must be at least 1, got {self.most_steps}")
 
-    def expected_steps(self, examples: int) -> int:
-        """About how many steps the descent will take, from the rate at which the slowest error shrinks."""
-        low, high = spectrum(examples)
+    def expected_steps(self, examples: int, kernel: tuple[float, float] | None = None) -> int:
+        """About how many steps the descent will take, from the rate at which the slowest error shrinks.
+
+        `kernel` has the ends of the train kernel's spectrum where the examples are not templates.
+        """
+        if kernel is not None and self.momentum:
+            return max(1, round(1.2 * log(1 / self.tolerance) * sqrt(kernel[1] / kernel[0])))
+        low, high = spectrum(examples) if kernel is None else kernel
         root = sqrt(high / low) if self.momentum else high / low
         return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
 
-    def schedule(self, shape: NetworkShape) -> Schedule:
-        """The constants of the descent for a network of this shape."""
-        first = 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
-        low, high = (
+    def first_layer(self, shape: NetworkShape) -> float:
+        """The first layer's share of the step size."""
+        return 1.0 if self.parametrization == "ntk" else shape.inputs / shape.width
+
+    def schedule(self, shape: NetworkShape, kernel: tuple[float, float] | None = None) -> Schedule:
+        """The constants of the descent for a network of this shape, on templates or on examples of this spectrum."""
+        first = self.first_layer(shape)
+        low, high = kernel or tuple(
             last + first * (both - last)
             for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
         )
+        if self.momentum and kernel is not None:
+            return self._steady(low, high, first)
         if self.momentum:
             rate = (2 / (sqrt(high) + sqrt(low))) ** 2
             momentum = ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
@@ -66,15 +77,25 @@ class Plan:
         most = self.most_steps if self.most_steps is not None else int(200 + 60 * needed)
         return Schedule(self.rate if self.rate is not None else _CAUTION * rate, momentum, first, most)
 
+    def _steady(self, low: float, high: float, first: float) -> Schedule:
+        """Nesterov's momentum. Heavy ball lets the largest eigenvalues swing for as long as the smallest ones take;
+        where the two are far apart that drives a network of finite width far from where it began.
+        """
+        rate = self.rate if self.rate is not None else _CAUTION / high
+        root = min(1.0, sqrt(rate * low))
+        most = self.most_steps if self.most_steps is not None else int(200 + 60 * sqrt(high / low))
+        return Schedule(rate, (1 - root) / (1 + root), first, most, nesterov=True)
+
 
 @dataclass(frozen=True)
 class Schedule:
-    """Step size, momentum, the first layer's share of the step size, and the most steps to make."""
+    """Step size, momentum and its kind, the first layer's share of the step size, and the most steps to make."""
 
     rate: float
     momentum: float
     first_layer: float
     most_steps: int
+    nesterov: bool = False
 
 
 @dataclass

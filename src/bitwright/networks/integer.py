@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.networks.network import Origin, read_only, tensor_sha256
-from bitwright.networks.start import NetworkShape, limit_kind
+from bitwright.networks.start import NetworkShape
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind, weights
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.scales import Scale, scale_weights
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)
@@ -88,9 +89,9 @@ class IntegerNetwork:
         return int(self.first.shape[1]) + self.origin.padding
 
     @property
-    def kind(self) -> Kind:
-        """The limit whose weights its thresholds were rounded from."""
-        return limit_kind(self.origin.parametrization)
+    def kind(self) -> Scale:
+        """What the sums were measured in when its thresholds were rounded."""
+        return self.origin.scale
 
     @property
     def bytes(self) -> int:
@@ -106,7 +107,7 @@ class IntegerNetwork:
     def digest(self) -> str:
         """The sha256 of all that decides what the network does, and where it comes from."""
         about = {
-            **asdict(self.origin),
+            **self.origin.document(),
             **asdict(self.rounded),
             "writers": self.writers,
             "shape": asdict(self.shape),
@@ -118,7 +119,7 @@ class IntegerNetwork:
     def units(self) -> FloatArray:  # (largest n,)
         """How much G changes where the estimate of a bit's matches changes by 1, by n - 1: the unit of margins."""
         n = np.arange(1, len(self.thresholds) + 1)
-        gap = weights(n, self.examples, self.kind).gap
+        gap = scale_weights(n, self.examples, self.kind).gap
         return np.asarray(gap * sum_scale(n, self.examples, self.shape.width, self.rounded))
 
 

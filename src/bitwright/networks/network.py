@@ -11,10 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.encoding.executions import Labels
 from bitwright.errors import InputError
-from bitwright.networks.start import Float, NetworkShape, Parametrization, Start
+from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
+from bitwright.theory.scales import Scale
 
 _FEW = 4
+
+
+@dataclass(frozen=True)
+class LearntFrom:
+    """The executions that a network was trained on in place of templates."""
+
+    source: str  # runs, states or file
+    labels: Labels
+    states: int  # that were looked at
+    examples: int  # different ones among them that match something; of cells, different local states
+    runs: int | None  # that they are of, where `source` is runs
+    sample_seed: int | None  # that decides which; None for a file
+    sha256: str  # of the examples and what follows them
+
+
+SOURCES = ("runs", "states", "file")
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,16 @@ class Origin:
     steps: int
     trainer: str
     padding: int = 0
+    executions: LearntFrom | None = None  # None: trained on the templates
+
+    @property
+    def scale(self) -> Scale:
+        """What outputs are measured in."""
+        return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
+
+    def document(self) -> dict[str, Any]:
+        """As JSON; without `executions` where there are none, as in files of earlier versions."""
+        return {name: value for name, value in asdict(self).items() if name != "executions" or value is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +103,7 @@ class Network:
     @cached_property
     def digest(self) -> str:
         """The sha256 of all that decides what the network does: every weight, and its origin."""
-        about = {**asdict(self.origin), "type": str(self.first.dtype), "shape": asdict(self.shape)}
+        about = {**self.origin.document(), "type": str(self.first.dtype), "shape": asdict(self.shape)}
         found = sha256(json.dumps(about, sort_keys=True).encode() + b"\n")
         for weights in (self.first, self.last):
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)

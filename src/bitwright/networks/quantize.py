@@ -22,7 +22,6 @@ from bitwright.networks.integer import (
     writer_numbers,
 )
 from bitwright.networks.network import Network
-from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -101,8 +100,7 @@ def _thresholds(
     """T = floor((c w0 + (w1 - w0)/2) N sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
     n = np.arange(1, most_matches(program) + 1)
     examples = program.templates + like.origin.padding
-    kind = limit_kind(like.origin.parametrization)
-    middle = Thresholds.of("calibrated", n, np.array(writers), examples, kind).at
+    middle = Thresholds.of("calibrated", n, np.array(writers), examples, like.origin.scale).at
     sums = middle * sum_scale(n, examples, width, rounded)[:, None]
     return np.asarray(np.floor(sums).astype(np.int64))
 
@@ -164,8 +162,7 @@ class _Sample:
     def margin_before(self) -> float:
         """The smallest margin of the trained weights."""
         like, program = self._networks[0], self._program
-        kind = limit_kind(like.origin.parametrization)
-        found = Thresholds.of("calibrated", self._n, program.writers, like.shape.inputs, kind)
+        found = Thresholds.of("calibrated", self._n, program.writers, like.shape.inputs, like.origin.scale)
         over = (self._outputs - found.at) / found.unit[:, None]
         return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
 
@@ -190,7 +187,7 @@ class _Sample:
 def _check_alike(networks: Sequence[Network], program: Program) -> None:
     if not networks:
         raise InputError("give at least one trained network")
-    kinds = {(net.origin.padding, net.origin.parametrization, net.shape) for net in networks}
+    kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
     if len(kinds) > 1:
         raise InputError(f"{counted(len(networks), 'network')} become one only if all were trained alike, at one width")
     if any(network.origin.program_id != program.id for network in networks):

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import shorten
+from bitwright.encoding.executions import LABELS
 from bitwright.errors import InputError
-from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, parse, text, whole
+from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
-from bitwright.networks.network import Network, Origin
+from bitwright.networks.network import SOURCES, LearntFrom, Network, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
 from bitwright.version import __version__
@@ -71,7 +72,7 @@ def save_network(network: AnyNetwork, program: Program, path: str | Path) -> Non
         "format": FORMAT,
         "version": __version__,
         "numpy": np.__version__,
-        **asdict(network.origin),
+        **network.origin.document(),
         "bits": program.layout.names,
         "examples": _examples(program),
         "sha256": network.digest,
@@ -186,7 +187,9 @@ def _check_types(kind: str, found: Mapping[str, str], path: Path) -> None:
 
 
 def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int, ...]]) -> About:
-    origin = Origin(**{field.name: document[field.name] for field in fields(Origin)})
+    origin = Origin(**{field.name: document[field.name] for field in fields(Origin) if field.name in document})
+    if "executions" in document:
+        origin = replace(origin, executions=LearntFrom(**document["executions"]))
     rounded = None
     if document["format"] == INTEGER_FORMAT:
         rounded = Rounded(**{field.name: document[field.name] for field in fields(Rounded)})
@@ -211,7 +214,11 @@ def _check(document: Mapping[str, object], path: Path) -> None:
     wanted = {name: check for name, check in _FIELDS.items() if name != "sha256" or document["format"] != FIRST_FORMAT}
     if document["format"] == INTEGER_FORMAT:
         wanted |= _INTEGER_FIELDS
+    if "executions" in document:
+        wanted |= {"executions": table(lambda _: None)}
     check_fields(document, path, _WHAT, wanted)
+    if "executions" in document:
+        check_fields(document["executions"], path, _WHAT, _EXECUTION_FIELDS)  # type: ignore[arg-type]
     error, tolerance = document["error"], document["tolerance"]
     if not 0 <= error <= tolerance:  # type: ignore[operator]
         raise InputError(
@@ -243,6 +250,15 @@ _FIELDS: dict[str, Check] = {
     "padding": whole(0, 10**10),
     "bits": each(text()),
     "examples": each(text(1 << 24)),
+    "sha256": _hash,
+}
+_EXECUTION_FIELDS: dict[str, Check] = {
+    "source": one_of(*SOURCES),
+    "labels": one_of(*LABELS),
+    "states": whole(1, 10**12),
+    "examples": whole(1, 10**12),
+    "runs": optional(whole(1, 10**12)),
+    "sample_seed": optional(whole(0, MAX_SEED)),
     "sha256": _hash,
 }
 _scale = _number(0, 1e30)

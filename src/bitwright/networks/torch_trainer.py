@@ -50,7 +50,14 @@ def fused_kernels(shape: NetworkShape) -> Any:
 
 
 def descend_one(
-    first: Float, last: Float, labels: Float, plan: Plan, device: str, threads: int
+    first: Float,
+    last: Float,
+    labels: Float,
+    plan: Plan,
+    device: str,
+    threads: int,
+    inputs: Float | None = None,
+    kernel: tuple[float, float] | None = None,
 ) -> tuple[Float, Float, History]:
     """One network, as in the NumPy trainer."""
     torch = torch_module()
@@ -63,6 +70,8 @@ def descend_one(
             torch.from_numpy(last)[None].to(chosen),
             torch.from_numpy(labels).to(chosen),
             plan,
+            None if inputs is None else torch.from_numpy(inputs).to(chosen),
+            kernel,
         )
     except torch.OutOfMemoryError:
         raise MemoryError from None
@@ -70,15 +79,16 @@ def descend_one(
 
 
 def descend_many(
-    first: Any, last: Any, labels: Any, plan: Plan
-) -> tuple[Any, Any, list[History]]:  # (N, width, K), (N, k, width), (k, K)
+    first: Any, last: Any, labels: Any, plan: Plan, examples: Any = None, kernel: tuple[float, float] | None = None
+) -> tuple[Any, Any, list[History]]:  # (N, width, K), (N, k, width), (k, P), (P, K)
     """Gradient descent for a batch of networks; each stops changing once it is within the tolerance.
 
-    The formulas are those of the NumPy trainer, with a leading axis of networks. Weights are changed in place.
+    The formulas are those of the NumPy trainer, with a leading axis of networks; without `examples`, those of unit
+    vectors. Weights are changed in place.
     """
     torch = torch_module()
     count, width, inputs = first.shape
-    schedule = plan.schedule(NetworkShape(inputs, width, last.shape[1]))
+    schedule = plan.schedule(NetworkShape(inputs, width, last.shape[1]), kernel)
     scale = 1 / np.sqrt(inputs * width)
     rate_last, rate_first = schedule.rate * scale, schedule.rate * schedule.first_layer * scale
     speed_first = torch.zeros_like(first) if schedule.momentum else None
@@ -86,8 +96,9 @@ def descend_many(
     histories = [History() for _ in range(count)]
     done = torch.zeros(count, dtype=torch.bool, device=first.device)
     for step in range(schedule.most_steps + 1):
-        hidden = first.clamp(min=0)
-        error = torch.baddbmm(labels.expand(count, -1, -1), last, hidden, beta=-1, alpha=scale)  # (N, k, K)
+        before = first if examples is None else first @ examples.T  # (N, width, P)
+        hidden = before.clamp(min=0)
+        error = torch.baddbmm(labels.expand(count, -1, -1), last, hidden, beta=-1, alpha=scale)  # (N, k, P)
         losses, errors = 0.5 * error.square().sum(dim=(1, 2)), error.abs().amax(dim=(1, 2))
         for history, loss, largest, finished in zip(
             histories, losses.tolist(), errors.tolist(), done.tolist(), strict=True
@@ -101,11 +112,18 @@ def descend_many(
             break
         error[done] = 0  # a network that is done takes no further step
         back = torch.bmm(last.transpose(1, 2), error)
-        back *= first > 0
+        back *= before > 0
+        if examples is not None:
+            back = back @ examples
         if speed_first is not None and speed_last is not None:
             torch.baddbmm(speed_last, error, hidden.transpose(1, 2), beta=schedule.momentum, out=speed_last)
             speed_first.mul_(schedule.momentum).add_(back)
             going = (~done)[:, None, None]
+            if schedule.nesterov:
+                newest = torch.bmm(error, hidden.transpose(1, 2))
+                last.sub_(rate_last * (newest + schedule.momentum * speed_last) * going)
+                first.sub_(rate_first * (back + schedule.momentum * speed_first) * going)
+                continue
             last.sub_(rate_last * speed_last * going)
             first.sub_(rate_first * speed_first * going)
         else:

@@ -11,6 +11,7 @@ from bitwright.bits import shorten
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError, suggestion
 from bitwright.networks.descent import History, Plan, Progress
+from bitwright.networks.executions import ExecutionSet
 from bitwright.networks.network import Network, Origin
 from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights
@@ -50,12 +51,16 @@ class Recipe:
         _check_word("precision", self.precision, PRECISIONS)
 
 
-def train(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, History]:
-    """Trains one network on a program's templates; raises TrainingError rather than give a bad one."""
+def train(
+    program: Program, recipe: Recipe, progress: Progress | None = None, executions: ExecutionSet | None = None
+) -> tuple[Network, History]:
+    """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
+    if executions is not None and (recipe.padding or executions.set.program.id != program.id):
+        raise InputError("executions to train on are those of the program itself, without padding")
     examples = TrainingSet(program, recipe.padding)
     shape = NetworkShape(examples.examples, recipe.width, program.bits)
     try:
-        first, last, history = _descend(shape, recipe, examples, progress)
+        first, last, history = _descend(shape, recipe, examples, executions, progress)
     except MemoryError:
         need = 4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.momentum else 3) / 2**30
         raise InputError(
@@ -74,6 +79,7 @@ def train(program: Program, recipe: Recipe, progress: Progress | None = None) ->
         steps=history.steps,
         trainer=f"{recipe.trainer} on {recipe.device}",
         padding=recipe.padding,
+        executions=None if executions is None else executions.learnt_from,
     )
     return Network(first, last, origin), history
 
@@ -85,14 +91,24 @@ def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
 
 
 def _descend(
-    shape: NetworkShape, recipe: Recipe, examples: TrainingSet, progress: Progress | None
+    shape: NetworkShape,
+    recipe: Recipe,
+    templates: TrainingSet,
+    executions: ExecutionSet | None,
+    progress: Progress | None,
 ) -> tuple[Float, Float, History]:
     dtype = np.float64 if recipe.precision == "float64" else np.float32
     first, last = initial_weights(shape, recipe.start, recipe.seed, recipe.member, dtype)
-    labels = examples.labels().toarray().T.astype(dtype)
+    inputs: Float | None = None
+    kernel: tuple[float, float] | None = None
+    if executions is None:
+        labels = templates.labels().toarray().T.astype(dtype)
+    else:
+        labels = np.ascontiguousarray(executions.set.labels().T, dtype=dtype)
+        inputs, kernel = executions.set.inputs().astype(dtype), executions.spectrum(recipe.plan, shape)
     if recipe.trainer == "numpy":
         with linear_algebra_threads(recipe.threads):
-            return descend(first, last, labels, recipe.plan, progress=progress)
+            return descend(first, last, labels, recipe.plan, inputs, progress, kernel)
     from bitwright.networks.torch_trainer import descend_one
 
-    return descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads)
+    return descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads, inputs, kernel)

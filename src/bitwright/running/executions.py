@@ -13,6 +13,7 @@ from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
+from bitwright.running.sampling import random_starts
 
 _TOGETHER = 16  # runs that are made at the same time
 
@@ -63,6 +64,23 @@ def executions_of_runs(algorithm: Algorithm, count: int, seed: int = 0, max_step
         states += found
     before = np.concatenate(states)[:count]
     program = algorithm.program
+    return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+
+
+def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_steps: int | None = None) -> Executions:
+    """Every step of so many runs of random inputs; steps after which nothing changes any more, once.
+
+    >>> from bitwright import addition
+    >>> len(executions_of_inputs(addition(2), 5))
+    10
+    """
+    seen = _States(runs)
+    starts, limit = random_starts(algorithm, runs, seed), step_limit(algorithm, max_steps)
+    drive(RuleEngine(algorithm.program), starts, ending_of(algorithm), limit, [seen])
+    found = [state for states in seen.states for state in states]
+    if not found:
+        raise InputError(f"runs of {algorithm.name} have no steps, so there is nothing to learn from them")
+    before, program = np.array(found), algorithm.program
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
 
 

@@ -21,8 +21,9 @@ from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, Watch
 from bitwright.running.recorder import TraceObserver
-from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
+from bitwright.theory.scales import Scale
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Run(Shown):
     rounding: Rounding | None = None
     limit: int = 0  # the most steps it was allowed
     examples: int | None = None  # K with padding, for engines that were trained
-    kind: Kind = "ntk"  # the limit whose weights calibrated rounding used
+    kind: Scale = "ntk"  # what calibrated rounding measured outputs in
     seed: int | None = None  # of the networks that were drawn or trained for it, if any were
     fallible: bool = False  # whether its steps may differ from those of the rules by chance
     networks: int | None = None  # how many were averaged, if any were

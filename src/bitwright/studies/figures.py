@@ -14,8 +14,8 @@ from bitwright.studies.style import plot_style
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
 FIGURES = (
-    *("templates", "predictor", "ensemble-complexity", "orders", "sbn", "experiment-1", "experiment-2", "beyond"),
-    "width-law",
+    *("templates", "predictor", "ensemble-complexity", "orders", "sbn"),
+    *("experiment-1", "experiment-2", "beyond", "width-law", "executions"),
 )
 
 

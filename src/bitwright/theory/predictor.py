@@ -9,6 +9,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.kernel_spectrum import kernel_ends
 from bitwright.theory.kernels import kernel, nngp
 
 MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
@@ -52,6 +53,16 @@ class Predictor:
         if len(self.inputs) != len(self.labels):
             raise InputError(f"{len(self.inputs)} training inputs do not go with {len(self.labels)} labels")
         check_size(len(self.inputs))
+
+    @property
+    def condition(self) -> float:
+        """The largest eigenvalue of the train kernel over the smallest: how hard the examples are to tell apart.
+
+        >>> print(f"{Predictor(np.eye(4), np.eye(4)).condition:.3f}")  # (2 pi - 1 + K)/(2 pi - 1)
+        1.757
+        """
+        low, high = kernel_ends(self.inputs, 1.0 if self.kind == "ntk" else 0.0)
+        return high / low
 
     @cached_property
     def _response(self) -> FloatArray:  # (K, K)

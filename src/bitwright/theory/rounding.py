@@ -14,7 +14,8 @@ import numpy as np
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind, weights
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.scales import Scale, scale_weights
 
 Rounding = Literal["calibrated", "sign"]
 ROUNDINGS: tuple[Rounding, ...] = ("calibrated", "sign")
@@ -50,14 +51,14 @@ class Thresholds:
         matches: IntArray,  # (batch,)
         writers: IntArray,  # (k,)
         examples: int,
-        kind: Kind = "ntk",
+        kind: Scale = "ntk",
     ) -> Thresholds:
         """sign: 0 (Section 6). calibrated: c w0 + (w1 - w0)/2, halfway between no matching writer and one."""
         some = matches > 0
         if rounding == "sign":
             masked = np.where(writers > 0, 0.0, np.inf)
             return cls(np.where(some[:, None], masked, np.inf), np.ones(len(matches)), matches > 1)
-        w = weights(matches, examples, kind)
+        w = scale_weights(matches, examples, kind)
         at = w.unmatched[:, None] * writers + w.gap[:, None] / 2
         return cls(np.where(some[:, None], at, np.inf), np.where(some, w.gap, 1.0), some)
 
@@ -68,7 +69,7 @@ def round_outputs(
     writers: IntArray,  # (k,)
     examples: int,
     rounding: Rounding,
-    kind: Kind = "ntk",
+    kind: Scale = "ntk",
     tolerance: float = 0.0,
 ) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
     """The bits that outputs stand for, and how far each state was from having a bit rounded the other way.
@@ -88,7 +89,7 @@ def round_each(
     writers: IntArray,  # (k,)
     examples: int,
     rounding: Rounding,
-    kind: Kind = "ntk",
+    kind: Scale = "ntk",
     tolerance: float = 0.0,
 ) -> tuple[BoolArray, FloatArray]:  # (batch, k) twice
     """As `round_outputs`, with the margin of every bit by itself."""

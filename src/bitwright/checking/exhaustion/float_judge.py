@@ -20,7 +20,6 @@ from bitwright.checking.exhaustion.findings import Judged
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.errors import InputError
 from bitwright.networks import Network
-from bitwright.networks.start import limit_kind
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -41,7 +40,7 @@ class FloatJudge:
             raise InputError("this network was trained for another program")
         self._truth, self._templates, self._writers = Truth(program), program.templates, program.writers
         self._arithmetic, self._examples = network.first.dtype.name, network.shape.inputs
-        self._kind, self._width = limit_kind(network.origin.parametrization), network.shape.width
+        self._kind, self._width = network.origin.scale, network.shape.width
         self._first = np.ascontiguousarray(network.first[:, : program.templates].T, dtype=np.float64)  # (K, width)
         self._last = np.ascontiguousarray(network.last.T, dtype=np.float64)  # (width, k)
         self._first_size, self._last_size = np.abs(self._first), np.abs(self._last)

@@ -16,10 +16,11 @@ from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import InputError
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
-from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
+from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, round_each
+from bitwright.theory.scales import Scale
 
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
@@ -29,7 +30,7 @@ class Decider(ABC):
 
     engine: str  # its name
     exact = False  # whether its answers are certain, not sums of floating-point numbers
-    kind: Kind = "ntk"
+    kind: Scale = "ntk"
     networks: int | None = None
     seed: int | None = None
     width: int | None = None

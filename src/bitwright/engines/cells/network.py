@@ -17,7 +17,7 @@ from bitwright.engines.cells.deciders import Decider, encoded
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import ExactSums
-from bitwright.engines.network import check_finite, check_networks, limit_of
+from bitwright.engines.network import check_finite, check_networks, scale_of
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
@@ -93,7 +93,7 @@ class Averaged(Decider):
 
     def __init__(self, pattern: Pattern, networks: Sequence[Network]) -> None:
         super().__init__(pattern, check_networks(pattern.program, networks), "calibrated")
-        self.kind, self.seed, self.width = limit_of(networks), networks[0].origin.seed, networks[0].shape.width
+        self.kind, self.seed, self.width = scale_of(networks), networks[0].origin.seed, networks[0].shape.width
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self._networks = list(networks)
 

@@ -15,8 +15,9 @@ from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.theory.closed_form import FloatArray, variance, weights
+from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding
+from bitwright.theory.scales import scale_weights
 from bitwright.viewer.page.blob import Blob
 
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
@@ -45,7 +46,7 @@ def outputs_data(
         stored = "all" if few else "closest"
         _store(run, trace, n, examples, blob, None if few else closest)
     kinds = np.unique(n)
-    w, deviation = weights(kinds, examples, run.kind), np.sqrt(variance(kinds, examples, run.kind))
+    w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
     random = run.networks is None  # then the deviation of one network is shown; those that are there have none
     blob.integers("table_n", kinds)
     blob.reals("table_w0", w.unmatched)
@@ -60,6 +61,13 @@ def outputs_data(
         "closest": closest,
         "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
     }
+
+
+def _deviation(n: IntArray, examples: int, run: Run) -> FloatArray:
+    """The limit's, by n, where it depends on n alone: not after training on states."""
+    if run.kind == "plain" or run.kind == "scaled":
+        return np.zeros(len(n))
+    return np.asarray(np.sqrt(variance(n, examples, run.kind)))
 
 
 def _least(
@@ -120,7 +128,7 @@ def _margins(
 ) -> FloatArray | None:  # (batch, k), or (batch, 1) where all bits are alike
     """How far each bit was from being rounded the other way, as `round_outputs` has it."""
     program = trace.program
-    w = weights(n, examples, run.kind)
+    w = scale_weights(n, examples, run.kind)
     gap, unmatched = np.where(n > 0, w.gap, 1)[:, None], w.unmatched[:, None]
     if run.closed_form:
         if rounding == "calibrated":  # zhat is a whole number, never closer than this to 1/2

@@ -1,0 +1,168 @@
+"""Executions to learn from: states of runs, random states or those of a file; of whole programs, or of their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bitwright.bits import BoolArray, shorten
+from bitwright.encoding.executions import Labels, StateSet
+from bitwright.errors import InputError, counted
+from bitwright.files.executions import Executions, load_executions
+from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.network import LearntFrom
+from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
+from bitwright.running.executions import executions_of_inputs, random_executions, successors
+from bitwright.running.sampling import random_states
+
+_PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
+_MAX_STEPS = 4_096  # of a run are looked at; some never end
+LEAST = 2  # different examples that are worth training on
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person asks to learn from: `runs`, `states`, or the name of a file."""
+
+    source: str
+    runs: int | None = None
+    states: int | None = None
+    labels: Labels = "scaled"
+    sample_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.source == "states" and self.runs is not None:
+            raise InputError("random states are of no run; leave out --runs, or train --from runs")
+        if self.is_file and (self.runs is not None or self.states is not None or self.sample_seed):
+            raise InputError("a file says which states it has; leave out --runs, --states and --sample-seed")
+
+    @property
+    def is_file(self) -> bool:
+        if self.source in ("runs", "states"):
+            return False
+        if Path(self.source).suffix.lower() != ".npz":
+            raise InputError(f"--from takes runs, states or a .npz file of executions, got '{shorten(self.source)}'")
+        return True
+
+
+def executions_for(algorithm: Algorithm, wanted: Wanted) -> Executions:
+    """The states that are asked for and what follows each; steps of a file must be the program's own."""
+    program = algorithm.program
+    if wanted.is_file:
+        return _of_file(Path(wanted.source), program)
+    count = wanted.states or _PER_TEMPLATE * program.templates
+    if wanted.source == "states":
+        return random_executions(program, count, wanted.sample_seed)
+    if wanted.runs is None:
+        before = random_states(algorithm, count, wanted.sample_seed)
+        return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+    found = executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
+    if wanted.states is None or wanted.states >= len(found):
+        return found
+    rows = np.random.default_rng([wanted.sample_seed, 2]).choice(len(found), wanted.states, replace=False)
+    return Executions(found.before[rows], found.after[rows], found.names, found.program_id)
+
+
+def _of_file(path: Path, program: Program) -> Executions:
+    found, own = load_executions(path), tuple(program.layout.names)
+    if sorted(found.names) != sorted(own):
+        other = next((name for name in found.names if name not in own), None)
+        unlike = (
+            f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in found.names)}"
+        )
+        raise InputError(
+            f"{path} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
+            "give executions of this program, in this size"
+        )
+    columns = [found.names.index(name) for name in own]
+    before, after = found.before[:, columns], found.after[:, columns]
+    StateSet.of_states(program, before, after)  # refuses one state with two successors, and empty ones
+    unlike_rules = after != successors(program, before)
+    if unlike_rules.any():
+        row = int(unlike_rules.any(axis=1).argmax())
+        bit = int(unlike_rules[row].argmax())
+        raise InputError(
+            f"state {row + 1:,} of {path} is not followed by what the program makes of it: {own[bit]} is "
+            f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
+        )
+    return Executions(before, after, own, program.id)
+
+
+def whole_set(algorithm: Algorithm, wanted: Wanted) -> ExecutionSet:
+    """States of the whole program as a training set.
+
+    >>> from bitwright import addition
+    >>> whole_set(addition(2), Wanted("runs", runs=10)).set.inputs().shape
+    (9, 8)
+    """
+    found = executions_for(algorithm, wanted)
+    examples = StateSet.of_states(algorithm.program, found.before, found.after, wanted.labels)
+    return _with_origin(examples, wanted, len(found))
+
+
+def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Wanted, tile: int = 1) -> ExecutionSet:
+    """Local states of every cell in every one of these states, each once, as a training set for the pattern."""
+    if wanted.is_file and len(algorithms) > 1:
+        raise InputError("a file holds executions of one size; leave out --sizes")
+    matched: list[BoolArray] = []
+    following: list[BoolArray] = []
+    states = 0
+    for algorithm in algorithms:
+        found = executions_for(algorithm, wanted)
+        states += len(found)
+        _add_local(pattern, algorithm.program, found.before, tile, matched, following)
+    examples = StateSet.of_matches(pattern.program, np.concatenate(matched), np.concatenate(following), wanted.labels)
+    return _with_origin(examples, wanted, states)
+
+
+def _add_local(
+    pattern: Pattern,
+    program: Program,
+    states: BoolArray,
+    tile: int,
+    matched: list[BoolArray],
+    following: list[BoolArray],
+) -> None:
+    from bitwright.engines.cells.local import LocalStates
+    from bitwright.engines.cells.wiring import Wiring
+
+    wiring = Wiring(program, pattern, tile)
+    for wired, numbers in zip(wiring.kinds, wiring.numbers(states), strict=True):
+        local = LocalStates(pattern.kinds[wired.kind])
+        own = local.matched(np.unique(numbers))
+        rows = np.zeros((len(own), pattern.program.templates), dtype=bool)
+        rows[:, slice(*pattern.first_template[wired.kind : wired.kind + 2])] = own
+        bits = np.zeros((len(own), pattern.program.bits), dtype=bool)
+        bits[:, pattern.port_bits(wired.kind)] = local.truth(own)
+        matched.append(rows)
+        following.append(bits)
+
+
+def _with_origin(examples: StateSet, wanted: Wanted, states: int) -> ExecutionSet:
+    if examples.examples < LEAST:
+        raise InputError(
+            f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few to learn "
+            f"from; give at least {LEAST} that match different templates"
+        )
+    source = "file" if wanted.is_file else wanted.source
+    seed = None if wanted.is_file else wanted.sample_seed
+    return ExecutionSet(
+        examples,
+        LearntFrom(source, wanted.labels, states, examples.examples, wanted.runs, seed, examples.sha256),
+    )
+
+
+def unseen(executions: ExecutionSet) -> list[int]:
+    """The templates that no example matches: what they write cannot be learnt from these."""
+    return np.flatnonzero(~executions.set.matched.any(axis=0)).tolist()
+
+
+def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
+    """The kinds of cells of which no local state occurs that matches something."""
+    seen = np.asarray(executions.set.matched.any(axis=0))
+    first = pattern.first_template
+    return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

@@ -1,0 +1,169 @@
+"""Networks that learn from executions: the limit they go to, both trainers, files, and what they round by."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import InputError, TrainingSet, addition
+from bitwright.app.executions import Wanted, whole_set
+from bitwright.encoding.executions import LABELS, Labels, StateSet
+from bitwright.engines.kernel import KernelEngine
+from bitwright.engines.network import NetworkEngine
+from bitwright.networks import Network, Plan, Recipe, load_network, quantize, save_network, train
+from bitwright.networks.executions import ExecutionSet
+from bitwright.running.executions import successors
+from bitwright.theory.closed_form import spectrum
+from bitwright.theory.kernel_spectrum import kernel_ends
+from bitwright.theory.predictor import Predictor
+
+ALGORITHM = addition(2)
+PROGRAM = ALGORITHM.program
+EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
+
+
+def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[Network, ExecutionSet]:
+    executions = whole_set(ALGORITHM, Wanted("states", states=60, labels=labels))
+    recipe = replace(Recipe(width, plan=Plan(1e-2, momentum=True)), **more)  # type: ignore[arg-type]
+    return train(PROGRAM, recipe, executions=executions)[0], executions
+
+
+def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
+    """A set of states that match one template each: the limit of the templates, its spectrum and its mean."""
+    matched = np.eye(PROGRAM.templates, dtype=bool)
+    templates = TrainingSet(PROGRAM)
+    found = StateSet.of_matches(PROGRAM, matched, templates.labels().toarray() > 0, "plain")
+    low, high = spectrum(PROGRAM.templates)
+    assert np.allclose(kernel_ends(found.inputs()), (low, high))
+    dense, usual = KernelEngine(PROGRAM, 8, "calibrated", found), KernelEngine(PROGRAM, 8, "calibrated")
+    assert np.allclose(dense.outputs(EVERY)[0], usual.outputs(EVERY)[0])
+    assert dense.predictor.condition == pytest.approx(high / low)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labels: Labels) -> None:
+    executions = whole_set(ALGORITHM, Wanted("states", states=60, labels=labels))
+    engine = KernelEngine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
+    batch = engine.begin(EVERY)
+    batch.step()
+    assert (batch.states() == successors(PROGRAM, EVERY)).all()
+    trained = engine.predictor.covariance(executions.set.inputs())
+    assert np.allclose(np.diag(trained), 0, atol=1e-9)
+    few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
+    assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()
+
+
+def test_wide_networks_go_to_that_limit() -> None:
+    executions = whole_set(ALGORITHM, Wanted("runs", states=40))
+    limit = Predictor(executions.set.inputs(), executions.set.labels())
+    tests = TrainingSet(PROGRAM).encode(EVERY[1:])
+    errors = []
+    for width in (256, 16_384):
+        network, _ = train(PROGRAM, Recipe(width, plan=Plan(1e-4, momentum=True)), executions=executions)
+        errors.append(float(np.sqrt(((network(tests) - limit.mean(tests)) ** 2).mean())))
+    assert errors[1] < errors[0] / 4  # about 1/sqrt(width)
+    assert errors[1] < 0.02
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_whole_numbers_are_exact(labels: Labels) -> None:
+    network, executions = learn(labels)
+    assert network.origin.scale == labels
+    sample = executions.set.matched, np.ones(executions.set.following.shape, dtype=bool)
+    whole, cost = quantize([network], PROGRAM, 8, sample=sample)
+    assert cost.margin > 0.3
+    if labels == "scaled":  # F(sum of the matched) is 0 or 1, whatever n is: one threshold
+        assert len(np.unique(whole.thresholds)) == 1
+    from bitwright.engines.make import network_engine
+
+    for one in (network, whole):
+        batch = network_engine(PROGRAM, [one]).begin(EVERY)
+        batch.step()
+        assert (batch.states() == successors(PROGRAM, EVERY)).all()
+
+
+def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
+    network, executions = learn()
+    save_network(network, PROGRAM, tmp_path / "a.safetensors")
+    again = load_network(tmp_path / "a.safetensors", PROGRAM)
+    assert again.origin == network.origin
+    assert again.origin.executions == executions.learnt_from
+    assert again.digest == network.digest
+    other = Network(network.first, network.last, replace(network.origin, executions=None))
+    assert other.digest != network.digest
+    assert "executions" not in other.origin.document()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"extra": 1}, "it has the unknown extra"),
+        ({"labels": "sharp"}, "labels must be 'scaled' or 'plain'"),
+        ({"source": None}, "source must be"),
+        ({"runs": 0}, "runs must be null or a whole number"),
+        ({"examples": 7}, "is damaged: its weights or their origin are not those that were written"),
+    ],
+)
+def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save
+
+    network, _ = learn(width=64)
+    path = tmp_path / "a.safetensors"
+    save_network(network, PROGRAM, path)
+    with safe_open(path, framework="numpy") as file:
+        document = json.loads(file.metadata()["bitwright"])
+    document["executions"] |= change
+    path.write_bytes(save(load_file(path), metadata={"bitwright": json.dumps(document)}))
+    with pytest.raises(InputError, match=message):
+        load_network(path, PROGRAM)
+
+
+def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
+    network, executions = learn(width=64)
+    with pytest.raises(InputError, match="halfway between its labels; leave out the rounding sign"):
+        NetworkEngine(PROGRAM, [network], "sign")
+    with pytest.raises(InputError, match="halfway between its labels"):
+        KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
+    ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(momentum=True)))
+    with pytest.raises(InputError, match="must be trained alike"):
+        NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_torch_gives_the_same_network(plain: bool) -> None:
+    pytest.importorskip("torch")
+    plan = Plan(0.05, momentum=not plain)
+    ours, _ = learn(width=256, plan=plan, precision="float64")
+    theirs, _ = learn(width=256, plan=plan, precision="float64", trainer="torch")
+    assert ours.origin.steps == theirs.origin.steps
+    assert np.allclose(ours.first, theirs.first, atol=1e-6)
+    assert np.allclose(ours.last, theirs.last, atol=1e-6)
+
+
+@pytest.mark.parametrize("parametrization", ["ntk", "standard"])
+def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> None:
+    plan = Plan(1e-2, momentum=True, parametrization=parametrization)  # type: ignore[arg-type]
+    network, executions = learn(width=4_096, plan=plan)
+    expected = plan.expected_steps(0, executions.spectrum(plan, network.shape))
+    assert expected / 10 < network.origin.steps < 2 * expected
+
+
+def test_a_training_that_would_take_too_long_is_not_begun() -> None:
+    six = addition(6)
+    executions = whole_set(six, Wanted("states", states=1_000))
+    recipe = Recipe(64, plan=Plan(1e-12))
+    with pytest.raises(
+        InputError, match=r"condition number \S+, so training would take about .* leave out --plain, or"
+    ):
+        train(six.program, recipe, executions=executions)
+
+
+def test_executions_of_another_program() -> None:
+    executions = whole_set(ALGORITHM, Wanted("states", states=60))
+    with pytest.raises(InputError, match="those of the program itself"):
+        train(addition(3).program, Recipe(64), executions=executions)
