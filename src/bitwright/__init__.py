@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from bitwright.app.graphs import with_results as with_results
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
-    from bitwright.app.public import certify_network as certify_network
     from bitwright.app.public import ensemble_sizes as ensemble_sizes
-    from bitwright.app.public import load_network as load_network
-    from bitwright.app.public import quantize as quantize
     from bitwright.app.public import run as run
     from bitwright.app.public import run_batch as run_batch
-    from bitwright.app.public import train as train
-    from bitwright.app.public import train_cells as train_cells
     from bitwright.app.public import validate as validate
+    from bitwright.app.public_networks import certify_network as certify_network
+    from bitwright.app.public_networks import load_network as load_network
+    from bitwright.app.public_networks import quantize as quantize
+    from bitwright.app.public_networks import train as train
+    from bitwright.app.public_networks import train_cells as train_cells
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.validation import Validation as Validation
@@ -86,8 +86,8 @@ _names, __getattr__ = lazy_names(
         "bitwright.app.engines": "EngineChoice choose_engine",
         "bitwright.app.graphs": "run_graphs with_results",
         "bitwright.app.programs": "open_program open_program=open",
-        "bitwright.app.public": "certify certify_network ensemble_sizes load_network quantize run "
-        "run_batch train train_cells validate",
+        "bitwright.app.public": "certify ensemble_sizes run run_batch validate",
+        "bitwright.app.public_networks": "certify_network load_network quantize train train_cells",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",
