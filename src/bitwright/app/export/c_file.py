@@ -110,8 +110,7 @@ def _table(name: str, values: NDArray[np.integer], kind: str | None = None) -> s
     """An array; C has none without elements, so an empty one has a 0 that nothing reads."""
     values = values if values.size else np.zeros(1, dtype=np.int64)
     kind = kind or f"uint{unsigned_bits(int(values.max()))}_t"
-    numbers = number_lines(values).replace(str(-(1 << 63)), f"(-{(1 << 63) - 1} - 1)")  # C has no such literal
-    return f"static const {kind} {name}[{values.size}] = {{\n{numbers}\n}};"
+    return f"static const {kind} {name}[{values.size}] = {{\n{number_lines(values)}\n}};"
 
 
 def _defines(sizes: dict[str, int]) -> str:

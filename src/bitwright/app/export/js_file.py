@@ -31,7 +31,7 @@ def js_text(found: Exported, claim: Claim) -> str:
 
 def js_types(found: Exported) -> str:
     """What the module exports, as TypeScript declares it."""
-    parts = [filled("core.d.mts", {})]
+    parts = [filled("core.d.mts", {"sums": _sums(found.core)})]
     if found.wires is not None:
         algorithm = found.wires.algorithm
         names = [
@@ -43,7 +43,7 @@ def js_types(found: Exported) -> str:
 
 def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
     core = found.core
-    sums = "Int32Array" if core.bits == 32 else "Float64Array"
+    sums = _sums(core)
     tables = [
         _table("first", core.first, "Int8Array"),
         _table("last", core.last, "Int8Array"),
@@ -60,10 +60,13 @@ def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
         "examples": core.first.shape[1],
         "ports": core.last.shape[1],
         "columns": core.thresholds.shape[1],
-        "most": int(np.diff(core.kind_port).max()),
         "sums": sums,
         "tables": "\n".join(tables),
     }
+
+
+def _sums(core: Core) -> str:
+    return "Int32Array" if core.bits == 32 else "Float64Array"
 
 
 def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.cells.wiring import Wiring
+from bitwright.engines.integer.sums import checked_bounds
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, Int8, check_belongs, columns_of
@@ -77,7 +78,7 @@ def exported_whole(network: IntegerNetwork, algorithm: Algorithm) -> Exported:
     """A network of the whole state with its program."""
     program = algorithm.program
     check_belongs(network, program)
-    bounds = Bounds.of(network, program)
+    bounds = checked_bounds(network, program)
     core = _core(network, program, [_used(program)], [slice(0, program.bits)], [bounds])
     members = [program.block_members(block) for block in _used(program).tolist()]
     wires = Wires(
@@ -97,7 +98,7 @@ def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorit
     ends = np.cumsum([len(kind.blocks) for kind in pattern.kinds])[:-1]
     kinds = range(len(pattern.kinds))
     parts = (network_of_kind(network, pattern, kind) for kind in kinds)
-    bounds = [Bounds.of(part, alone.program) for part, alone in parts]  # of a cell alone
+    bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # of a cell alone
     core = _core(network, pattern.program, np.split(used, ends), [pattern.port_bits(kind) for kind in kinds], bounds)
     return _checked(Exported(network, pattern, core, None if algorithm is None else _wires(algorithm, pattern)))
 

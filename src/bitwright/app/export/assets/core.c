@@ -17,6 +17,9 @@ typedef {{index}} bw_index; /* the number of an example */
 /* Which examples a cell of some kind matches, from the configuration of each of its blocks; how many there are. */
 uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched);
 
+/* G of each port of a cell that matches these n examples. */
+void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums);
+
 /* What the network says of a cell that matches these n examples: a 0 or 1 for each port of its kind. */
 void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports);
 {{program}}
@@ -42,17 +45,12 @@ uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *match
     return n;
 }
 
-void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports)
+void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums)
 {
     const uint32_t from = bw_kind_port[kind], count = (uint32_t)bw_kind_port[kind + 1] - from;
-    bw_sum sums[BW_MOST_PORTS];
     uint32_t unit, i;
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count; i++)
         sums[i] = 0;
-        ports[i] = 0;
-    }
-    if (n == 0)
-        return;
     for (unit = 0; unit < BW_WIDTH; unit++) {
         const int8_t *first = bw_first + (size_t)unit * BW_EXAMPLES;
         const int8_t *last = bw_last + (size_t)unit * BW_PORTS + from;
@@ -63,6 +61,15 @@ void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports)
             for (i = 0; i < count; i++)
                 sums[i] += hidden * last[i];
     }
+}
+
+void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports)
+{
+    const uint32_t from = bw_kind_port[kind], count = (uint32_t)bw_kind_port[kind + 1] - from;
+    bw_sum sums[BW_MOST_PORTS];
+    uint32_t i;
+    if (n > 0)
+        bw_sums(kind, matched, n, sums);
     for (i = 0; i < count; i++)
-        ports[i] = sums[i] > bw_threshold[(size_t)(n - 1) * BW_COLUMNS + bw_port_column[from + i]];
+        ports[i] = n > 0 && sums[i] > bw_threshold[(size_t)(n - 1) * BW_COLUMNS + bw_port_column[from + i]];
 }

@@ -8,8 +8,6 @@
 /** first is A, unit by unit; last is B, unit by unit; threshold is T, row n - 1. */
 {{tables}}
 
-const sums = new {{sums}}({{most}});
-
 /**
  * Which examples a cell of some kind matches.
  * @param {number} kind
@@ -35,6 +33,29 @@ export function match(kind, configurations) {
 }
 
 /**
+ * G of each port of a cell that matches these examples.
+ * @param {number} kind
+ * @param {ArrayLike<number>} matched
+ * @returns { {{sums}} }
+ */
+export function sums(kind, matched) {
+  const from = kindPort[kind];
+  const count = kindPort[kind + 1] - from;
+  const n = matched.length;
+  const found = new {{sums}}(count);
+  for (let unit = 0; unit < {{width}}; unit++) {
+    const row = unit * {{examples}};
+    let hidden = 0;
+    for (let i = 0; i < n; i++) hidden += first[row + matched[i]];
+    if (hidden > 0) {
+      const at = unit * {{ports}} + from;
+      for (let i = 0; i < count; i++) found[i] += hidden * last[at + i];
+    }
+  }
+  return found;
+}
+
+/**
  * What the network says of a cell that matches these examples: a 0 or 1 for each port of its kind.
  * @param {number} kind
  * @param {ArrayLike<number>} matched
@@ -42,21 +63,13 @@ export function match(kind, configurations) {
  */
 export function cell(kind, matched) {
   const from = kindPort[kind];
-  const count = kindPort[kind + 1] - from;
   const n = matched.length;
-  const ports = new Uint8Array(count);
+  const ports = new Uint8Array(kindPort[kind + 1] - from);
   if (n === 0) return ports;
-  sums.fill(0);
-  for (let unit = 0; unit < {{width}}; unit++) {
-    const row = unit * {{examples}};
-    let hidden = 0;
-    for (let i = 0; i < n; i++) hidden += first[row + matched[i]];
-    if (hidden > 0) {
-      const at = unit * {{ports}} + from;
-      for (let i = 0; i < count; i++) sums[i] += hidden * last[at + i];
-    }
+  const said = sums(kind, matched);
+  for (let i = 0; i < ports.length; i++) {
+    ports[i] = said[i] > threshold[(n - 1) * {{columns}} + portColumn[from + i]] ? 1 : 0;
   }
-  for (let i = 0; i < count; i++) ports[i] = sums[i] > threshold[(n - 1) * {{columns}} + portColumn[from + i]] ? 1 : 0;
   return ports;
 }
 
