@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -283,3 +284,31 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     rules = ["--program", "examples/addition.bw", "--let", "l=5"]
     assert main([*command[:6], *rules, "-q"]) == 0
     assert run_main(compiled(output, "-DBW_MAIN"), "31", "31") == (0, "sum = 62\n", "")
+
+
+def settled(text: str) -> list[str]:
+    """Lines, in any order, without times and what depends on the order in which a machine adds up while it trains."""
+    return sorted(re.sub(r"in [\d.]+ s$|margin [\d.]+|^[\d,]+ bytes", "", line) for line in text.splitlines() if line)
+
+
+def test_the_page_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    [session] = re.findall(r"```\n(\$ .*?)```", page, flags=re.DOTALL)
+    parts = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+    assert len(parts) == 5
+    for command, _, output in (part.partition("\n") for part in parts):
+        program, *arguments = shlex.split(command)
+        if program == "bitwright":
+            assert main(arguments) == 0
+        else:
+            assert subprocess.run([program, *arguments]).returncode == 0
+        out, err = capfd.readouterr()
+        assert settled(out + err) == settled(output)
+    [code] = re.findall(r"```js\n(.*?)```", page, flags=re.DOTALL)
+    if shutil.which("node") is not None:
+        shown = re.sub(r"^((?:run|read)\(.*);", r"console.log(\1);", code, flags=re.MULTILINE)
+        (tmp_path / "page.mjs").write_text(shown)
+        done = subprocess.run(["node", "page.mjs"], capture_output=True, text=True)
+        said = re.findall(r"// (\w+)", code)
+        assert (done.stdout.split(), done.stderr) == (said, "")

@@ -123,7 +123,7 @@ def _write_texts(texts: Mapping[Path, str], claim: Claim) -> _Written:
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
-    return _Written(list(texts), f"{sizes[0]:,} bytes; {' '.join(claim.lines)}", about)
+    return _Written(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}", about)
 
 
 FORMATS = {

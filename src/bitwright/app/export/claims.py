@@ -33,17 +33,25 @@ class Claim:
         what = "local states" if self.of_cells else "states"
         if self.wrong is None:
             return [
-                f"none: its {_size(self.states)} {what} were not tried when this was written;",
-                "bitwright certify --network proves this network, or finds where it is wrong",
+                f"none: its {_size(self.states)} {what} were not tried when this was written.",
+                "bitwright certify --network proves this network, or finds where it is wrong.",
             ]
         if self.wrong:
-            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, and are wrong here too"]
+            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, and are wrong here too."]
         follows = "every step of every program of these kinds" if self.of_cells else "every step from every state"
         return [
-            f"PROVED of this network: all {self.states:,} {what} were tried and are right, so that",
-            f"{follows} is that of the rules;",
-            "that this text computes the same is tested, not proved",
+            f"PROVED of this network: all {self.states:,} {what} were tried and are right.",
+            f"So {follows} is that of the rules.",
+            "That this text computes the same is tested, not proved.",
         ]
+
+    @property
+    def note(self) -> str:
+        """The same for someone who has just written the file."""
+        what = f"{self.states:,} local states" if self.of_cells else f"{_size(self.states)} states"
+        if self.wrong is None:
+            return f"its {what} were not tried; prove it with: bitwright certify --network"
+        return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
 
 
 def about_lines(found: Exported, claim: Claim) -> list[str]:
