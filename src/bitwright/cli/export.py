@@ -147,7 +147,9 @@ FORMATS = {
     help="What it was trained for, where the file does not say; of a network of cells, with --to c or js, the program "
     "to run.",
 )
-@click.option("--bits", type=int, help="With --program NAME: the bit length of its numbers.")
+@click.option(
+    "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."
+)
 @click.option("--let", multiple=True, metavar="NAME=NUMBER", help="With --program FILE: a value of a 'let' line.")
 @json_option
 @quiet_option
