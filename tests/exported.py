@@ -46,6 +46,16 @@ output signed out
 halt at fixed point
 """
 
+# A bit on its way: some runs end, at a bit or at rest, and others are at their limit before.
+SHIFT = """
+bits x[6]
+block x[i] for i in 1..6
+when x[i]=1 write x[i+1] for i in 1..5
+when x[6]=1 write x[6]
+input x
+steps 3
+"""
+
 
 @cache
 def cells_network(name: str, width: int = 64, tile: int = 1) -> tuple[Pattern, IntegerNetwork]:
@@ -59,6 +69,8 @@ PROGRAMS: dict[str, Callable[[], list[Algorithm]]] = {
     "addition": lambda: [addition(bits) for bits in (1, 4, 12)],
     "multiplication": lambda: [multiplication(bits) for bits in (1, 2, 3, 4, 5, 6)],
     "mirrored": lambda: [parse(MIRRORED, name="mirrored")],
+    "shift": lambda: [parse(SHIFT + "halt when x[6]\n", name="shift")],
+    "rest": lambda: [parse(SHIFT + "halt at fixed point\n", name="rest")],
     "counter": lambda: [load_any("examples/addition-counter.bw", {})],
 }
 
@@ -73,9 +85,11 @@ def case(name: str) -> tuple[Exported, Engine]:
         network = changed(whole(algorithm.program, int(width)), *how)
         return exported_whole(network, algorithm), IntegerEngine(algorithm.program, network)
     pattern, network = cells_network(what, int(width), int(tile or 1))
-    network = changed(network, *how)
     algorithm = PROGRAMS[what]()[-1]
-    found = exported_cells(network, pattern, algorithm)
+    found = exported_cells(changed(network, *how), pattern, algorithm)
+    if how == ["level"]:
+        found = exported_cells(with_weights(network, thresholds=level(found)), pattern, algorithm)
+    network = found.network
     return found, CellEngine(algorithm.program, pattern, [network], evaluate=True)
 
 
@@ -89,6 +103,16 @@ def changed(network: IntegerNetwork, how: str = "") -> IntegerNetwork:
     return with_weights(network, last=last, thresholds=thresholds)
 
 
+def level(found: Exported) -> np.ndarray:
+    """Thresholds that some sum is equal to: then it does not exceed it, and the bit is off."""
+    core, thresholds = found.core, found.network.thresholds.copy()
+    for kind, _, matched in local_states(found):
+        port = int(core.kind_port[kind])
+        sums = np.maximum(core.first[:, matched].astype(np.int64).sum(axis=1), 0) @ core.last[:, port].astype(np.int64)
+        thresholds[len(matched) - 1, core.column[port]] = sums if matched else thresholds[-1, core.column[port]]
+    return thresholds
+
+
 CASES = [
     "whole odd 512",
     "whole odd 512 wrong",
@@ -96,9 +120,11 @@ CASES = [
     "whole addition 64 wide",
     "cells addition 64",
     "cells addition 64 wrong",
+    "cells addition 64 level",
     "cells addition/2 128",
     "cells multiplication 256",
     "cells mirrored 64",
+    "cells shift 64",
     "cells counter 128",
 ]
 

@@ -118,6 +118,8 @@ def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
         ("cells addition 64 wrong", 200),
         ("cells multiplication 256", 1 << 10),
         ("cells mirrored 64", 16),
+        ("cells shift 64", 64),
+        ("cells rest 64", 64),
         ("cells counter 128", 500),
     ],
 )
