@@ -56,11 +56,21 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"], "--to takes onnx or vnnlib, got onx; did you mean"),
+        (
+            ["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"],
+            "--to takes c or js or onnx or vnnlib, got onx; did you mean",
+        ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--onnx", "b.onnx"], "--onnx goes with --to vnnlib"),
         (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib", "--onnx", "b.bin"], "--onnx takes an .onnx file"),
         (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib"], "for networks of whole numbers"),
+        (
+            ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
+            "of networks of whole numbers; make one with: bitwright",
+        ),
+        (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize makes one"),
+        (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
+        (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
         (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize makes one"),
         (["none.safetensors", "--to", "onnx", "-o", "{}/a.onnx"], "none.safetensors"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--program", "multiplication"], "multiplication"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,14 @@ import click
 
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import find_algorithm, keep_lets
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
+    from bitwright.app.export import Claim, Exported
     from bitwright.networks import AnyNetwork
-    from bitwright.program import Program
+    from bitwright.program import Algorithm, Program
+    from bitwright.program.pattern import Pattern
 
 
 @dataclass(frozen=True)
@@ -29,33 +31,45 @@ class _Written:
 
 
 @dataclass(frozen=True)
+class _Given:
+    """What is to be written: a network, what it was trained for, and for source text the program to run."""
+
+    network: AnyNetwork
+    program: Program  # of the network; the pattern's, if it is one of cells
+    pattern: Pattern | None
+    algorithm: Algorithm | None  # None: a network of cells by itself
+
+
+@dataclass(frozen=True)
 class _Format:
     """A form that networks can be written in."""
 
-    suffix: str
+    suffixes: tuple[str, ...]
     what: str
-    write: Callable[[AnyNetwork, Program, Path, Path | None], _Written]
+    write: Callable[[_Given, Path, Path | None], _Written]
+    source: bool = False  # whether it is a program too: then networks of cells take any program of their kinds
 
 
-def _onnx(network: AnyNetwork, program: Program, output: Path, onnx: Path | None) -> _Written:
+def _onnx(given: _Given, output: Path, onnx: Path | None) -> _Written:
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 
     if onnx is not None:
         raise InputError("--onnx goes with --to vnnlib; here -o names the .onnx file")
-    if isinstance(network, IntegerNetwork):
-        save_integer_onnx(network, program, output)
+    if isinstance(given.network, IntegerNetwork):
+        save_integer_onnx(given.network, given.program, output)
         return _Written([output], "matched examples to the next state, in operators on integers alone", {})
-    save_onnx(network, program, output)
+    save_onnx(given.network, given.program, output)
     return _Written([output], "encoded inputs to outputs, in float32", {})
 
 
-def _vnnlib(network: AnyNetwork, program: Program, output: Path, onnx: Path | None) -> _Written:
+def _vnnlib(given: _Given, output: Path, onnx: Path | None) -> _Written:
     from bitwright.checking.exhaustion.vnnlib import save_vnnlib
     from bitwright.files.storage import check_writable
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.onnx_file import onnx_module, save_sums_onnx
 
+    network, program = given.network, given.program
     if not isinstance(network, IntegerNetwork):
         raise InputError("properties are written for networks of whole numbers; make one with: bitwright quantize")
     model = onnx or output.with_name(f"{output.stem}-sums.onnx")  # not the name that --to onnx would be given
@@ -69,9 +83,54 @@ def _vnnlib(network: AnyNetwork, program: Program, output: Path, onnx: Path | No
     return _Written([output, model], text, asdict(asked))
 
 
+def _c(given: _Given, output: Path, onnx: Path | None) -> _Written:
+    from bitwright.app.export import c_text, try_states
+
+    found = _source(given, onnx)
+    claim = try_states(found)
+    return _write_texts({output: c_text(found, claim)}, claim)
+
+
+def _js(given: _Given, output: Path, onnx: Path | None) -> _Written:
+    from bitwright.app.export import js_text, js_types, try_states
+    from bitwright.files.storage import check_writable
+
+    types = output.with_suffix({".mjs": ".d.mts", ".js": ".d.ts"}[output.suffix])
+    check_writable(types)
+    found = _source(given, onnx)
+    claim = try_states(found)
+    return _write_texts({output: js_text(found, claim), types: js_types(found)}, claim)
+
+
+def _source(given: _Given, onnx: Path | None) -> Exported:
+    from bitwright.app.export import exported_cells, exported_whole
+    from bitwright.networks import IntegerNetwork
+
+    if onnx is not None:
+        raise InputError("--onnx goes with --to vnnlib")
+    if not isinstance(given.network, IntegerNetwork):
+        raise InputError("source text is written of networks of whole numbers; make one with: bitwright quantize")
+    if given.pattern is not None:
+        return exported_cells(given.network, given.pattern, given.algorithm)
+    assert given.algorithm is not None
+    return exported_whole(given.network, given.algorithm)
+
+
+def _write_texts(texts: Mapping[Path, str], claim: Claim) -> _Written:
+    from bitwright.files.storage import write_atomically
+
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+    sizes = [len(text.encode()) for text in texts.values()]
+    about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+    return _Written(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}", about)
+
+
 FORMATS = {
-    "onnx": _Format(".onnx", "a model to run", _onnx),
-    "vnnlib": _Format(".vnnlib", "the property of all states, with its model, for verifiers", _vnnlib),
+    "c": _Format((".c",), "one C99 file, with a program that runs", _c, source=True),
+    "js": _Format((".mjs", ".js"), "a module of JavaScript, with its types", _js, source=True),
+    "onnx": _Format((".onnx",), "a model to run", _onnx),
+    "vnnlib": _Format((".vnnlib",), "the property of all states, with its model, for verifiers", _vnnlib),
 }
 
 
@@ -82,41 +141,59 @@ FORMATS = {
 )
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="With --to vnnlib: the model's file, if not beside -o.")
-@click.option("--program", metavar="FILE|NAME", help="What it was trained for, where the file does not say.")
+@click.option(
+    "--program",
+    metavar="FILE|NAME",
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c or js, the program "
+    "to run.",
+)
+@click.option(
+    "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."
+)
+@click.option("--let", multiple=True, metavar="NAME=NUMBER", help="With --program FILE: a value of a 'let' line.")
 @json_option
 @quiet_option
 def command(
-    network: Path, form: str, output: Path, onnx: Path | None, program: str | None, as_json: bool, quiet: bool
+    network: Path,
+    form: str,
+    output: Path,
+    onnx: Path | None,
+    program: str | None,
+    bits: int | None,
+    let: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    """Write a trained network, or one of whole numbers, for other people's tools."""
-    from bitwright.app.whole import algorithm_in
+    """Write a trained network, or one of whole numbers, as source text or for other people's tools."""
     from bitwright.files.storage import check_writable
-    from bitwright.networks import IntegerNetwork, load_any_network
+    from bitwright.networks import IntegerNetwork
     from bitwright.networks.members import network_files
-    from bitwright.networks.store import read_about
 
     if form not in FORMATS:
         raise InputError(f"--to takes {' or '.join(FORMATS)}, got {form}{suggestion(form, list(FORMATS))}")
     chosen = FORMATS[form]
-    if output.suffix != chosen.suffix:
-        raise InputError(f"-o takes a {chosen.suffix} file with --to {form}, got {output}")
+    if output.suffix not in chosen.suffixes:
+        raise InputError(f"-o takes a {' or '.join(chosen.suffixes)} file with --to {form}, got {output}")
+    if program is None and (bits is not None or let):
+        raise InputError("--bits and --let go with --program, whose size they give")
+    keep_lets(program, let)
     check_writable(output)
     files = network_files(network)
     if len(files) > 1:
         raise InputError(f"{network} holds several networks; quantize makes one of them, which can be exported")
-    algorithm = algorithm_in(read_about(files[0])) if program is None else find_algorithm(program, files=files)
-    found = load_any_network(files[0], algorithm.program)
-    written = chosen.write(found, algorithm.program, output, onnx)
+    given = _given(files[0], program, bits, chosen.source)
+    written = chosen.write(given, output, onnx)
     if as_json:
+        found = given.network
         print_json(
             {
                 "file": str(output),
                 "files": [str(file) for file in written.files],
                 "to": form,
-                "name": algorithm.name,
-                "program_id": algorithm.program.id,
+                "name": "cells" if given.algorithm is None else given.algorithm.name,
+                "program_id": (given.algorithm or given).program.id,
                 "integer": isinstance(found, IntegerNetwork),
-                "examples": algorithm.program.templates + found.origin.padding,
+                "examples": given.program.templates + found.origin.padding,
                 "padding": found.origin.padding,
                 "width": found.shape.width,
                 "digest": found.digest,
@@ -126,3 +203,21 @@ def command(
         return
     note(written.note, quiet)
     click.echo(str(output))
+
+
+def _given(file: Path, program: str | None, bits: int | None, source: bool) -> _Given:
+    from bitwright.app.programs import is_image
+    from bitwright.app.whole import algorithm_in
+    from bitwright.networks import load_any_network
+    from bitwright.networks.store import read_about
+    from bitwright.program.pattern import read_pattern
+
+    about = read_about(file)
+    pattern = read_pattern(about.bits, about.examples) if source else None
+    if pattern is None:
+        algorithm = algorithm_in(about) if program is None else find_algorithm(program, bits, files=[file])
+        return _Given(load_any_network(file, algorithm.program), algorithm.program, None, algorithm)
+    if program is not None and is_image(program):
+        raise InputError(f"{program} is for machine V, which needs a console; run it with: bitwright run")
+    chosen = None if program is None else find_algorithm(program, bits)
+    return _Given(load_any_network(file, pattern.program), pattern.program, pattern, chosen)

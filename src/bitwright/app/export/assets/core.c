@@ -1,0 +1,75 @@
+/*
+{{about}}
+ *
+ * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
+ * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): whole numbers alone.
+ *
+ * C99, no library, no allocation, no state of its own. Compile with -DBW_MAIN for a program to run, where there is one.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+{{sizes}}
+
+typedef {{sum}} bw_sum;
+typedef {{index}} bw_index; /* the number of an example */
+
+/* Which examples a cell of some kind matches, from the configuration of each of its blocks; how many there are. */
+uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched);
+
+/* G of each port of a cell that matches these n examples. */
+void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums);
+
+/* What the network says of a cell that matches these n examples: a 0 or 1 for each port of its kind. */
+void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports);
+{{program}}
+/* bw_first is A, unit by unit; bw_last is B, unit by unit; bw_threshold is T, row n - 1. */
+{{tables}}
+
+uint32_t bw_match(uint32_t kind, const uint16_t *configurations, bw_index *matched)
+{
+    uint32_t block, n = 0;
+    for (block = bw_kind_block[kind]; block < bw_kind_block[kind + 1]; block++) {
+        const uint32_t wanted = *configurations++, end = bw_block_example[block + 1];
+        uint32_t low = bw_block_example[block], high = end;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (bw_configuration[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < end && bw_configuration[low] == wanted)
+            matched[n++] = (bw_index)low;
+    }
+    return n;
+}
+
+void bw_sums(uint32_t kind, const bw_index *matched, uint32_t n, bw_sum *sums)
+{
+    const uint32_t from = bw_kind_port[kind], count = (uint32_t)bw_kind_port[kind + 1] - from;
+    uint32_t unit, i;
+    for (i = 0; i < count; i++)
+        sums[i] = 0;
+    for (unit = 0; unit < BW_WIDTH; unit++) {
+        const int8_t *first = bw_first + (size_t)unit * BW_EXAMPLES;
+        const int8_t *last = bw_last + (size_t)unit * BW_PORTS + from;
+        bw_sum hidden = 0;
+        for (i = 0; i < n; i++)
+            hidden += first[matched[i]];
+        if (hidden > 0)
+            for (i = 0; i < count; i++)
+                sums[i] += hidden * last[i];
+    }
+}
+
+void bw_cell(uint32_t kind, const bw_index *matched, uint32_t n, uint8_t *ports)
+{
+    const uint32_t from = bw_kind_port[kind], count = (uint32_t)bw_kind_port[kind + 1] - from;
+    bw_sum sums[BW_MOST_PORTS];
+    uint32_t i;
+    if (n > 0)
+        bw_sums(kind, matched, n, sums);
+    for (i = 0; i < count; i++)
+        ports[i] = n > 0 && sums[i] > bw_threshold[(size_t)(n - 1) * BW_COLUMNS + bw_port_column[from + i]];
+}

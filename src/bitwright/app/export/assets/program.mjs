@@ -1,0 +1,107 @@
+/* The program: its cells in order. cellBit has the bits that each looks at, block by block; port by port of all cells,
+   wireStart says where the bits that it sets begin in wireBit. */
+{{tables}}
+const ending = {{ending}};
+const configurations = new Uint16Array({{most_blocks}});
+
+/** The length of a state: an array of so many numbers, each 0 or 1. */
+export const bits = {{bits}};
+
+/** The most steps of a run. */
+export const mostSteps = {{steps}};
+
+/**
+ * The numbers that go in and come out; bits the lowest first.
+ * @type {ReadonlyArray<{name: string, signed: boolean, bits: number[]}>}
+ */
+export const inputs = {{inputs}};
+/** @type {ReadonlyArray<{name: string, signed: boolean, bits: number[]}>} */
+export const outputs = {{outputs}};
+
+/**
+ * The state in which a run starts.
+ * @param {Record<string, bigint | number | string>} values of all inputs
+ * @returns {Uint8Array}
+ */
+export function load(values) {
+  const state = new Uint8Array(bits);
+  for (const bit of startBit) state[bit] = 1;
+  for (const name of Object.keys(values)) {
+    if (!inputs.some((word) => word.name === name)) throw new RangeError(`there is no input ${name}`);
+  }
+  for (const word of inputs) {
+    if (!Object.hasOwn(values, word.name)) throw new RangeError(`input ${word.name} needs a value`);
+    const value = BigInt(values[word.name]);
+    const size = word.bits.length;
+    const pattern = BigInt.asUintN(size, value);
+    if ((word.signed ? BigInt.asIntN(size, value) : pattern) !== value) {
+      throw new RangeError(`input ${word.name} must fit in ${size} bits`);
+    }
+    const digits = pattern.toString(2).padStart(size, "0");
+    for (let i = 0; i < size; i++) state[word.bits[i]] = digits.charCodeAt(size - 1 - i) & 1;
+  }
+  return state;
+}
+
+/**
+ * The outputs that a state holds.
+ * @param {Uint8Array} state
+ * @returns {Record<string, bigint>}
+ */
+export function read(state) {
+  /** @type {Record<string, bigint>} */
+  const found = Object.create(null);
+  for (const word of outputs) {
+    const size = word.bits.length;
+    const value = BigInt("0b" + Array.from(word.bits, (bit) => state[bit]).reverse().join(""));
+    found[word.name] = word.signed ? BigInt.asIntN(size, value) : value;
+  }
+  return found;
+}
+
+/**
+ * One step: the next state, by what the network says of every cell.
+ * @param {Uint8Array} state
+ * @param {Uint8Array} next is written
+ */
+export function step(state, next) {
+  let at = 0;
+  let port = 0;
+  next.fill(0);
+  for (const kind of cellKind) {
+    const from = kindBlock[kind];
+    for (let block = from; block < kindBlock[kind + 1]; block++) {
+      let value = 0;
+      for (let i = 0; i < blockBits[block]; i++) if (state[cellBit[at++]]) value |= 1 << i;
+      configurations[block - from] = value;
+    }
+    const matched = match(kind, configurations);
+    if (matched.length > 0) {
+      const ports = cell(kind, matched);
+      for (let i = 0; i < ports.length; i++) {
+        if (!ports[i]) continue;
+        for (let wire = wireStart[port + i]; wire < wireStart[port + i + 1]; wire++) next[wireBit[wire]] = 1;
+      }
+    }
+    port += kindPort[kind + 1] - kindPort[kind];
+  }
+}
+
+/**
+ * Steps a state to the end of its run, in place.
+ * @param {Uint8Array} state
+ * @returns {number} how many steps there were, or -1 if it did not end within mostSteps
+ */
+export function run(state) {
+  const next = new Uint8Array(bits);
+  for (let steps = 0; ; steps++) {
+    if (ending.how === "bit" && state[ending.bit]) return steps;
+    if (ending.how !== "rest" && steps === mostSteps) return ending.how === "steps" ? steps : -1;
+    step(state, next);
+    if (ending.how === "rest") {
+      if (next.every((bit, i) => bit === state[i])) return steps;
+      if (steps === mostSteps) return -1;
+    }
+    state.set(next);
+  }
+}

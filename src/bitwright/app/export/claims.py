@@ -1,0 +1,103 @@
+"""What a file says of the network in it: its sha256, and what trying its states has shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bitwright.app.cells import as_algorithm
+from bitwright.app.export.model import Exported
+from bitwright.checking.exhaustion.certificate import certify_network
+from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.errors import counted
+
+MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is known of the network in a file."""
+
+    of_cells: bool
+    states: int
+    wrong: int | None  # None: they were too many to be tried
+
+    @property
+    def proved(self) -> bool:
+        """Whether all of them are right; the arithmetic is exact, so trying them is a proof."""
+        return self.wrong == 0
+
+    @property
+    def lines(self) -> list[str]:
+        """In words; of a network that was not proved, how to prove it."""
+        what = "local states" if self.of_cells else "states"
+        if self.wrong is None:
+            return [
+                f"none: its {_size(self.states)} {what} were not tried when this was written.",
+                "bitwright certify --network proves this network, or finds where it is wrong.",
+            ]
+        if self.wrong:
+            return [f"NOT EXACT: of {self.states:,} {what} {self.wrong:,} are wrong, and are wrong here too."]
+        follows = "every step of every program of these kinds" if self.of_cells else "every step from every state"
+        return [
+            f"PROVED of this network: all {self.states:,} {what} were tried and are right.",
+            f"So {follows} is that of the rules.",
+            "That this text computes the same is tested, not proved.",
+        ]
+
+    @property
+    def note(self) -> str:
+        """The same for someone who has just written the file."""
+        what = f"{self.states:,} local states" if self.of_cells else f"{_size(self.states)} states"
+        if self.wrong is None:
+            return f"its {what} were not tried; prove it with: bitwright certify --network"
+        return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
+
+
+def about_lines(found: Exported, claim: Claim) -> list[str]:
+    """For the comment at the top of a file; plain characters alone, so that they end no comment."""
+    network, core = found.network, found.core
+    kinds = "the whole state" if found.pattern is None else f"{counted(len(found.pattern.kinds), 'kind')} of cells"
+    lines = [
+        f"A network of whole numbers for {kinds}, written by bitwright.",
+        "",
+        f"network  sha256 {network.digest}",
+        f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
+        f"{network.rounded.weight_bits} bits",
+        f"made for program {network.origin.program_id}",
+    ]
+    if found.wires is not None:
+        algorithm = found.wires.algorithm
+        lines += [
+            f"program  {_plain(algorithm.name)}, {algorithm.program.sizes}",
+            f"         sha256 {algorithm.program.id}",
+        ]
+    lines += [
+        f"sums     {core.bits}-bit integers: no sum, in any order, no hidden value and no threshold exceeds "
+        f"{core.largest:,}",
+    ]
+    labels = ["claim", *[""] * len(claim.lines)]
+    return [*lines, *(f"{label:<8} {line}" for label, line in zip(labels, claim.lines, strict=False))]
+
+
+def try_states(found: Exported) -> Claim:
+    """Tries all states of the network, or all local states of its kinds, unless they are too many."""
+    network, pattern = found.network, found.pattern
+    if pattern is not None:
+        algorithm, domain, states = as_algorithm(pattern), "cells", pattern.local_states
+    else:
+        assert found.wires is not None
+        algorithm, domain = found.wires.algorithm, "states"
+        states = StatesDomain(algorithm.program).size
+    if states * network.shape.width > MOST_WORK:
+        return Claim(pattern is not None, states, None)
+    certificate = certify_network(algorithm, network, domain)
+    return Claim(pattern is not None, certificate.states, certificate.wrong)
+
+
+def _size(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else f"about 10^{len(str(number)) - 1}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_ .,()-]", "_", text)

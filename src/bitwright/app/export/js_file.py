@@ -1,0 +1,100 @@
+"""A network, and a program, as an ES module of typed arrays with JSDoc types, and its declarations for TypeScript."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.app.export.claims import Claim, about_lines
+from bitwright.app.export.model import Core, Exported, Wires
+from bitwright.app.export.text import ending_of, filled, number_lines, unsigned_bits
+from bitwright.errors import InputError
+
+MOST_EXACT = 1 << 53  # below it every whole number is one of JavaScript's
+
+
+def js_text(found: Exported, claim: Claim) -> str:
+    """The whole module."""
+    core, wires = found.core, found.wires
+    if core.largest >= MOST_EXACT:
+        raise InputError(
+            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
+            f"{MOST_EXACT:,}; --to c has integers of 64 bits"
+        )
+    parts = [filled("core.mjs", _core_pieces(found, claim))]
+    if wires is not None:
+        parts.append(filled("program.mjs", _program_pieces(core, wires)))
+    return "\n".join(parts)
+
+
+def js_types(found: Exported) -> str:
+    """What the module exports, as TypeScript declares it."""
+    parts = [filled("core.d.mts", {"sums": _sums(found.core)})]
+    if found.wires is not None:
+        algorithm = found.wires.algorithm
+        names = [
+            " | ".join(f'"{word.name}"' for word in words) or "never" for words in (algorithm.inputs, algorithm.outputs)
+        ]
+        parts.append(filled("program.d.mts", {"input": names[0], "output": names[1]}))
+    return "\n".join(parts)
+
+
+def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
+    core = found.core
+    sums = _sums(core)
+    tables = [
+        _table("first", core.first, "Int8Array"),
+        _table("last", core.last, "Int8Array"),
+        _table("threshold", core.thresholds, sums),
+        _table("portColumn", core.column),
+        _table("kindBlock", core.kind_block),
+        _table("kindPort", core.kind_port),
+        _table("blockExample", core.block_example),
+        _table("configuration", core.configuration),
+    ]
+    return {
+        "about": "\n".join(f" * {line}".rstrip() for line in about_lines(found, claim)),
+        "width": core.first.shape[0],
+        "examples": core.first.shape[1],
+        "ports": core.last.shape[1],
+        "columns": core.thresholds.shape[1],
+        "sums": sums,
+        "tables": "\n".join(tables),
+    }
+
+
+def _sums(core: Core) -> str:
+    return "Int32Array" if core.bits == 32 else "Float64Array"
+
+
+def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:
+    algorithm = wires.algorithm
+    how, steps, halt = ending_of(algorithm)
+    words = {
+        name: [{"name": word.name, "signed": word.signed, "bits": list(word.bits)} for word in given]
+        for name, given in (("inputs", algorithm.inputs), ("outputs", algorithm.outputs))
+    }
+    tables = [
+        _table("blockBits", core.block_bits),
+        _table("cellKind", wires.cell_kind),
+        _table("cellBit", wires.cell_bit),
+        _table("wireStart", wires.wire_start),
+        _table("wireBit", wires.wire_bit),
+        _table("startBit", np.array(algorithm.start, dtype=np.int64)),
+    ]
+    return {
+        "bits": algorithm.program.bits,
+        "steps": steps,
+        "ending": json.dumps({"how": how, "bit": halt}),
+        "inputs": json.dumps(words["inputs"]),
+        "outputs": json.dumps(words["outputs"]),
+        "most_blocks": int(np.diff(core.kind_block).max()),
+        "tables": "\n".join(tables),
+    }
+
+
+def _table(name: str, values: NDArray[np.integer], kind: str | None = None) -> str:
+    kind = kind or f"Uint{unsigned_bits(int(values.max(initial=0)))}Array"
+    return f"const {name} = new {kind}([\n{number_lines(values)}\n]);"

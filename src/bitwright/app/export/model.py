@@ -1,0 +1,174 @@
+"""What is written out, the same for every language: the network with the tables of its kinds, and a program's wiring.
+
+A network of the whole state is that of one kind with one cell: its blocks are the program's, its ports are all bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.engines.cells.network import network_of_kind
+from bitwright.engines.cells.wiring import Wiring
+from bitwright.engines.integer.sums import checked_bounds
+from bitwright.errors import InputError
+from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import Bounds, Int8, check_belongs, columns_of
+from bitwright.program import Algorithm, Program
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+
+MOST_NUMBERS = 20_000_000  # in a file of text
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The network, and for each kind of cells its blocks, their configurations and its ports."""
+
+    first: Int8  # (width, examples) A
+    last: Int8  # (width, ports) B, of the bits that are ports
+    thresholds: IntArray  # (largest n, columns) T
+    column: IntArray  # (ports,) of T
+    kind_block: IntArray  # (kinds + 1,) kind x has the blocks from kind_block[x] on
+    kind_port: IntArray  # (kinds + 1,)
+    block_bits: IntArray  # (blocks,)
+    block_example: IntArray  # (blocks + 1,) a block has the examples from here on, by ascending configuration
+    configuration: IntArray  # (examples,)
+    largest: int  # that no sum in any order, no hidden value and no threshold exceeds
+
+    @property
+    def bits(self) -> int:
+        """Of the integers that hold every sum: 32 or 64."""
+        return 32 if self.largest < 1 << 31 else 64
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers its tables have, about."""
+        return int(self.first.size + self.last.size + self.thresholds.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Wires:
+    """The cells of a program in some order: which bits each looks at, and which its ports set."""
+
+    algorithm: Algorithm
+    cell_kind: IntArray  # (cells,)
+    cell_bit: IntArray  # cell by cell, block by block: the bits, lowest of the configuration first
+    wire_start: IntArray  # (ports of all cells + 1,) where the wires of each begin
+    wire_bit: IntArray  # (wires,)
+
+    @property
+    def numbers(self) -> int:
+        return len(self.cell_kind) + len(self.cell_bit) + len(self.wire_start) + len(self.wire_bit)
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """All that a file is made of."""
+
+    network: IntegerNetwork
+    pattern: Pattern | None  # None: a network of the whole state
+    core: Core
+    wires: Wires | None  # None: a network of cells without a program
+
+
+def exported_whole(network: IntegerNetwork, algorithm: Algorithm) -> Exported:
+    """A network of the whole state with its program."""
+    program = algorithm.program
+    check_belongs(network, program)
+    bounds = checked_bounds(network, program)
+    core = _core(network, program, [_used(program)], [slice(0, program.bits)], [bounds])
+    members = [program.block_members(block) for block in _used(program).tolist()]
+    wires = Wires(
+        algorithm,
+        np.zeros(1, dtype=np.int64),
+        _joined(members),
+        np.arange(program.bits + 1),
+        np.arange(program.bits),
+    )
+    return _checked(Exported(network, None, core, wires))
+
+
+def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None) -> Exported:
+    """A network of cells, with a program of its kinds or by itself; raises InputError for a cell of another kind."""
+    check_belongs(network, pattern.program)
+    used = _used(pattern.program)  # the blocks of all kinds, in order: ports have no templates
+    ends = np.cumsum([len(kind.blocks) for kind in pattern.kinds])[:-1]
+    kinds = range(len(pattern.kinds))
+    parts = (network_of_kind(network, pattern, kind) for kind in kinds)
+    bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # of a cell alone
+    core = _core(network, pattern.program, np.split(used, ends), [pattern.port_bits(kind) for kind in kinds], bounds)
+    return _checked(Exported(network, pattern, core, None if algorithm is None else _wires(algorithm, pattern)))
+
+
+def _used(program: Program) -> IntArray:
+    """The blocks that have templates."""
+    return np.unique(program.template_block)
+
+
+def _core(
+    network: IntegerNetwork,
+    program: Program,
+    blocks: Sequence[IntArray],  # of each kind
+    ports: Sequence[slice],  # bits of each kind
+    bounds: Sequence[Bounds],
+) -> Core:
+    own = np.concatenate(blocks)
+    bits = np.concatenate([np.arange(part.start, part.stop) for part in ports])
+    extremes = [
+        max(one.sums, one.thresholds, -one.lowest, int(one.hidden.max(initial=0)), 127 * 128)  # a product of two bytes
+        for one in bounds
+    ]
+    return Core(
+        network.first,
+        np.ascontiguousarray(network.last[bits].T),
+        network.thresholds,
+        columns_of(network, program)[bits],
+        _starts([len(part) for part in blocks]),
+        _starts([part.stop - part.start for part in ports]),
+        np.diff(program.block_start)[own],
+        np.append(np.searchsorted(program.template_block, own), program.templates),
+        program.template_config,
+        max(extremes),
+    )
+
+
+def _wires(algorithm: Algorithm, pattern: Pattern) -> Wires:
+    program = algorithm.program
+    wiring = Wiring(program, pattern)
+    places = program.cells.tiled(wiring.tile).bit_place
+    kinds, bits, starts, wired_bits = [], [], [0], []
+    for wired in wiring.kinds:
+        kinds += [wired.kind] * len(wired.blocks)
+        for block in wired.blocks.ravel().tolist():
+            members = program.block_members(block)
+            bits.append(members if places is None else members[np.argsort(places[members])])
+        ports = len(pattern.kinds[wired.kind].ports)
+        port = wired.wire_cell * ports + wired.wire_port
+        order = np.lexsort((wired.wire_bit, port))
+        counts = np.bincount(port, minlength=len(wired.blocks) * ports)
+        starts += (starts[-1] + np.cumsum(counts)).tolist()
+        wired_bits.append(wired.wire_bit[order])
+    return Wires(algorithm, np.array(kinds, dtype=np.int64), _joined(bits), np.array(starts), _joined(wired_bits))
+
+
+def _starts(lengths: Sequence[int]) -> IntArray:
+    return np.cumsum([0, *lengths])
+
+
+def _joined(parts: Sequence[IntArray]) -> IntArray:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _checked(found: Exported) -> Exported:
+    if found.wires is not None and not len(found.core.configuration):
+        raise InputError(f"{found.wires.algorithm.name} has no templates, so there is no network to write")
+    numbers = found.core.numbers + (0 if found.wires is None else found.wires.numbers)
+    if numbers > MOST_NUMBERS:
+        raise InputError(
+            f"source text is written of at most {MOST_NUMBERS:,} numbers, and this network with its program has "
+            f"{numbers:,}; take a narrower network, or one of cells (train --cells), or a smaller program"
+        )
+    return found

@@ -1,0 +1,316 @@
+"""C files say what Python says: every local state to the last sum, steps, whole runs; without a warning, sanitized."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported import CASES, Ask, case, cells_network, check_local_states, check_runs, check_steps
+
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
+from bitwright.app.export import c_text, exported_cells, exported_whole, model, try_states
+from bitwright.cli.main import main
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]
+FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+HARNESS = """
+#include "%s"
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **texts)
+{
+    static uint8_t state[BW_BITS], next[BW_BITS];
+    static char line[BW_BITS + 1];
+    unsigned kind, given;
+    if (count < 2)
+        return 2;
+    while (strcmp(texts[1], "cells") == 0 && scanf("%%u", &kind) == 1) {
+        uint16_t configurations[BW_MOST_BLOCKS];
+        bw_index matched[BW_MOST_BLOCKS];
+        uint8_t ports[BW_MOST_PORTS];
+        bw_sum sums[BW_MOST_PORTS];
+        uint32_t i, n, blocks = (uint32_t)bw_kind_block[kind + 1] - bw_kind_block[kind];
+        const uint32_t all = (uint32_t)bw_kind_port[kind + 1] - bw_kind_port[kind];
+        for (i = 0; i < blocks && scanf("%%u", &given) == 1; i++)
+            configurations[i] = (uint16_t)given;
+        n = bw_match(kind, configurations, matched);
+        bw_cell(kind, matched, n, ports);
+        bw_sums(kind, matched, n, sums);
+        for (i = 0; i < all; i++)
+            printf(i ? " %%d" : "%%d", ports[i]);
+        for (i = 0; i < all; i++)
+            printf(" %%lld", (long long)sums[i]);
+        putchar('\\n');
+    }
+    while (strcmp(texts[1], "cells") != 0 && scanf("%%s", line) == 1) {
+        uint32_t i;
+        for (i = 0; i < BW_BITS; i++)
+            state[i] = line[i] == '1';
+        if (strcmp(texts[1], "runs") == 0)
+            printf("%%ld ", (long)bw_run(state, next));
+        else {
+            bw_step(state, next);
+            memcpy(state, next, BW_BITS);
+        }
+        for (i = 0; i < BW_BITS; i++)
+            putchar('0' + state[i]);
+        putchar('\\n');
+    }
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("c")
+
+
+def compiled(source: Path, *flags: str) -> Path:
+    program = source.with_suffix("")
+    done = subprocess.run(["gcc", *FLAGS, *flags, str(source), "-o", str(program)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return program
+
+
+@pytest.fixture(scope="module")
+def ask(folder: Path) -> Ask:
+    def answer(text: str, mode: str, lines: Sequence[str]) -> list[str]:
+        name = sha256(text.encode()).hexdigest()[:16]
+        source, harness = folder / f"{name}.c", folder / f"{name}-harness.c"
+        program = harness.with_suffix("")
+        if not program.exists():
+            source.write_text(text)
+            harness.write_text(HARNESS % source.name)
+            compiled(harness)
+        done = subprocess.run([program, mode], input="\n".join(lines), capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    return answer
+
+
+def text_of(name: str) -> str:
+    found, _ = case(name)
+    return c_text(found, try_states(found))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
+    assert check_local_states(name, ask, text_of(name)) == try_states(case(name)[0]).states
+    check_steps(name, ask, text_of(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [
+        ("whole odd 512", 8),
+        ("whole addition 512", 64),
+        ("cells addition 64", 2_000),
+        ("cells addition 64 wrong", 200),
+        ("cells multiplication 256", 1 << 10),
+        ("cells mirrored 64", 16),
+        ("cells shift 64", 64),
+        ("cells rest 64", 64),
+        ("cells counter 128", 500),
+    ],
+)
+def test_whole_runs(name: str, runs: int, ask: Ask) -> None:
+    assert check_runs(name, ask, text_of(name), runs) == runs
+
+
+@pytest.mark.parametrize("table", ["bw_first", "bw_last", "bw_configuration", "bw_wire_bit"])
+def test_a_changed_number_is_noticed(table: str, ask: Ask) -> None:
+    name, text = "cells addition 64", text_of("cells addition 64")
+    start = re.search(rf" {table}\[\d+\] = {{\n", text)
+    assert start is not None
+    numbers = list(re.finditer(r"-?\d+", text[start.end() : text.index("}", start.end())]))
+    first = case(name)[0].network.first.astype(np.int64)
+    unit = int(np.argmax(first.max(axis=1)))  # one that is active in some state
+    place = {
+        "bw_first": unit * first.shape[1] + int(np.argmax(first[unit])),
+        "bw_last": unit * case(name)[0].core.last.shape[1],
+    }
+    number = numbers[place.get(table, 0)]
+    at = start.end() + number.start()
+    changed = str(int(number[0]) - 1 if int(number[0]) > 0 else int(number[0]) + 1)
+    altered = text[:at] + changed + text[at + len(number[0]) :]
+    check = check_steps if table == "bw_wire_bit" else check_local_states
+    with pytest.raises(AssertionError):
+        check(name, ask, altered)
+
+
+def test_the_integers_that_bounds_ask_for() -> None:
+    assert "typedef int32_t bw_sum;" in text_of("whole addition 512")
+    assert "typedef int64_t bw_sum;" in text_of("whole addition 64 wide")
+
+
+def test_thresholds_that_no_integer_holds() -> None:
+    from whole import whole, with_weights
+
+    network = whole(addition(1).program, 32)
+    least = with_weights(network, thresholds=np.full_like(network.thresholds, -(1 << 63)))
+    with pytest.raises(InputError, match="do not fit 64 bits"):
+        exported_whole(least, addition(1))
+
+
+def test_text_says_what_is_proved_and_is_the_same_each_time() -> None:
+    found, _ = case("cells addition 64")
+    text = text_of("cells addition 64")
+    assert text == c_text(exported_cells(found.network, found.pattern, addition(12)), try_states(found))
+    assert f"sha256 {found.network.digest}" in text
+    assert "PROVED of this network: all 16 local states were tried and are right" in text
+    assert re.search(r"NOT EXACT: of 16 local states \d+ are wrong", text_of("cells addition 64 wrong"))
+    assert text.isascii()
+
+
+def test_too_many_states_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.app.export.claims.MOST_WORK", 100)
+    assert "claim    none: its 16 local states were not tried" in text_of("cells addition 64")
+
+
+def run_main(program: Path, *numbers: str, given: str = "") -> tuple[int, str, str]:
+    done = subprocess.run([program, *numbers], input=given, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def long_adder(folder: Path) -> Path:
+    pattern, network = cells_network("addition")
+    found = exported_cells(network, pattern, addition(300))
+    (folder / "long.c").write_text(c_text(found, try_states(found)))
+    return compiled(folder / "long.c", "-DBW_MAIN")
+
+
+def test_numbers_of_any_length(long_adder: Path) -> None:
+    a, b = 2**300 - 1, 3**180
+    assert run_main(long_adder, str(a), str(b)) == (0, f"sum = {a + b}\n", "")
+    assert run_main(long_adder, "0", "000") == (0, "sum = 0\n", "")
+    pairs = [(7**i, 11**i) for i in range(80)]
+    lines = "".join(f"{a} {b}\n" for a, b in pairs)
+    assert run_main(long_adder, given=lines) == (0, "".join(f"{a + b}\n" for a, b in pairs), "")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "given", "line"),
+    [
+        ([str(2**300), "1"], "", "p must be a whole number of 300 bits in decimal digits\n"),
+        (["1", "-1"], "", "q must be a whole number of 300 bits in decimal digits\n"),
+        (["1", ""], "", "q must be a whole number of 300 bits in decimal digits\n"),
+        (["1"], "", "give 2 numbers: p q\n"),
+        ([], "1 2x", "q must be a whole number of 300 bits in decimal digits\n"),
+        ([], "1", "q must be a whole number of 300 bits in decimal digits\n"),
+        ([], "1 " + "9" * 5_000, "q must be a whole number of 300 bits in decimal digits\n"),
+    ],
+)
+def test_numbers_that_cannot_be_used(numbers: list[str], given: str, line: str, long_adder: Path) -> None:
+    assert run_main(long_adder, *numbers, given=given) == (2, "", line)
+
+
+SIGNED = """
+bits x[4] go
+block x[i] for i in 1..4
+block go
+when x[i]=1 write x[i] for i in 1..4
+when go=1 write go
+input signed x = x[4] x[3] x[2] x[1]
+input go
+output signed x = x[4] x[3] x[2] x[1]
+halt when go
+steps 5
+"""
+
+
+def written(algorithm: Algorithm, folder: Path) -> Path:
+    from whole import whole
+
+    found = exported_whole(whole(algorithm.program, 256), algorithm)
+    (folder / f"{algorithm.name}.c").write_text(c_text(found, try_states(found)))
+    return compiled(folder / f"{algorithm.name}.c", "-DBW_MAIN")
+
+
+def test_signed_numbers_and_a_run_that_does_not_end(folder: Path) -> None:
+    program = written(parse(SIGNED, name="signed"), folder)
+    lines = "".join(f"{x} 1\n" for x in range(-8, 8))
+    assert run_main(program, given=lines) == (0, "".join(f"{x}\n" for x in range(-8, 8)), "")
+    for wrong in ("8", "-9", "-", "--1", "-16", "-100"):
+        assert run_main(program, wrong, "1")[0] == 2
+    assert run_main(program, "-0", "1") == (0, "x = 0\n", "")
+    assert run_main(program, "3", "0") == (1, "", "the run did not end within 5 steps\n")
+
+
+def test_a_program_without_inputs(folder: Path) -> None:
+    program = written(parse("bits a\nblock a\nwhen a=1 write a\nstart a\noutput a\nsteps 2\n", name="alone"), folder)
+    assert run_main(program) == (0, "a = 1\n", "")
+    assert run_main(program, "1") == (2, "", "give 0 numbers:\n")
+
+
+def test_a_network_of_cells_by_itself(folder: Path) -> None:
+    pattern, network = cells_network("addition")
+    found = exported_cells(network, pattern, None)
+    text = c_text(found, try_states(found))
+    assert "bw_step" not in text
+    (folder / "core.c").write_text(text)
+    assert subprocess.run(["gcc", *FLAGS, "-c", folder / "core.c", "-o", folder / "core.o"]).returncode == 0
+
+
+def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern, network = cells_network("addition")
+    with pytest.raises(InputError, match=r"this network has no cell like that of"):
+        exported_cells(network, pattern, multiplication(3))
+    with pytest.raises(InputError, match="another program"):
+        exported_whole(network, permutation([2, 1]))
+    monkeypatch.setattr(model, "MOST_NUMBERS", 100)
+    with pytest.raises(InputError, match="at most 100 numbers, and this network with its program has"):
+        exported_cells(network, pattern, None)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bitwright.networks import save_network
+
+    pattern, network = cells_network("addition")
+    file, output = tmp_path / "net.safetensors", tmp_path / "adder.c"
+    save_network(network, pattern.program, file)
+    command = ["export", str(file), "--to", "c", "-o", str(output), "--program", "addition", "--bits", "20"]
+    assert main([*command, "-q"]) == 0
+    assert capsys.readouterr().out == f"{output}\n"
+    assert run_main(compiled(output, "-DBW_MAIN"), "719483", "483719") == (0, "sum = 1203202\n", "")
+    rules = ["--program", "examples/addition.bw", "--let", "l=5"]
+    assert main([*command[:6], *rules, "-q"]) == 0
+    assert run_main(compiled(output, "-DBW_MAIN"), "31", "31") == (0, "sum = 62\n", "")
+
+
+def settled(text: str) -> list[str]:
+    """Lines, in any order, without times and what depends on the order in which a machine adds up while it trains."""
+    return sorted(re.sub(r"in [\d.]+ s$|margin [\d.]+|^[\d,]+ bytes", "", line) for line in text.splitlines() if line)
+
+
+def test_the_page_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    [session] = re.findall(r"```\n(\$ .*?)```", page, flags=re.DOTALL)
+    parts = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+    assert len(parts) == 5
+    for command, _, output in (part.partition("\n") for part in parts):
+        program, *arguments = shlex.split(command)
+        if program == "bitwright":
+            assert main(arguments) == 0
+        else:
+            assert subprocess.run([program, *arguments]).returncode == 0
+        out, err = capfd.readouterr()
+        assert settled(out + err) == settled(output)
+    [code] = re.findall(r"```js\n(.*?)```", page, flags=re.DOTALL)
+    if shutil.which("node") is not None:
+        shown = re.sub(r"^((?:run|read)\(.*);", r"console.log(\1);", code, flags=re.MULTILINE)
+        (tmp_path / "page.mjs").write_text(shown)
+        done = subprocess.run(["node", "page.mjs"], capture_output=True, text=True)
+        said = re.findall(r"// (\w+)", code)
+        assert (done.stdout.split(), done.stderr) == (said, "")
