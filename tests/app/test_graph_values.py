@@ -241,7 +241,7 @@ def test_whole_numbers() -> None:
         (SOURCE, None, "the program needs source: give source=NODE"),
         (ID, None, "the program needs id: give id=order, id=@ATTRIBUTE or id=NODE:VALUE,..."),
         (LABEL, None, "the program needs label: give label=@ATTRIBUTE or label=NODE:VALUE,... or label=*:VALUE"),
-        (CUT, None, "the program needs cut: give cut=@ATTRIBUTE, cut=*:VALUE or cut=A-B,..."),
+        (CUT, None, "the program needs cut: give cut=@ATTRIBUTE, cut=*:VALUE or cut=A-B,...; the edges have weight"),
         (SOURCE, "", "source has an empty value in '': give source=NODE"),
         (SOURCE, "a,", "source has an empty value in 'a,': give source=NODE"),
         (SOURCE, "e", "the graph has no node 'e'"),

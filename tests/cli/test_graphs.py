@@ -152,7 +152,8 @@ def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
         (["run", EXAMPLES / "leader.bw", "--graph", "{}", "id=name"], "node 'a'"),
         (["run", EXAMPLES / "shortest-paths.bw", "--graph", "{}", "source=a", "weight=*:16"], "at most 15"),
         (["run", EXAMPLES / "shortest-paths.bw", "--graph", "{}", "source=a", "weight=*:0"], "1 or more"),
-        (["run", "examples/gray.bw", "--graph", "{}"], "--graph, --values and --directed go with node programs"),
+        (["run", "addition", "--graph", "{}"], "--graph, --values and --directed go with node programs"),
+        (["run", BFS, "--graph", "{head}", "source=x"], "this looks like a header, with the columns"),
         (["validate", BFS], "bfs is a node program: run and trace take it with --graph"),
         (["train", BFS, "-o", "x.safetensors"], "bfs is a node program: run and trace take it with --graph"),
         (["train", "addition", "multiplication", "-o", "x.safetensors"], "one network serves several programs"),
@@ -164,7 +165,10 @@ def test_one_line_for_what_is_wrong(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, edges: Path, arguments: list[object], message: str
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    code, out, err = call(capsys, *(str(edges) if part == "{}" else part for part in arguments))
+    head = edges.with_name("head.csv")
+    head.write_text("u,v,km\nx,y,3\n")
+    named = {"{}": edges, "{head}": head}
+    code, out, err = call(capsys, *(named.get(str(part), part) for part in arguments))
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -193,3 +197,9 @@ def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -
     assert (code, err.count("\n")) == (2, 1)
     code, _, err = call(capsys, "trace", EXAMPLES / "flooding.bw", "source=0")
     assert (code, "give it a graph" in err) == (2, True)
+
+
+def test_rules_without_paths_run_at_every_node_too(capsys: Captured, tmp_path: Path) -> None:
+    file = tmp_path / "still.bw"
+    file.write_text("bits x\nblock x\nwhen x=1 write x\ninput source = x\n")
+    assert nodes(capsys, file, "--graph", "ring:3", "source=1") == {"0": {"x": 0}, "1": {"x": 1}, "2": {"x": 0}}

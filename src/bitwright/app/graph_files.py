@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from bitwright.app.graph_lines import rows, separator_of
+from bitwright.app.graph_values import whole_number
 from bitwright.app.named_graph import Attributes, NamedGraph, from_networkx, networkx_module
 from bitwright.bits import shorten
 from bitwright.errors import InputError
@@ -21,7 +22,7 @@ from bitwright.program.text.files import read_text
 
 __all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "read_graph"]
 
-_HEADERS = (["source", "target"], ["from", "to"])
+_HEADERS = (["source", "target"], ["from", "to"], ["node1", "node2"], ["src", "dst"], ["start", "end"])
 _NODE_LINK = "node-link data of a graph"
 
 
@@ -89,6 +90,7 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
     pairs = _Pairs(path, directed)
     node, ends, lines = pairs.node, pairs.ends, pairs.lines
     separator = separator_of(text, path.suffix.lower())
+    _refuse_header(text, separator, path)
     names: list[str] | None = None  # of the columns behind the nodes, where a header gives them
     values: dict[str, dict[int, str]] = {}
     first = True
@@ -120,6 +122,19 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
             "an edge list has each edge once"
         )
     return pairs.graph(pairs.array(), values)
+
+
+def _refuse_header(text: str, separator: str | None, path: Path) -> None:
+    """Raises InputError for a first line that has words where the next has a number, and no names that we know."""
+    two = [(line, columns) for (line, columns), _ in zip(rows(text, separator, path), range(2), strict=False)]
+    if not separator or len(two) < 2 or len(two[0][1]) < 3 or len(two[1][1]) < 3:
+        return
+    (line, head), (_, values) = two
+    known = [column.lower() for column in head[:2]] in _HEADERS
+    if not known and whole_number(head[2]) is None and whole_number(values[2]) is not None:
+        raise InputError(
+            f"{path}:{line}: this looks like a header, with the columns {_shown(head)}; call two of them source,target"
+        )
 
 
 def _adjacency_list(text: str, path: Path, directed: bool) -> NamedGraph:

@@ -226,9 +226,11 @@ class _Input:
     def _left_out(self) -> dict[int, Any]:
         name = self.word.name
         known = self._known()
-        if name in known:
-            return dict(known[name])
-        raise InputError(f"{self.program} needs {name}{self._how}")
+        alike = next((other for other in known if other.lower() == name.lower()), name)
+        if alike in known:
+            return dict(known[alike])
+        there = f"; the {self._kind}s have {listing(list(known))}" if known else ""
+        raise InputError(f"{self.program} needs {name}{self._how}{there}")
 
     def _attribute(self, name: str) -> Mapping[int, Any]:
         known = self._known()

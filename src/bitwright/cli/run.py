@@ -75,7 +75,7 @@ def command(
     if any(value not in (None, False, ()) for value in computer.values()):
         names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
-    if (program := node_program(target)) is not None:
+    if (program := node_program(target, graph)) is not None:
         if trace or bits is not None or order is not None or machine is not None:
             raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
         on_graph = graph_algorithm(program, inputs, graph, values, directed)

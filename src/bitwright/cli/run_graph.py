@@ -15,13 +15,21 @@ if TYPE_CHECKING:
     from bitwright.running.run import Run
 
 
-def node_program(target: str) -> NodeProgram | None:
-    """The node program in a file; None where there is another program, or none."""
+def node_program(target: str, graph: str | None = None) -> NodeProgram | None:
+    """The node program in a file; None where there is another program, or none.
+
+    On a graph every program of rules is one, whose nodes need not talk to each other.
+    """
+    from bitwright.errors import printable, problems_of
     from bitwright.program import NodeProgram
-    from bitwright.program.text.files import load_any
+    from bitwright.program.text import parse_node_program
+    from bitwright.program.text.files import load_any, read_text
 
     if Path(target).suffix.lower() != ".bw" or not Path(target).is_file():
         return None
+    if graph is not None:
+        with problems_of(Path(target)):
+            return parse_node_program(read_text(Path(target)), printable(Path(target).stem), given_lets())
     found = load_any(target, given_lets())
     return found if isinstance(found, NodeProgram) else None
 

@@ -72,7 +72,7 @@ def command(
     algorithm: Algorithm
     numbers: dict[str, int] = {}
     computer: MachineView | None = None
-    if (program := node_program(target)) is not None:
+    if (program := node_program(target, graph)) is not None:
         if bits is not None or order is not None or machine is not None:
             raise InputError("--bits, --order and --machine do not go with node programs; there is --let")
         algorithm = graph_algorithm(program, inputs, graph, values, directed)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from bitwright.running.endings import Ending
 from bitwright.running.observers import Observer, View
 
 LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
-_LEAP = 400_000  # steps between two looks at a run that can be left alone: a tenth of a second
+_FIRST_LEAP, _LEAP = 16, 400_000  # steps between two looks at a run that can be left alone
+_SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress is shown and Ctrl-C is heard
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def drive(
     counted = tuple(bit for observer in observers for bit in observer.counted)
     every_step = any(observer.every_step for observer in observers)
     can_be_long = runs.going == 1 and not (every_step or engine.costly or isinstance(start, Batch))
+    leaps = _Leaps()
     for observer in observers:
         observer.start(view)
     runs.finish(ending.at_start(view), 0, True)
@@ -98,8 +101,9 @@ def drive(
         for observer in observers:
             observer.before(view)
         most = limit + ending.extra_steps * (view.step == limit) - view.step
-        leap = 1 if every_step else min(most, _LEAP, ending.most_steps(view))
-        view.step += view.batch.leap(leap, stops, counted)
+        leap = 1 if every_step else min(most, leaps.most, ending.most_steps(view))
+        with leaps:
+            view.step += view.batch.leap(leap, stops, counted)
         for observer in observers:
             observer.after(view)
         runs.finish(ending.reached(view), view.step - ending.extra_steps, True)
@@ -116,6 +120,23 @@ def drive(
         else:
             runs.finish(view.running, limit, ending.at_limit(limit))
     return Ends(runs.states, runs.steps, runs.halted)
+
+
+class _Leaps:
+    """How many steps to make at once; nothing but the looks in between depends on it."""
+
+    def __init__(self) -> None:
+        self.most, self._begin = _FIRST_LEAP, 0.0
+
+    def __enter__(self) -> None:
+        self._begin = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        took = perf_counter() - self._begin
+        if took < _SHORT:
+            self.most = min(2 * self.most, _LEAP)
+        elif took > _TOO_LONG:
+            self.most = max(1, self.most // 2)
 
 
 def _worth_a_look(step: int) -> bool:

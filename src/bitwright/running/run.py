@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Run(Shown):
             raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
         return next(iter(self.outputs.values()))
 
-    @property
+    @cached_property
     def nodes(self) -> dict[Hashable, dict[str, int | None]]:
         """What each node of a graph puts out, by output; None where it has no value.
 

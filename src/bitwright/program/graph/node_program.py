@@ -263,7 +263,10 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
         return f"'{node if names is None else names[node]}'"
 
     if topology.directed and "directed" not in schema.requires:
-        raise InputError(f"{program} is for undirected graphs, and this one is directed; take its edges both ways")
+        raise InputError(
+            f"{program} is for undirected graphs, and this one is directed; make its edges go both ways "
+            "(G.to_undirected() in networkx, a list without --directed), or write 'graph directed' in the program"
+        )
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
             raise InputError(
