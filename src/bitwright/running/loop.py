@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
@@ -129,10 +129,10 @@ class _Leaps:
         self.most, self._begin = _FIRST_LEAP, 0.0
 
     def __enter__(self) -> None:
-        self._begin = perf_counter()
+        self._begin = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        took = perf_counter() - self._begin
+        took = time.perf_counter() - self._begin
         if took < _SHORT:
             self.most = min(2 * self.most, _LEAP)
         elif took > _TOO_LONG:

