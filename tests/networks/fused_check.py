@@ -60,6 +60,7 @@ if __name__ == "__main__":
         {
             "plain": beside_oracle(Plan(tolerance=1e-2), "random"),
             "momentum": beside_oracle(Plan(tolerance=1e-2, momentum=True), "zero"),
+            "balanced": beside_oracle(Plan(tolerance=1e-2, balanced=True), "zero"),
             "standard": beside_oracle(Plan(tolerance=1e-2, parametrization="standard"), "zero"),
             "drawn": drawn("random"),
             "drawn zero": drawn("zero"),

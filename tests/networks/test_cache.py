@@ -52,6 +52,7 @@ def test_what_was_trained_is_found_again() -> None:
         replace(RECIPE, start="random"),
         replace(RECIPE, precision="float64"),
         replace(RECIPE, plan=Plan()),
+        replace(RECIPE, plan=Plan(balanced=True)),
         replace(RECIPE, plan=Plan(momentum=True, tolerance=1e-2)),
         replace(RECIPE, plan=Plan(momentum=True, tolerance=1.0000001e-3)),
         replace(RECIPE, plan=Plan(momentum=True, rate=1.0)),

@@ -25,7 +25,7 @@ def found() -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("kind", ["plain", "momentum", "standard"])
+@pytest.mark.parametrize("kind", ["plain", "momentum", "balanced", "standard"])
 def test_training_is_that_of_the_oracle(found: dict[str, Any], kind: str) -> None:
     got = found[kind]
     assert got["moved"] > 1e-2

@@ -67,11 +67,11 @@ def test_any_orthonormal_basis_trains_the_same_function() -> None:
     assert general.steps == fast.steps
 
 
-@pytest.mark.parametrize("momentum", [False, True])
+@pytest.mark.parametrize("descent", ["plain", "momentum", "balanced"])
 @pytest.mark.parametrize("start", ["zero", "random"])
 @pytest.mark.parametrize("parametrization", ["ntk", "standard"])
-def test_pytorch_does_what_numpy_does(momentum: bool, start: Start, parametrization: str) -> None:
-    plan = Plan(momentum=momentum, parametrization=parametrization)  # type: ignore[arg-type]
+def test_pytorch_does_what_numpy_does(descent: str, start: Start, parametrization: str) -> None:
+    plan = Plan(1e-3, descent == "momentum", parametrization, balanced=descent == "balanced")  # type: ignore[arg-type]
     results = [
         train(addition(3).program, Recipe(1024, 5, start=start, plan=plan, trainer=trainer))
         for trainer in ("numpy", "torch")
@@ -119,6 +119,37 @@ def test_momentum_takes_fewer_steps() -> None:
     program = permutation(range(40, 0, -1)).program
     plain, heavy = (train(program, Recipe(2048, plan=Plan(momentum=m)))[1].steps for m in (False, True))
     assert heavy < 0.7 * plain
+
+
+@pytest.mark.parametrize("start", ["zero", "random"])
+@pytest.mark.parametrize("units", [16, 64, 500])
+def test_balanced_steps_are_far_fewer(units: int, start: Start) -> None:
+    """From 16 units an example on, the least that is suggested, to the widths of the theory."""
+    program = permutation(range(40, 0, -1)).program
+    recipes = [Recipe(40 * units, start=start, plan=plan) for plan in (Plan(1e-4, True), Plan(1e-4, balanced=True))]
+    heavy, balanced = (train(program, recipe)[1].steps for recipe in recipes)
+    assert balanced < (0.25 if units == 500 else 0.6) * heavy
+
+
+def test_balanced_steps_arrive_where_plain_ones_do() -> None:
+    """What another way to go down changes is small beside what another seed does, and smaller the wider the network."""
+    algorithm = addition(4)
+    states = algorithm.states((np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool))
+    x = TrainingSet(algorithm.program).encode(states).astype(np.float32)
+    apart = []
+    for width in (1_024, 16_384):
+        plain, balanced, other = (
+            train(algorithm.program, Recipe(width, seed, plan=plan))[0](x)
+            for seed, plan in ((0, Plan(1e-4)), (0, Plan(1e-4, balanced=True)), (1, Plan(1e-4)))
+        )
+        apart.append(np.abs(plain - balanced).max() / np.abs(plain - other).max())
+    assert apart[0] < 0.5
+    assert apart[1] < 0.1 < 2 * apart[0]
+
+
+def test_balanced_steps_are_for_templates_and_without_momentum() -> None:
+    with pytest.raises(InputError, match="balanced steps are made without momentum"):
+        Plan(momentum=True, balanced=True)
 
 
 def test_divergence_and_stalling_are_errors() -> None:

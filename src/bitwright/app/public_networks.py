@@ -38,12 +38,12 @@ def train(
     from bitwright.checking.width import suggested_width
 
     algorithm = as_algorithm(what)
-    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "parametrization") if name in more}
+    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "balanced", "parametrization") if name in more}
     recipe = networks.Recipe(
         suggested_width(algorithm, padding) if width is None else width,
         seed,
         padding=padding,
-        plan=networks.Plan(**{"momentum": True, **plan}),
+        plan=networks.Plan(**{"momentum": not plan.get("balanced", False), **plan}),
         **more,
     )
     return networks.train(algorithm.program, recipe, progress)[0]

@@ -132,6 +132,7 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
             "--start", type=click.Choice(["zero", "random"]), default=start, show_default=True, help="Initial output."
         ),
         click.option("--plain", is_flag=True, help="Plain gradient descent, as in the theorem, instead of momentum."),
+        click.option("--balanced", is_flag=True, help="Balanced steps, the fewest of all, instead of momentum."),
         click.option("--parametrization", type=click.Choice(["ntk", "standard"]), default="ntk", show_default=True),
         click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example."),
         click.option("--trainer", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True),

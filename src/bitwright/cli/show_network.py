@@ -74,6 +74,7 @@ def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, 
         "start": origin.start,
         "parametrization": origin.parametrization,
         "momentum": origin.momentum,
+        "balanced": origin.balanced,
         "tolerance": origin.tolerance,
         "error": origin.error,
         "steps": origin.steps,
@@ -113,7 +114,8 @@ def _lines(about: About, found: dict[str, Any]) -> list[str]:
     side = f", {found['members']:,} networks side by side" if found["members"] > 1 else ""
     kind = f"whole numbers of {found['weight_bits']} bits" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
-    descent = "momentum" if found["momentum"] else "plain gradient descent"
+    otherwise = "balanced steps" if found["balanced"] else "plain gradient descent"
+    descent = "momentum" if found["momentum"] else otherwise
     digest = "" if about.digest else " (not in the file, which an earlier version wrote)"
     return [
         f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",

@@ -137,6 +137,7 @@ def make_recipe(
     seed: int,
     start: str,
     plain: bool,
+    balanced: bool,
     parametrization: str,
     tolerance: float,
     trainer: str,
@@ -149,6 +150,8 @@ def make_recipe(
     from bitwright.checking.width import suggested_width
     from bitwright.networks import Plan, Recipe
 
+    if plain and balanced:
+        raise InputError("--plain and --balanced exclude each other; choose one")
     if trainer == "numpy" and device != "cpu":
         raise InputError(f"the numpy trainer runs on the cpu, got --device {device}; use --trainer torch")
     if trainer == "torch":
@@ -159,7 +162,7 @@ def make_recipe(
         width=suggested_width(algorithm, padding) if width is None else width,
         seed=seed,
         start=start,  # type: ignore[arg-type]
-        plan=Plan(tolerance=tolerance, momentum=not plain, parametrization=parametrization),  # type: ignore[arg-type]
+        plan=Plan(tolerance, not (plain or balanced), parametrization, balanced=balanced),  # type: ignore[arg-type]
         padding=padding,
         trainer=trainer,
         device=device,

@@ -56,7 +56,7 @@ def is_as_asked(network: Network, recipe: Recipe) -> bool:
         (network.shape.width, found.seed, found.member, found.start)
         == (recipe.width, recipe.seed, recipe.member, recipe.start)
         and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
-        and found.parametrization == plan.parametrization
+        and (found.parametrization, found.balanced) == (plan.parametrization, plan.balanced)
         and network.first.dtype == recipe.precision
         and found.executions is None
     )

@@ -75,6 +75,7 @@ class Study:
             "device": recipe.device.split(":")[0],
             "block": self.block,
             "keep": self.keep,
+            **({"balanced": True} if plan.balanced else {}),
         }
 
 

@@ -100,7 +100,7 @@ def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
             _UNITS, _TILES, *small, _PRODUCT, num_warps=2,
         )  # fmt: skip
         _settle[(count,)](
-            shares, labels, errors, steps, losses[step], largest[step], float(scale), plan.tolerance,
+            shares, labels, errors, steps, losses[step], largest[step], float(scale), plan.tolerance, schedule.common,
             shape.inputs, shape.outputs, weights.programs, *small,
         )  # fmt: skip
         if step % _LOOK == 0 or step == schedule.most_steps:
@@ -192,7 +192,7 @@ def _sweep(
 
 @triton.jit
 def _settle(
-    shares, labels, errors, steps, losses, largest, scale, tolerance,
+    shares, labels, errors, steps, losses, largest, scale, tolerance, common,
     inputs, outputs, programs: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
     """E = s sum of shares - Y of one network, its loss and largest entry, and whether that is small enough."""
@@ -211,5 +211,6 @@ def _settle(
     worst = tl.max(tl.abs(error))
     tl.store(losses + network, 0.5 * tl.sum(error * error))
     tl.store(largest + network, worst)
+    error = tl.where(there, error - common * (tl.sum(error, axis=1) / inputs)[:, None], 0.0)
     tl.store(errors + network * rows * columns + small, scale * error)
     tl.store(steps + network, tl.where(worst <= tolerance, -1 - made, made + 1))

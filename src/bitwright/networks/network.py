@@ -51,6 +51,7 @@ class Origin:
     trainer: str
     padding: int = 0
     executions: LearntFrom | None = None  # None: trained on the templates
+    balanced: bool = False  # steps; see Plan
 
     @property
     def scale(self) -> Scale:
@@ -58,8 +59,9 @@ class Origin:
         return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
-        """As JSON; without `executions` where there are none, as in files of earlier versions."""
-        return {name: value for name, value in asdict(self).items() if name != "executions" or value is not None}
+        """As JSON; without `executions` and `balanced` where there are none, as in files of earlier versions."""
+        later = {"executions": None, "balanced": False}
+        return {name: value for name, value in asdict(self).items() if name not in later or value != later[name]}
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,8 @@ def descend(
             progress(step, float(np.abs(error).max()))
         if step == schedule.most_steps:
             break
+        if schedule.common:
+            error -= dtype(schedule.common) * error.mean(axis=1, keepdims=True)
         back_first, back_last = backward(last, before, hidden, error, inputs)
         if schedule.momentum:
             speed_first *= momentum

@@ -216,6 +216,8 @@ def _check(document: Mapping[str, object], path: Path) -> None:
         wanted |= _INTEGER_FIELDS
     if "executions" in document:
         wanted |= {"executions": table(lambda _: None)}
+    if "balanced" in document:
+        wanted |= {"balanced": lambda value: None if value is True else "true, or left out"}
     check_fields(document, path, _WHAT, wanted)
     if "executions" in document:
         check_fields(document["executions"], path, _WHAT, _EXECUTION_FIELDS)  # type: ignore[arg-type]

@@ -111,6 +111,8 @@ def descend_many(
         if step == schedule.most_steps:
             break
         error[done] = 0  # a network that is done takes no further step
+        if schedule.common:
+            error.sub_(error.mean(dim=2, keepdim=True), alpha=schedule.common)
         back = torch.bmm(last.transpose(1, 2), error)
         back *= before > 0
         if examples is not None:

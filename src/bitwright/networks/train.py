@@ -57,6 +57,8 @@ def train(
     """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions to train on are those of the program itself, without padding")
+    if executions is not None and recipe.plan.balanced:
+        raise InputError("balanced steps are for training on templates, whose kernel has two eigenvalues; use momentum")
     examples = TrainingSet(program, recipe.padding)
     shape = NetworkShape(examples.examples, recipe.width, program.bits)
     try:
@@ -74,6 +76,7 @@ def train(
         start=recipe.start,
         parametrization=recipe.plan.parametrization,
         momentum=recipe.plan.momentum,
+        balanced=recipe.plan.balanced,
         tolerance=float(recipe.plan.tolerance),
         error=history.error[-1],
         steps=history.steps,
