@@ -87,7 +87,7 @@ class Plan:
         return Schedule(self.rate if self.rate is not None else _CAUTION * rate, momentum, first, most)
 
     def _balanced(self, low: float, high: float, first: float, shape: NetworkShape) -> Schedule:
-        """At finite width the eigenvalues spread, the more so the fewer units an example has; the step allows for it."""
+        """At finite width the eigenvalues spread, more where an example has fewer units; the step allows for it."""
         rate = self.rate if self.rate is not None else 1 / (low * (1 + 2 * shape.inputs / shape.width))
         return Schedule(rate, 0.0, first, 200 if self.most_steps is None else self.most_steps, common=1 - low / high)
 
