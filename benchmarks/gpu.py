@@ -1,9 +1,8 @@
-"""On a CUDA device: how many networks a second can be trained, and every 10-bit sum and product through one network.
+"""On a CUDA device: every 10-bit sum and product through one network.
 
     python -m benchmarks.gpu [--out FILE]
 
-Prints one JSON line a measurement. Baselines are measured in the same run: a plain autograd loop with the settings of
-the authors' code (standard parametrization, biases, learning rate 1e-3 on the mean loss, 10,000 epochs).
+Prints one JSON line a measurement.
 """
 
 from __future__ import annotations
@@ -18,14 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from bitwright import Algorithm, addition, multiplication, permutation
-from bitwright.encoding.training_set import TrainingSet
+from bitwright import Algorithm, addition, multiplication
 from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.engines.torch_rules import TorchRules
 from bitwright.networks import Plan, Recipe, train
-from bitwright.networks.fused import train_drawn
-from bitwright.networks.start import NetworkShape
-from bitwright.networks.torch_trainer import descend_many
 
 LINES: list[dict[str, Any]] = []
 
@@ -38,68 +33,6 @@ def say(**line: Any) -> None:
 def synchronized() -> float:
     torch.cuda.synchronize()
     return time.perf_counter()
-
-
-def copy_bandwidth() -> float:
-    """Bytes a second that a plain copy on this device reads and writes: the limit of a pass over memory."""
-    source = torch.empty(2 << 30, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    best = float("inf")
-    for _ in range(5):
-        begin = synchronized()
-        target.copy_(source)
-        best = min(best, synchronized() - begin)
-    return 2 * len(source) / best
-
-
-def ensemble_rate(K: int, width: int, count: int, tolerance: float, momentum: bool, fused: bool, limit: float) -> None:
-    """Networks a second, permutation of K bits, from drawing the start to the trained weights."""
-    labels = torch.tensor(
-        TrainingSet(permutation(range(K, 0, -1)).program).labels().toarray().T, dtype=torch.float32, device="cuda"
-    )
-    plan = Plan(tolerance=tolerance, momentum=momentum)
-    best = float("inf")
-    for _ in range(4):
-        begin = synchronized()
-        if fused:
-            _, _, histories = train_drawn(NetworkShape(K, width, K), "random", 0, range(count), labels, plan)
-        else:
-            first = torch.randn((count, width, K), device="cuda")
-            last = torch.randn((count, K, width), device="cuda")
-            _, _, histories = descend_many(first, last, labels, plan)
-        best = min(best, synchronized() - begin)
-    steps = max(history.steps for history in histories)
-    # Each weight, and with momentum each speed, read and written once a step: the least possible.
-    moved = count * width * 2 * K * 4 * 2 * steps * (2 if momentum else 1)
-    say(
-        what="ensemble, fused kernels" if fused else "ensemble, plain batches",
-        K=K,
-        width=width,
-        networks=count,
-        momentum=momentum,
-        tolerance=tolerance,
-        steps=steps,
-        seconds=round(best, 4),
-        networks_per_second=round(count / best, 1),
-        least_terabytes_per_second=round(moved / best / 1e12, 3),
-        of_a_copy=round(moved / best / limit, 3),
-    )
-
-
-def authors_loop(K: int, width: int, epochs: int = 10_000) -> None:
-    """One network with autograd and the settings of the authors' code."""
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(torch.nn.Linear(K, width), torch.nn.ReLU(), torch.nn.Linear(width, K)).cuda()
-    x = torch.eye(K, device="cuda")
-    y = x.flip(1)
-    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
-    begin = synchronized()
-    for _ in range(epochs):
-        optimizer.zero_grad()
-        loss = ((net(x) - y) ** 2).mean()
-        loss.backward()
-        optimizer.step()
-    say(what="authors' loop", K=K, width=width, epochs=epochs, seconds=round(synchronized() - begin, 2))
 
 
 def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: int, check: bool = True) -> None:
@@ -176,13 +109,6 @@ def main() -> None:
         sys.exit("this needs a CUDA device")
     torch.backends.cuda.matmul.allow_tf32 = False
     say(what="device", name=torch.cuda.get_device_name(), torch=torch.__version__, numpy=np.__version__)
-    limit = copy_bandwidth()
-    say(what="copy", terabytes_per_second=round(limit / 1e12, 3))
-    for K, count in ((10, 512), (30, 256)):
-        for fused in (False, True):
-            for momentum in (False, True):
-                ensemble_rate(K, 50_000, count, 1e-5, momentum, fused, limit)
-        authors_loop(K, 50_000)
     exhaustive(addition(10), 4_096, 0, "float32", 1 << 17)
     exhaustive(addition(10), 4_096, 0, "bfloat16", 1 << 17)
     exhaustive(multiplication(10), 16_384, 0, "bfloat16", 1 << 15)

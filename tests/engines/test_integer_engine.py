@@ -201,7 +201,6 @@ def test_the_kernel_of_a_gpu_gives_the_sums_of_numpy_at_every_width(width: int) 
         network = with_weights(whole(program, 512), first=first, last=last)
         sums = DeviceSums(network, program, torch.device("cuda"))
         assert sums.fused  # else it was found to be wrong, and is not used
-        assert sums._fused.plan[1] == 1  # what was tried with many matches does not make states slower
         matched = rng.random((3_000, program.templates)) < 0.4
         given = torch.zeros((len(matched), sums.inputs), dtype=torch.uint8, device="cuda")
         given[:, : program.templates] = torch.from_numpy(matched).to("cuda")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.cuda_source import KernelError
 from bitwright.engines.device_matching import DeviceMatching, aligned
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
-from bitwright.networks.integer import IntegerNetwork, check_belongs, columns_of
+from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
@@ -27,6 +29,7 @@ _TRIED = 512  # random matches on which a kernel must agree with plain products 
 _TRIED_AT_ONCE = 128
 _HIDDEN = 1 << 26  # hidden values that are kept in memory at a time, without the fused kernel
 _ALL = slice(None)
+_log = logging.getLogger(__name__)
 
 
 class DeviceSums:
@@ -50,16 +53,17 @@ class DeviceSums:
         layers = (network.first.T, network.last.T)
         self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
         self._examples, self._width = network.shape.inputs, network.shape.width
-        self._fused: Any = None
-        if fused and device.type == "cuda" and find_spec("triton") is not None:
-            from bitwright.engines.integer.fused import FusedSums
-
-            if FusedSums.fits(network, bounds):
-                kernel = FusedSums(network, bounds, device)
-                self._fused = kernel if self.agrees(kernel, kernel.inputs, device) else None
-                kernel.restart()  # states match fewer examples than were tried, so one digit may do for them
+        self._fused: Any = self._kernel(network, bounds, device) if fused and device.type == "cuda" else None
         self.inputs = self._examples if self._fused is None else self._fused.inputs  # columns of `matched`
         self.columns = aligned(network.shape.outputs) if self._fused is None else self._fused.columns  # of next states
+
+    def _kernel(self, network: IntegerNetwork, bounds: Bounds, device: Any) -> Any:
+        """The fastest kernel that is exact for this network and agrees with plain products; None if there is none."""
+        for kernel in _kernels(network, bounds, device):
+            if self.agrees(kernel, kernel.inputs, device):
+                kernel.restart()  # states match fewer examples than were tried, so one digit may do for them
+                return kernel
+        return None
 
     def agrees(self, fast: Callable[[Any], Any], inputs: int, device: Any) -> bool:
         """Whether another way to add up gives the sums of the plain products, for random matches of every density.
@@ -94,6 +98,22 @@ class DeviceSums:
     def distances(self, matched: Any, n: Any, truth: Any, thresholds: Any) -> Any:
         """See FusedSums.distances."""
         return self._fused.distances(matched, n, truth, thresholds)
+
+
+def _kernels(network: IntegerNetwork, bounds: Bounds, device: Any) -> Iterator[Any]:
+    """The fused kernels that are exact for this network on this device, the fastest first."""
+    from bitwright.engines.integer.tensor_cores import TensorCoreSums
+
+    if TensorCoreSums.fits(network, bounds, device):
+        try:
+            yield TensorCoreSums(network, bounds, device)
+        except KernelError as error:
+            _log.warning("%s; another kernel is used", error)
+    if find_spec("triton") is not None:
+        from bitwright.engines.integer.fused import FusedSums
+
+        if FusedSums.fits(network, bounds):
+            yield FusedSums(network, bounds, device)
 
 
 class DeviceDecisions:
