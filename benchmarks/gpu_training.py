@@ -2,8 +2,9 @@
 
     python -m benchmarks.gpu_training [--out FILE]
 
-Prints one JSON line a measurement. Measured in the same run: a copy, a product in float32, and a plain autograd loop with
-the settings of the authors' code (standard parametrization, biases, learning rate 1e-3 on the mean loss, 10,000 epochs).
+Prints one JSON line a measurement. Measured in the same run: a copy, a product in float32, and a plain autograd loop
+with the settings of the authors' code (standard parametrization, biases, learning rate 1e-3 on the mean loss, 10,000
+epochs).
 """
 
 from __future__ import annotations

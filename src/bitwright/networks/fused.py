@@ -9,7 +9,8 @@ network comes out bit for bit the same in whatever batch it is trained. The orac
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,8 @@ def train_drawn(
     shape: NetworkShape, start: Start, seed: int, members: Sequence[int], labels: Any, plan: Plan
 ) -> tuple[Any, Any, list[History]]:
     """Trains these members from starts drawn on the device: (N, width, K), (N, k, width) and their histories."""
-    weights = _Weights(shape, len(members), labels.device)
-    weights.draw(start, seed, members)
-    histories = _descend(weights, labels, plan)
+    weights = _Weights(shape, len(members), labels.device, drawn=True)
+    histories = _descend(weights, labels, plan, partial(weights.draw, start, seed, members))
     return (*weights.plain(), histories)
 
 
@@ -48,7 +48,7 @@ def descend_fused(first: Any, last: Any, labels: Any, plan: Plan) -> tuple[Any, 
     weights = _Weights(NetworkShape(first.shape[2], first.shape[1], last.shape[1]), len(first), first.device)
     for mine, theirs in zip(weights.plain(), (first, last), strict=True):
         mine.copy_(theirs)
-    histories = _descend(weights, labels, plan)
+    histories = _descend(weights, labels, plan, weights.look)
     for mine, theirs in zip(weights.plain(), (first, last), strict=True):
         theirs.copy_(mine)
     return first, last, histories
@@ -60,30 +60,51 @@ class _Weights:
     A hidden unit whose weights are all zero has zero gradients, so the padding stays as it is.
     """
 
-    def __init__(self, shape: NetworkShape, count: int, device: Any) -> None:
+    def __init__(self, shape: NetworkShape, count: int, device: Any, drawn: bool = False) -> None:
         self.shape = shape
         self.rows, self.columns = (max(16, triton.next_power_of_2(size)) for size in (shape.outputs, shape.inputs))
         self.programs = triton.cdiv(shape.width, _UNITS * _TILES)
         self.units = self.programs * _UNITS * _TILES
-        self.first = torch.zeros((count, self.units, self.columns), device=device)
-        self.last = torch.zeros((count, self.units, self.rows), device=device)
+        self.warps = {16: 2, 32: 4}.get(max(self.rows, self.columns), 8)
+        new = torch.empty if drawn else torch.zeros  # all of them are drawn, padding too
+        self.first = new((count, self.units, self.columns), device=device)
+        self.last = new((count, self.units, self.rows), device=device)
 
     def plain(self) -> tuple[Any, Any]:
         """Views of shapes (N, width, K) and (N, k, width)."""
         width = self.shape.width
         return self.first[:, :width, : self.shape.inputs], self.last[:, :width, : self.shape.outputs].transpose(1, 2)
 
-    def draw(self, start: Start, seed: int, members: Sequence[int]) -> None:
-        """Standard normals; member i depends on the seed and i alone."""
-        self.shape.check(start)
+    def draw(self, start: Start, seed: int, members: Sequence[int], shares: Any) -> None:
+        """Standard normals, member i's from the seed and i alone; and their shares of w2 relu(w1)."""
+        shape = self.shape
+        shape.check(start)
         seeds = torch.from_numpy(_keys(seed, members)).to(self.first.device)
-        drawn = self.shape.width // 2 if start == "zero" else self.shape.width
-        for weights, used, layer in ((self.first, self.shape.inputs, 0), (self.last, self.shape.outputs, 1)):
-            grid = (self.units // _UNITS, len(members))
-            _draw[grid](weights, seeds, self.shape.width, drawn, used, layer, self.units, _UNITS, weights.shape[2])
+        drawn = shape.width // 2 if start == "zero" else shape.width
+        _draw[(self.programs, len(members))](
+            self.first, self.last, shares, seeds, shape.width, drawn, shape.inputs, shape.outputs, self.units,
+            _UNITS, _TILES, self.rows, self.columns, num_warps=self.warps,
+        )  # fmt: skip
+
+    def look(self, shares: Any) -> None:
+        """The shares of the weights as they are."""
+        nothing = (self.first, self.last, self.first, 0.0, 0.0, 0.0, self.first)
+        self.sweep(*nothing, shares, momentum=False, update=False)
+
+    def sweep(
+        self, speed_first: Any, speed_last: Any, errors: Any, rate_first: float, rate_last: float, kept_speed: float,
+        steps: Any, shares: Any, momentum: bool, update: bool,
+    ) -> None:  # fmt: skip
+        """One step of all networks that are not done, and the shares after it."""
+        _sweep[(self.programs, len(self.first))](
+            self.first, self.last, speed_first, speed_last, errors, shares, steps,
+            rate_first, rate_last, kept_speed, self.units, momentum, update,
+            _UNITS, _TILES, self.rows, self.columns, _PRODUCT, num_warps=self.warps,
+        )  # fmt: skip
 
 
-def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
+def _descend(weights: _Weights, labels: Any, plan: Plan, begin: Callable[[Any], None]) -> list[History]:
+    """`begin` gives the shares of the weights from which the descent starts."""
     shape, first, last = weights.shape, weights.first, weights.last
     schedule, labels = plan.schedule(shape), labels.contiguous()  # a transposed matrix would be read wrongly
     count, scale = len(first), 1 / np.sqrt(shape.inputs * shape.width)
@@ -95,15 +116,15 @@ def _descend(weights: _Weights, labels: Any, plan: Plan) -> list[History]:
     speeds = (torch.zeros_like(first), torch.zeros_like(last)) if schedule.momentum else (first, last)
     rates = (schedule.rate * schedule.first_layer, schedule.rate, schedule.momentum)
     for step in range(schedule.most_steps + 1):
-        _sweep[(weights.programs, count)](
-            first, last, *speeds, errors, shares, steps, *rates, weights.units, bool(schedule.momentum), step > 0,
-            _UNITS, _TILES, *small, _PRODUCT, num_warps=2,
-        )  # fmt: skip
+        if step == 0:
+            begin(shares)
+        else:
+            weights.sweep(*speeds, errors, *rates, steps, shares, bool(schedule.momentum), update=True)
         _settle[(count,)](
             shares, labels, errors, steps, losses[step], largest[step], float(scale), plan.tolerance, schedule.common,
             shape.inputs, shape.outputs, weights.programs, *small,
         )  # fmt: skip
-        if step % _LOOK == 0 or step == schedule.most_steps:
+        if step % (_LOOK if not schedule.common else 2) == 0 or step == schedule.most_steps:
             going = steps >= 0
             if not bool(going.any()) or not bool((losses[step][going] < 1e6 * (losses[0][going] + 1)).all()):
                 break  # all are done; or one has gone wrong, and its history will say so
@@ -138,17 +159,36 @@ def _histories(losses: Any, largest: Any, steps: Any, tolerance: float, last_ste
 
 
 @triton.jit
-def _draw(weights, seeds, width, drawn, used, layer, units, block: tl.constexpr, columns: tl.constexpr):
-    """Standard normals by counter; from `drawn` units on the same ones again, with opposite signs in the last layer."""
+def _normals(seed, origin, layer: tl.constexpr, columns: tl.constexpr):
+    """(units, columns) standard normals by counter, four at a time."""
+    four = tl.arange(0, columns // 4)[None, :]
+    a, b, c, d = tl.randn4x(seed, (origin[:, None] * 2 + layer) * (columns // 4) + four)
+    return tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (origin.shape[0], columns))
+
+
+@triton.jit
+def _draw(
+    first, last, shares, seeds, width, drawn, inputs, outputs, total_units,
+    units: tl.constexpr, tiles: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
+):  # fmt: skip
+    """Draws the units of `tiles` tiles; from `drawn` on the same ones again, with opposite signs in the last layer."""
     network = tl.program_id(1)
-    unit = (tl.program_id(0) * block + tl.arange(0, block))[:, None]
-    column = tl.arange(0, columns)[None, :]
-    twin = unit >= drawn
-    origin = tl.where(twin, unit - drawn, unit)
-    value = tl.randn(tl.load(seeds + network), (origin * 2 + layer) * columns + column)
-    value = tl.where(twin & (layer == 1), -value, value)
-    value = tl.where((unit < width) & (column < used), value, 0.0)
-    tl.store(weights + (network.to(tl.int64) * units + unit) * columns + column, value)
+    seed = tl.load(seeds + network)
+    row, column = tl.arange(0, rows), tl.arange(0, columns)
+    share = tl.zeros((rows, columns), dtype=tl.float32)
+    for tile in range(tiles):
+        unit = (tl.program_id(0) * tiles + tile) * units + tl.arange(0, units)
+        twin, there = unit >= drawn, (unit < width)[:, None]
+        origin = tl.where(twin, unit - drawn, unit)
+        w1 = tl.where(there & (column < inputs)[None, :], _normals(seed, origin, 0, columns), 0.0)
+        w2 = _normals(seed, origin, 1, rows)
+        w2 = tl.where(there & (row < outputs)[None, :], tl.where(twin[:, None], -w2, w2), 0.0)
+        at = network.to(tl.int64) * total_units + unit
+        tl.store(first + at[:, None] * columns + column[None, :], w1)
+        tl.store(last + at[:, None] * rows + row[None, :], w2)
+        share += tl.dot(tl.trans(w2), tl.maximum(w1, 0.0), input_precision="tf32x3")
+    place = network * tl.num_programs(0) + tl.program_id(0)
+    tl.store(shares + place.to(tl.int64) * rows * columns + row[:, None] * columns + column[None, :], share)
 
 
 @triton.jit
@@ -159,8 +199,9 @@ def _sweep(
 ):  # fmt: skip
     """One step for `tiles` tiles of hidden units of one network, and their share of the next w2 relu(w1)."""
     network = tl.program_id(1)
-    if tl.load(steps + network) < 0:
-        return
+    if update:  # noqa: SIM102 (decided when it is compiled)
+        if tl.load(steps + network) < 0:
+            return
     row, column = tl.arange(0, rows), tl.arange(0, columns)
     small = row[:, None] * columns + column[None, :]
     if update:

@@ -104,8 +104,8 @@ class _States:
         while at < last:
             high, begin = divmod(at - self.begin, low.size)
             end = min(low.size, begin + last - at)
-            matched, truth = low.of(high, begin, end)
-            found = found + self.judge.find(matched, truth, at, 0)
+            matched, n, truth = low.of(high, begin, end)
+            found = found + self.judge.find(matched, n, truth, at, 0)
             at += end - begin
         return found
 
@@ -129,6 +129,7 @@ class _Runs:
 
     def forget(self) -> None:
         self.judge.forget()
+        self._decide.step.forget()
 
     def _some(self, first: int, last: int) -> Findings:
         torch = torch_module()
@@ -142,14 +143,15 @@ class _Runs:
                 going = ~states[:, algorithm.halt]
                 states, numbers = states[going], numbers[going]
             if not len(states):
+                decide.step.check()
                 return found
-            matched = decide.matched(states)
-            following = decide.following(matched)
-            found = found + self.judge.find(matched, following, numbers, step)
+            matched, n, following = decide.step(states, keep=True)
+            found = found + self.judge.find(matched, n, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]
             states = following
         ended = algorithm.halt is None or (states[:, algorithm.halt].all() if not fixed else not len(states))
         domain.check_ended(bool(ended))
+        decide.step.check()
         return found

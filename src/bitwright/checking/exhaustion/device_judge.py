@@ -12,6 +12,7 @@ from bitwright.networks.torch_trainer import torch_module
 MOST_STATES = 1 << 20  # at a time
 _COMPARED = 64  # states of a tile that are judged a second time
 _TOGETHER = 1 << 15  # of these at a time, at most
+_FEW_BINS = 64  # of n, for which states are looked at once each
 
 
 class DeviceJudge:
@@ -26,32 +27,39 @@ class DeviceJudge:
         self._kept: list[tuple[Any, ...]] = []  # distance, matched, n, truth
         self._differs: Any = None  # on the device, so that nobody waits
 
-    def find(self, matched: Any, truth: Any, numbers: Any, step: int) -> Findings:
-        """`numbers`: those of the states, or the first of them if they follow each other."""
+    def find(self, matched: Any, n: Any, truth: Any, numbers: Any, step: int) -> Findings:
+        """`numbers`: those of the states, or the first of them if they follow each other. Waits for the device once."""
         torch = torch_module()
-        n = matched.sum(dim=1)
         distance = self._decide.distances(matched, n, truth).long()
         if self._decide.sums.fused:
             self._keep(distance, matched, n, truth)
-        row = torch.arange(len(n), device=n.device)
-        key = distance * MOST_STATES + row  # the smallest distance, and of equals the first
-        counts = torch.bincount(n)
-        keys = torch.full_like(counts, torch.iinfo(torch.int64).max).scatter_reduce(0, n, key, "amin")
-
-        def place(at: int) -> tuple[int, int]:
-            return (numbers + at if isinstance(numbers, int) else int(numbers[at]), step)
-
-        by_n = {}
-        for matches, (count, found) in enumerate(zip(counts.tolist(), keys.tolist(), strict=True)):
-            if count:
-                at = found % MOST_STATES if matches else int((n == 0).nonzero()[0, 0])
-                by_n[matches] = Nearest(count, found // MOST_STATES if matches else None, place(at))
         wrong = (distance < 1) & (n > 0)
-        number, first = int(wrong.sum()), None
+        counts, keys = self._smallest(torch.where(n > 0, distance, 0), n)
+        rows = keys % MOST_STATES
+        places = rows + numbers if isinstance(numbers, int) else numbers[rows.clamp(max=len(numbers) - 1)]
+        table = torch.stack((counts, keys // MOST_STATES, places, wrong.sum().expand_as(counts))).tolist()
+        by_n = {
+            matches: Nearest(count, away if matches else None, (place, step))
+            for matches, (count, away, place, _) in enumerate(zip(*table, strict=True))
+            if count
+        }
+        number, first = table[3][0], None
         if number:
             fewest = int(n[wrong].min())
-            first = (fewest, place(int((wrong & (n == fewest)).nonzero()[0, 0])))
+            at = int((wrong & (n == fewest)).nonzero()[0, 0])
+            first = (fewest, (numbers + at if isinstance(numbers, int) else int(numbers[at]), step))
         return Findings(by_n, number, 0, first, None)
+
+    def _smallest(self, distance: Any, n: Any) -> tuple[Any, Any]:
+        """How many states there are of each n, and the smallest distance of one, with the first state that has it."""
+        torch = torch_module()
+        key = distance * MOST_STATES + torch.arange(len(n), device=n.device)
+        bins, none = self._decide.most_matches + 1, torch.iinfo(torch.int64).max
+        if bins > _FEW_BINS:
+            counts = torch.bincount(n, minlength=bins)
+            return counts, torch.full_like(counts, none).scatter_reduce(0, n, key, "amin")
+        own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few places
+        return own.sum(dim=1), torch.where(own, key, none).amin(dim=1)
 
     def check(self) -> None:
         """Raises BitwrightError if a state that was found since the last check came out otherwise by plain products."""

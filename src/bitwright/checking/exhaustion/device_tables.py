@@ -35,9 +35,10 @@ class LowTables:
             self._matched[:, template] = column
             for bit in self._writes[self._writer == template].tolist():
                 self._truth[:, bit] |= column
+        self._n = self._matched.sum(dim=1)
 
-    def of(self, high: int, begin: int, end: int) -> tuple[Any, Any]:
-        """Matched examples and next states, where the digits above the low ones are those of `high`."""
+    def of(self, high: int, begin: int, end: int) -> tuple[Any, Any, Any]:
+        """Matched examples, how many, and next states, where the digits above the low ones are those of `high`."""
         torch = torch_module()
         number, above = high * self.size, self._block >= self._low
         digits = np.array([number // int(v) % int(r) for v, r in zip(self._value, self._radix, strict=True)])
@@ -46,4 +47,5 @@ class LowTables:
         truth = np.zeros(self._bits, dtype=bool)
         truth[self._writes[matched[self._writer] > 0]] = True
         rows = torch.from_numpy(matched).to(self._device), torch.from_numpy(truth).to(self._device)
-        return self._matched[begin:end] | rows[0], self._truth[begin:end] | rows[1]
+        n = self._n[begin:end] + int(matched.sum())
+        return self._matched[begin:end] | rows[0], n, self._truth[begin:end] | rows[1]

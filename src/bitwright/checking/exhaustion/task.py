@@ -72,7 +72,7 @@ class ProofTask:
         program, width = self.algorithm.program, self.network.shape.width
         products = width * (program.templates + program.bits) * max(1, self._steps)
         if self.device != "cpu":
-            return max(1 << 12, min(1 << 24, (_WORK << 15) // products))
+            return max(1 << 12, min(1 << 24, (_WORK << 17) // products))
         return max(64, min(1 << 20, _WORK // products))
 
     @property

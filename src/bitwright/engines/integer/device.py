@@ -13,7 +13,8 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.cuda_source import KernelError
-from bitwright.engines.device_matching import DeviceMatching, aligned
+from bitwright.engines.device_matching import aligned
+from bitwright.engines.integer.device_step import DeviceStep
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
 from bitwright.engines.protocol import Batch
@@ -138,22 +139,18 @@ class DeviceDecisions:
         self._thresholds = torch.tensor(table, dtype=kind, device=self.device)  # (largest n + 1, columns): row n
 
     @cached_property
-    def _matching(self) -> DeviceMatching:
-        torch, program = torch_module(), self._program
-        small = torch.float16 if self.device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
-        return DeviceMatching(program, self.device, small, rows=self.sums.inputs, columns=self.columns)
+    def step(self) -> DeviceStep:
+        """What states match, and what the rules give."""
+        return DeviceStep(self._program, self.device, self.sums.inputs, self.columns)
+
+    @property
+    def most_matches(self) -> int:
+        """The largest n."""
+        return len(self._thresholds) - 1
 
     def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
         """States on the device, padded with bits that are never on."""
-        return self._matching.tensor_of(states)
-
-    def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, inputs) uint8
-        """What states match, as the sums want it."""
-        return self._matching.matched(states).to(torch_module().uint8)
-
-    def following(self, matched: Any) -> Any:  # (batch, inputs) -> (batch, columns) bool
-        """What the rules give."""
-        return self._matching.written(matched)
+        return self.step.matching.tensor_of(states)
 
     def over(self, matched: Any, n: Any) -> Any:  # (batch, inputs), (batch,) -> (batch, k)
         """G - T for every bit; far below 0 where nothing matches."""
@@ -221,8 +218,7 @@ class IntegerDeviceBatch(Batch):
         torch = torch_module()
         engine = self._engine
         with torch.inference_mode():
-            matched = engine.decide.matched(self._now)
-            n = matched.sum(dim=1)
+            matched, n, _ = engine.decide.step(self._now)
             over = engine.decide.over(matched, n)
             bits = (over > 0) & (n > 0)[:, None]
             self._before, self._now = self._now, torch.zeros_like(self._now)
