@@ -3,8 +3,9 @@
     python -m benchmarks.gpu_proofs [--out FILE] [--only small]
 
 Prints one JSON line a measurement. Networks are trained first, from seed 0; a proof's time is that of the whole
-domain, kernels compiled before. The rate of float16 products is measured in the same run: what the proof's two
-products would take at that rate is the limit it is compared with.
+domain, kernels compiled before. The rates of int8 and float16 products are measured in the same run: what the proof's
+products would take at that rate is the limit it is compared with. In int8 a hidden value has two digits, so the second
+product counts twice.
 """
 
 from __future__ import annotations
@@ -33,16 +34,22 @@ def say(**line: Any) -> None:
     print(json.dumps(line), flush=True)
 
 
-def matrix_rate() -> float:
-    """Float16 operations a second of a large square product."""
+def matrix_rate(digits: bool) -> float:
+    """Operations a second of a large square product: of int8, or of float16."""
     size = 8_192
-    a, b = (torch.randn((size, size), dtype=torch.float16, device="cuda") for _ in range(2))
+    if digits:
+        a, b = (torch.randint(-127, 128, (size, size), dtype=torch.int8, device="cuda") for _ in range(2))
+    else:
+        a, b = (torch.randn((size, size), dtype=torch.float16, device="cuda") for _ in range(2))
     best = float("inf")
     for _ in range(5):
         torch.cuda.synchronize()
         begin = time.perf_counter()
         for _ in range(5):
-            a @ b
+            if digits:
+                torch._int_mm(a, b.T)
+            else:
+                a @ b
         torch.cuda.synchronize()
         best = min(best, (time.perf_counter() - begin) / 5)
     return 2 * size**3 / best
@@ -70,7 +77,7 @@ def same_sums(algorithm: Algorithm, network: Any) -> None:
     )
 
 
-def prove(algorithm: Algorithm, width: int, domain: str, rate: float) -> None:
+def prove(algorithm: Algorithm, width: int, domain: str, rates: dict[str, float]) -> None:
     begin = time.perf_counter()
     trained = train(algorithm, width=width, threads=16)
     network, cost = whole_network(algorithm, [trained])
@@ -80,7 +87,8 @@ def prove(algorithm: Algorithm, width: int, domain: str, rate: float) -> None:
     DeviceProver(task).prove(0, min(task.domain.size, 4_096))  # compiles the kernels
     torch.cuda.synchronize()
     found = certify_network(algorithm, network, domain, device="cuda")
-    products = 2 * found.states * width * (algorithm.program.templates + algorithm.program.bits)
+    templates, bits = algorithm.program.templates, algorithm.program.bits
+    int8, float16 = 2 * found.states * width * (templates + 2 * bits), 2 * found.states * width * (templates + bits)
     say(
         what="proof",
         program=algorithm.name,
@@ -97,7 +105,8 @@ def prove(algorithm: Algorithm, width: int, domain: str, rate: float) -> None:
         margin=None if found.margin is None else round(found.margin, 4),
         seconds=found.seconds,
         states_per_s=round(found.states / found.seconds),
-        share_of_matrix_rate=round(products / found.seconds / rate, 3),
+        share_of_int8_rate=round(int8 / found.seconds / rates["int8"], 3),
+        share_of_float16_rate=round(float16 / found.seconds / rates["float16"], 3),
         network_sha256=found.network_sha256,
         program_id=found.program_id,
         tensors=found.tensors,
@@ -109,16 +118,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="also write the lines to this file")
     parser.add_argument("--only", choices=["small", "addition", "multiplication"], help="some of them")
     given = parser.parse_args()
-    rate = matrix_rate()
-    say(what="device", name=torch.cuda.get_device_name(), torch=torch.__version__, float16_rate=f"{rate:.4g}")
+    rates = {"int8": matrix_rate(digits=True), "float16": matrix_rate(digits=False)}
+    device = torch.cuda.get_device_name()
+    say(
+        what="device", name=device, torch=torch.__version__, **{f"{name}_rate": f"{r:.4g}" for name, r in rates.items()}
+    )
     if given.only == "small":
-        prove(addition(7), 4_096, "states", rate)
-        prove(multiplication(5), 8_192, "runs", rate)
+        prove(addition(7), 4_096, "states", rates)
+        prove(multiplication(5), 8_192, "runs", rates)
     if given.only in (None, "addition"):
-        prove(addition(10), 4_096, "states", rate)
-        prove(addition(10), 8_192, "states", rate)
+        prove(addition(10), 4_096, "states", rates)
+        prove(addition(10), 8_192, "states", rates)
     if given.only in (None, "multiplication"):
-        prove(multiplication(10), 16_384, "runs", rate)
+        prove(multiplication(10), 16_384, "runs", rates)
     if given.out:
         given.out.write_text("".join(json.dumps(line) + "\n" for line in LINES))
 

@@ -44,6 +44,8 @@ def drawn(start: str) -> dict[str, object]:
         "members differ": not bool((first[0] == first[1]).any()),
         "mean": float(first.mean()),
         "deviation": float(last.std()),
+        "fourth moment": float((first**4).mean()),
+        "correlation": float((np.corrcoef(first.numpy().reshape(-1, SHAPE.inputs).T) - np.eye(SHAPE.inputs)).max()),
     }
 
 
