@@ -40,7 +40,9 @@ def network_proof_options(function: Any) -> Any:
             help="Prove the pattern of the cells, for every size; the default for their networks.",
         ),
         click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
-        click.option("--device", default="cpu", show_default=True, help="With --network: cpu or cuda, in any domain."),
+        click.option(
+            "--device", help="With --network: cpu or cuda.  [default: cpu; cuda for long proofs, if it is there]"
+        ),
         click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
         workers_option,
         click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),
@@ -52,7 +54,7 @@ def network_proof_options(function: Any) -> Any:
 
 def check_network_options(how: dict[str, Any]) -> None:
     """Raises InputError for an option that needs --network."""
-    defaults = {"workers": "1", "device": "cpu"}
+    defaults = {"workers": "1"}
     for name, value in how.items():
         if value not in (None, False, defaults.get(name)):
             raise InputError(f"--{name} goes with --network; the proof of the limit has no states to go through")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bitwright.program import Algorithm
     from bitwright.workers import Workers
 
+_LONG = 20  # seconds from which on a GPU is looked for
 MINUTES = 10  # what a proof may take without being asked for twice
 
 
@@ -36,7 +37,7 @@ class NetworkProof:
     yes: bool
     workers: str
     resume: Path | None
-    device: str
+    device: str | None  # None: a GPU if there is one and the proof is long
     state: str | None
     cells: bool
     sizes: str | None
@@ -131,8 +132,7 @@ def _prove(
     domain = "states" if asked.domain is None else asked.domain
     if asked.output is not None:
         check_writable(asked.output)
-    task = ProofTask(algorithm, network, domain, asked.device)
-    _announce(task, workers, asked.yes, quiet)
+    task = _announced(ProofTask(algorithm, network, domain, asked.device or "cpu"), asked, workers, quiet)
     kept = asked.resume or (None if asked.output is None else asked.output.with_name(asked.output.name + ".part"))
     before: list[tuple[int, int]] = []  # how much had been done, and of how much
     try:
@@ -144,7 +144,7 @@ def _prove(
                 progress(done, size)
 
             certificate = certify_network(
-                algorithm, network, domain, workers=workers, progress=look, file=kept, device=asked.device
+                algorithm, network, domain, workers=workers, progress=look, file=kept, device=task.device
             )
     except KeyboardInterrupt:
         note(f"what is done so far is in {kept}; the same command goes on from there", quiet or kept is None)
@@ -162,21 +162,32 @@ def _prove(
     return 0 if certificate.certified else 1
 
 
-def _announce(task: ProofTask, workers: Workers, yes: bool, quiet: bool) -> None:
-    """Says how much there is to do; raises InputError if that would take too long and nobody said yes."""
+def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bool) -> ProofTask:
+    """Says how much there is to do; raises InputError if that would take too long and nobody said yes.
+
+    Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
+    """
+    from bitwright.app.devices import gpu_name
     from bitwright.checking.exhaustion.task import check_size, expected_seconds
+    from bitwright.networks import IntegerNetwork
 
     check_size(task)
     size = counted(task.domain.size, task.unit[:-1])
     if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
         size = f"{counted(states, 'state')} in the runs of {size}"
     seconds = expected_seconds(task, workers)
-    if seconds > 60 * MINUTES and not yes:
+    movable = asked.device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
+    if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
+        note(f"on {gpu}; --device cpu would take about {_duration(seconds)}", quiet)
+        task = replace(task, device="cuda")
+        seconds = expected_seconds(task, workers)
+    if seconds > 60 * MINUTES and not asked.yes:
         raise InputError(
             f"{size} will take about {_duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
             f"--resume FILE so that it can be interrupted; {_faster(task)}"
         )
     note(f"{size} to try, about {_duration(seconds)}", quiet)
+    return task
 
 
 def _faster(task: ProofTask) -> str:
@@ -205,12 +216,12 @@ def _check(
         return refused(
             f"it speaks of the domain {certificate.domain}, this network of another", algorithm, as_json, quiet
         )
-    task = ProofTask(algorithm, network, certificate.domain, asked.device)
+    task = ProofTask(algorithm, network, certificate.domain, asked.device or "cpu")
     try:
         if certificate.program_id == algorithm.program.id:
-            _announce(task, workers, asked.yes, quiet)
+            task = _announced(task, asked, workers, quiet)
         with StepProgress(not quiet, task.unit) as progress:
-            certificate.check(algorithm, network, workers=workers, progress=progress, device=asked.device)
+            certificate.check(algorithm, network, workers=workers, progress=progress, device=task.device)
     except DoesNotHoldError as error:
         return refused(str(error), algorithm, as_json, quiet, of="network")
     _print(algorithm, asked, certificate, as_json, quiet, checked=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,14 @@ from bitwright.cli.targets import find_algorithm, parse_order
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bitwright.app.programs import MachineChoice
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.program import Algorithm
+    from bitwright.workers import Workers
 
+_MANY = 1 << 20  # evaluations from which on a GPU is looked for
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
 
@@ -44,6 +49,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @cell_options
 @click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
+@click.option("--device", help="For network: cpu or cuda.  [default: cpu; cuda for long work, if it is there]")
 @click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")
 @click.option("--oracle-arrays", metavar="MODULE:FUNCTION", help="The same for NumPy arrays of inputs; much faster.")
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
@@ -96,6 +102,8 @@ def command(
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
     if files_of(chosen) and target == "permutation" and order is None:
         order = ",".join(map(str, order_of(algorithm)))  # as the network file says
+    if chosen["device"] is None and choice.runs_trained:
+        choice = replace(choice, device=_device(algorithm, files_of(chosen), random, who, quiet))
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
         oracle = _given_oracle(algorithm, function, oracle_arrays)
@@ -113,6 +121,20 @@ def command(
         raise
     _print(done, target, {"order": order, "machine": machine, "max_steps": max_steps, **chosen}, as_json, quiet)
     return 0 if done.exact else 1
+
+
+def _device(algorithm: Algorithm, files: Sequence[Path], random: int | None, workers: Workers, quiet: bool) -> str:
+    """A GPU for long work through one network of whole numbers, whose bits are the same anywhere; else the CPU."""
+    from bitwright.app.devices import gpu_name, is_whole_numbers
+
+    inputs = sum(len(word.bits) for word in algorithm.inputs)
+    runs = random if random is not None else 2 ** min(inputs, 64)
+    if len(files) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
+        return "cpu"
+    if not is_whole_numbers(files[0]) or (gpu := gpu_name()) is None:
+        return "cpu"
+    note(f"on {gpu}", quiet)
+    return "cuda"
 
 
 def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool, quiet: bool) -> None:
