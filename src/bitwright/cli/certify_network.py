@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bitwright.program import Algorithm
     from bitwright.workers import Workers
 
-_LONG = 20  # seconds from which on a GPU is looked for
+_LONG = 5  # seconds from which on a GPU is looked for
 MINUTES = 10  # what a proof may take without being asked for twice
 
 
