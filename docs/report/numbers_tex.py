@@ -238,7 +238,7 @@ def _balanced() -> list[list[str]]:
 
 
 def _balanced_row(cells: list[str]) -> str:
-    return row(*(cell(text) for text in cells))
+    return row(*(cell(text) or "--" for text in cells))
 
 
 def _width_row(found: dict[str, Any]) -> str:
@@ -283,7 +283,8 @@ def _executions_table() -> list[list[str]]:
 
 
 def _executions_row(cells: list[str]) -> str:
-    return row(*(cell(text) for text in cells))
+    names = {"addition of 8 bits, 2 positions": "addition, tile 2", "multiplication of 4 bits, 1 position": "multiplication"}
+    return row(names.get(cells[0], cell(cells[0])), cells[1].replace(",", "{,}"), cells[2].split(",")[0], *map(cell, cells[3:]))
 
 
 def _second(text: str) -> str:
