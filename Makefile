@@ -1,11 +1,12 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
+# make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures report tex lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -60,6 +61,17 @@ bench: $(VENV)/ready-dev
 
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
+
+# Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
+report: tex $(VENV)/ready-plot
+	$(BIN)/python docs/report/numbers_tex.py
+	$(BIN)/python docs/report/figures.py
+	cd docs/report && for pass in 1 2 3; do \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory=build report.tex >/dev/null || exit 1; done
+	@echo docs/report/build/report.pdf
+
+tex:
+	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))
 
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt

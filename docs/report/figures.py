@@ -1,6 +1,6 @@
 """Draws the report's figures as PDF from the stored tables, in the size in which they are printed.
 
-    python docs/report/figures.py [FOLDER]
+python docs/report/figures.py [FOLDER]
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, draw in FIGURES.items():
         with plot_style() as pyplot:
-            pyplot.rcParams.update({"pdf.fonttype": 42, "legend.fontsize": SMALL, "font.size": 9, "axes.titlesize": 9.5})
+            pyplot.rcParams.update(
+                {"pdf.fonttype": 42, "legend.fontsize": SMALL, "font.size": 9, "axes.titlesize": 9.5}
+            )
             draw(pyplot).savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
 
 

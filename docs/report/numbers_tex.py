@@ -49,7 +49,7 @@ def rows() -> dict[str, str]:
         "cells": _lines(_cells_row(found) for found in log("cells.jsonl") if found.get("exact") == 10),
         "executions": _lines(_executions_row(cells) for cells in _executions_table()),
         "graphs": _lines(
-            row(*map(cell, cells))
+            row(*(cell(re.sub(r" \(\d.*\)", "", text)) for text in cells))  # without what it is at other degrees
             for cells in page_table("results.md", "", "flooding", "breadth-first search")
             if cells[0] in _GRAPH_ROWS
         ),
@@ -105,6 +105,8 @@ def _training() -> dict[str, str]:
 
 def _width() -> dict[str, str]:
     spreads = table("runs/width-law-h200.csv")
+    if len({one["program"] for one in spreads}) != 7:
+        raise LookupError("width-law-h200.csv: the text says that there are seven programs")
     compared = [float(one["ratio"]) for one in spreads if int(one["width"]) >= PER_EXAMPLE * int(one["K"])]
     widest = sorted({int(one["width"]) for one in spreads})[-2:]
     wide = [float(one["ratio"]) for one in spreads if int(one["width"]) in widest]
@@ -230,7 +232,13 @@ def _experiment() -> dict[str, str]:
     return found
 
 
-_GRAPH_ROWS = ("templates, theirs, D = 3", "templates, ours, three edges", "examples, ours", "local states, ours", "networks, ours")
+_GRAPH_ROWS = (
+    "templates, theirs, D = 3",
+    "templates, ours, three edges",
+    "examples, ours",
+    "local states, ours",
+    "networks, ours",
+)
 
 
 def _balanced() -> list[list[str]]:
@@ -283,8 +291,9 @@ def _executions_table() -> list[list[str]]:
 
 
 def _executions_row(cells: list[str]) -> str:
-    names = {"addition of 8 bits, 2 positions": "addition, tile 2", "multiplication of 4 bits, 1 position": "multiplication"}
-    return row(names.get(cells[0], cell(cells[0])), cells[1].replace(",", "{,}"), cells[2].split(",")[0], *map(cell, cells[3:]))
+    of, source, examples, *wrong = cells
+    name = of.replace(" of 8 bits, 2 positions", ", tile 2").replace(" of 4 bits, 1 position", "")
+    return row(name, cell(source), examples.split(",")[0], *map(cell, wrong))
 
 
 def _second(text: str) -> str:
