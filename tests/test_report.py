@@ -76,7 +76,7 @@ def test_numbers_are_those_of_the_runs_themselves(numbers: dict[str, str]) -> No
 
 def test_numbers_are_those_of_the_captions(numbers: dict[str, str]) -> None:
     """Captions are written by the figures' own code, which shares nothing with the readers here."""
-    said = stored.said("results.md", r"At k = (30 that is 766 networks against 189)\.")
+    said = stored.said("results.md", r"At k = (\d+ that is [\d,]+ networks against [\d,]+)\.")
     assert said == "{experiment k} that is {experiment ntk} networks against {experiment standard}".format_map(numbers)
     ratios = stored.said("theory.md", r"on, (\d+ ratios between [\d.]+ and [\d.]+);")
     assert ratios == "{spread count} ratios between {spread low} and {spread high}".format_map(numbers)
