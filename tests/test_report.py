@@ -12,16 +12,21 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs" / "report"))
 
+import law
 import numbers_tex
 import stored
 import tex
 
 from bitwright import multiplication, run
 from bitwright.cli.main import cli
+from bitwright.theory.closed_form import weights
+from bitwright.theory.width import Sums, unit_variance
+from bitwright.theory.width_integrals import Integrals
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "report"
@@ -55,6 +60,7 @@ def test_no_number_is_typed_into_the_text() -> None:
         r"\\begin\{thebibliography\}.*?\\end\{thebibliography\}",
         r"\\begin\{tabularx?\}(\{\\textwidth\})?\{@.*?@\{\}\}",
         r"\\(cmd|file|N|theirs|rows|ref|eqref|label|cite|input|vspace|cmidrule\(l?r?\)|multicolumn)\{[^}]*\}(\{[^}]*\}(?=\{))?",
+        r"\\setlength\{[^}]*\}\{[^}]*\}",
         r"\\includegraphics\[[^]]*\]\{[^}]*\}",
     ):
         body = re.sub(hidden, " ", body, flags=re.DOTALL)
@@ -95,6 +101,52 @@ def test_a_source_that_has_changed_is_noticed() -> None:
 
 def test_values_become_tex() -> None:
     assert doctest.testmod(tex) == (0, 3)
+
+
+def computed(known: dict[str, float], *lists: dict[str, str]) -> dict[str, float]:
+    """The definitions of the appendix, one after the other."""
+    found = {"pi": np.pi, "sqrt": np.sqrt, "asin": np.arcsin, **known}
+    for definitions in lists:
+        for name, expression in definitions.items():
+            found[name] = eval(expression, {}, found)
+    return found
+
+
+def sums_over(examples: float, matched: float, writer: float, other: float) -> dict[str, float]:
+    """e1, e2 and A over so many examples, of which `matched` have the value of writers."""
+    e1, e2 = (matched * writer**p + (examples - matched) * other**p for p in (1, 2))
+    return {"M": examples, "e1": e1, "e2": e2, "A": e1**2 - e2}
+
+
+@pytest.mark.parametrize(("K", "n"), [(5, 4), (12, 4), (40, 20), (40, 40), (202, 31)])
+def test_the_printed_terms_are_the_law(K: int, n: int) -> None:
+    """V of every bit of a random state, from the expressions that the appendix prints."""
+    rng = np.random.default_rng(K + n)
+    m = rng.integers(0, min(n, 3) + 1, size=6)
+    c = m + rng.integers(0, min(K - n, 3) + 1, size=6)
+    w, L, kappa = weights(n, K), 2 * np.pi - 1 + K, 2 * np.pi / (2 * np.pi - 1)
+    base = {"n": n, "z": n**-0.5, "w1": float(w.matched), "w0": float(w.unmatched)}
+    unit = computed(base, law.CONSTANTS, law.INTEGRALS)
+    for name, value in vars(Integrals.of(np.array(float(n)))).items():
+        assert unit[{"DD": "D2", "H": "U"}.get(name, name)] == pytest.approx(float(value)), name
+    own, shared = [], np.zeros(5)
+    for matched, writers in zip(m, c, strict=True):
+        values = kappa * (1 - writers / L), -kappa * writers / L
+        S, T = sums_over(n, matched, *values), sums_over(K - n, writers - matched, *values)
+        both = {
+            f"{side}_{name}": value
+            for side, sums in (("S", S), ("T", T))
+            for name, value in computed({**unit, **sums}, law.MOMENTS).items()
+            if name in law.MOMENTS
+        }
+        gates = np.array([S["e2"], T["e2"], S["e1"] ** 2, S["e1"] * T["e1"], T["e1"] ** 2])
+        named = dict(zip(("tS", "tT", "uSS", "uST", "uTT"), gates, strict=True))
+        parts = computed({**unit, **S, **both, **named}, law.MIXED, law.PARTS)
+        own.append(parts["X"] + 2 * parts["Y"] + 2 * parts["G"])
+        shared += gates
+    named = dict(zip(("tS", "tT", "uSS", "uST", "uTT"), shared, strict=True))
+    G_all = eval(law.PARTS["G"], {}, {**unit, **named})
+    assert np.array(own) + G_all == pytest.approx(unit_variance(n, m, c, K, Sums.of(m, c)).ravel(), rel=1e-9, abs=1e-12)
 
 
 def test_there_are_commands() -> None:

@@ -15,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import law
 from stored import line, log, page, page_table, said, table
 from tex import cell, definitions, fixed, powers, row, whole
 
@@ -42,6 +43,7 @@ def numbers() -> dict[str, str]:
 def rows() -> dict[str, str]:
     """The rows of every table by its name."""
     return {
+        **law.terms(),
         "balanced": _lines(_balanced_row(cells) for cells in _balanced()),
         "width": _lines(_width_row(found) for found in log("width-law.jsonl", what="exact")),
         "proofs": _lines(_proof_row(found) for found in log("h200-proofs.jsonl", what="proof")),
