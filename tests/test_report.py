@@ -99,8 +99,9 @@ def test_a_source_that_has_changed_is_noticed() -> None:
         stored.line("cells.jsonl", kinds=2)
 
 
-def test_values_become_tex() -> None:
+def test_values_and_terms_become_tex() -> None:
     assert doctest.testmod(tex) == (0, 3)
+    assert doctest.testmod(law) == (0, 1)
 
 
 def computed(known: dict[str, float], *lists: dict[str, str]) -> dict[str, float]:

@@ -84,7 +84,11 @@ _SYMBOLS |= {"tS": "t_S", "tT": "t_T", "uSS": "u_{SS}", "uST": "u_{ST}", "uTT": 
 
 
 def printed(definitions: dict[str, str], average: bool = False) -> str:
-    """The definitions as formulas in a row; of averages the names stand in angle brackets."""
+    r"""The definitions as formulas in a row; of averages the names stand in angle brackets.
+
+    >>> print(printed({"L1": "o*(s + z)/2 - z*(1 + z)**2", "T2": "Q/(2*s)"}))
+    $L_{1}=\langle Hh_jD_l\rangle=\frac12\,o\,(s+z)-z\,(1+z)^2$;\ $T_{2}=\langle Dh_j^2D_l\rangle=Q/(2\,s)$
+    """
     formulas = []
     for name, expression in definitions.items():
         left = rf"\langle {name}\rangle" if average else _name(name)

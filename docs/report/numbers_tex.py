@@ -155,15 +155,13 @@ def _cells() -> dict[str, str]:
     exact = {one["pattern"]: one for one in log("cells.jsonl") if one.get("exact") == 10}
     tile = exact["addition, 8 positions a cell"]
     forth = line("eforth-cells.jsonl")
-    runs = {cells[0]: cells[2] for cells in page_table("cells.md", "run", "steps", "time")}
     return {
         "cells addition bytes": whole(exact["addition, 1 position a cell"]["bytes"]),
         "cells multiplication bytes": whole(exact["multiplication, tile 1"]["bytes"]),
         "cells machine bytes": whole(exact["machine V, 64 and 128 words"]["bytes"]),
         "cells tile examples": whole(tile["examples"]),
         "cells tile states": whole(tile["local_states"]),
-        "run addition": _seconds(runs["sum of two 1,000,000-bit numbers"]),
-        "run multiplication": _seconds(runs["product of two 1,000-bit numbers"]),
+        "product steps": whole(multiplication(100).steps),
         "forth words": whole(forth["words"]),
         "forth templates": whole(forth["templates"]),
         "forth steps": whole(forth["steps"]),
@@ -301,14 +299,6 @@ def _executions_row(cells: list[str]) -> str:
 def _second(text: str) -> str:
     """Of two numbers of steps, to an error of 1e-3 and of 1e-5, the second."""
     return text.split(", ")[1]
-
-
-def _seconds(text: str) -> str:
-    """The time at the beginning of a cell."""
-    found = re.match(r"([\d.]+) s\b", text)
-    if found is None:
-        raise LookupError(f"no time in '{text}'")
-    return found[1] + r"\,s"
 
 
 def _only(values: Any) -> str:
