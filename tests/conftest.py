@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests in other processes have the other cores; NumPy reads it once
+
 import pytest
 from hypothesis import HealthCheck, settings
 
