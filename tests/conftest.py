@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(Path(__file__).parent / name) for name in WAITING):
             item.add_marker(pytest.mark.waits)
-    items.sort(key=lambda item: "one_ray" in getattr(item, "fixturenames", ()))  # last, so that it idles beside nothing
+    items.sort(key=lambda item: "one_ray" in getattr(item, "fixturenames", ()))  # last, so that it idles beside little
 
 
 def pytest_collection_finish() -> None:

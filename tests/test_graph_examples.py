@@ -69,7 +69,7 @@ def relabelled(graph: nx.Graph, rng: Random) -> nx.Graph:
 
 @cache
 def graphs(directed: bool = False) -> tuple[tuple[nx.Graph, Topology], ...]:
-    found = [*random_graphs(200, directed=directed), *(() if directed else (*regular_graphs(), *small_graphs()))]
+    found = [*random_graphs(100, directed=directed), *(() if directed else (*regular_graphs(), *small_graphs()))]
     return tuple((graph, topology_of(graph)) for graph in found)
 
 
