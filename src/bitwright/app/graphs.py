@@ -44,7 +44,7 @@ def on_graph(
     named = open_graph(graph)
     topology = named.topology
     schema = program.schema(topology.nodes, topology.ports)
-    found = values_for(schema.inputs, named, values or {}, table, program.name)
+    found = values_for(schema.inputs, named, values or {}, table, program.name, program.let_names)
     names: Sequence[Hashable] = named.names if named.source is None else list(named.source)
     if isinstance(graph, Topology):
         names = range(topology.nodes)

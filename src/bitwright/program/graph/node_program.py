@@ -18,6 +18,7 @@ from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
+from bitwright.program.text.expand import names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
 
@@ -60,6 +61,11 @@ class NodeProgram(Shown):
     def inputs(self) -> tuple[NodeWord, ...]:
         """Numbers that enter: at every node, at every port, or for the graph."""
         return self.schema().inputs
+
+    @property
+    def let_names(self) -> list[str]:
+        """The numbers that its text gives values to, and that may be given others."""
+        return names_of_lets(self.tree)
 
     @property
     def outputs(self) -> tuple[NodeWord, ...]:
