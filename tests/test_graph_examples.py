@@ -137,6 +137,16 @@ def test_bfs_gives_levels_and_one_parent_a_level_up() -> None:
             assert all(len(up) == 1 and levels[up[0]] == levels[v] - 1 for v, up in tree.items())
 
 
+def test_nodes_say_what_their_ports_say() -> None:
+    graph = nx.path_graph(3)
+    found = done(EXAMPLES["bfs"].on(topology_of(graph), {"source": one(3, 2)}, names="abc"))
+    assert found.nodes == {
+        "a": {"level": 2, "parent": ["b"]},
+        "b": {"level": 1, "parent": ["c"]},
+        "c": {"level": 0, "parent": []},
+    }
+
+
 def test_bfs_follows_directed_edges() -> None:
     """A directed graph has no port at the far end, so the program for levels alone is what fits there."""
     text = TEXTS["bfs"].replace(" far.heard", "")

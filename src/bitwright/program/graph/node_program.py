@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -234,6 +235,22 @@ class GraphAlgorithm(Algorithm):
             if word.place == place:
                 found[word.name] = self._values(state, word)
         return found
+
+    def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
+        """What each node puts out in a state, with what its ports do: of flags the neighbours, else pairs."""
+        assert self.wiring is not None
+        found: list[dict[str, Any]] = [{} for _ in self.names]
+        for name, values in self.read_places(state).items():
+            for own, value in zip(found, values, strict=True):
+                own[name] = value
+        graph, width = self.topology, {word.name: word.width for word in self.wiring.schema.outputs}
+        for name, values in self.read_places(state, "port").items():
+            for own in found:
+                own[name] = []
+            for one, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
+                if value is not None and (value or width[name] > 1):
+                    found[one][name].append(self.names[far] if width[name] == 1 else (self.names[far], value))
+        return dict(zip(self.names, found, strict=True))
 
     def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
         assert self.wiring is not None
