@@ -74,7 +74,9 @@ def one_ray() -> None:
     if not ray.is_initialized():
         here = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # its workers find what tests import
         quiet = {"include_dashboard": False, "logging_level": "ERROR", "log_to_driver": False}
+        before = signal.getsignal(signal.SIGTERM)
         ray.init(address="local", num_cpus=2, runtime_env=here, **quiet)
+        signal.signal(signal.SIGTERM, before)  # Ray's own would only fail the test that happens to run
 
 
 @pytest.hookimpl(trylast=True)
