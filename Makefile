@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests run in so many processes, each file of them in one.
+PROCESSES ?= 2
 
 .PHONY: demo test test-busy fuzz mutation bench bench-peers figures lint browser clean
 
@@ -32,7 +34,7 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 test: $(VENV)/ready-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 # The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
 # sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).

@@ -63,12 +63,11 @@ def run_graph(algorithm: GraphAlgorithm, inputs: Sequence[str], as_json: bool, q
 def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -> int:
     """Prints a run on a graph and gives the exit code."""
     from bitwright.app.graph_values import parse_assignments
-    from bitwright.app.graphs import results
     from bitwright.program import GraphAlgorithm
 
     assert isinstance(done.algorithm, GraphAlgorithm)
     graph = done.algorithm.topology
-    found = {str(node): own for node, own in results(done).items()}
+    found = {str(node): own for node, own in done.nodes.items()}
     whole = [f"{name} = {value}" for name, value in done.outputs.items()]
     rows = table(found)
     about = f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
