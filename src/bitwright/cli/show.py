@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--diagram",
     type=click.Path(path_type=Path),
-    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
+    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks. "
+    "Graphviz lays it out where it is installed.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
@@ -62,10 +63,12 @@ def command(
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
         return
     if not cells and (program := node_program(target)) is not None:
-        if diagram is not None or bits is not None or order is not None or machine is not None or tile is not None:
-            raise InputError("of a node program there is --text, --json and --cells; --cells --diagram draws its cells")
-        show_nodes(program, text, as_json)
-        return
+        if bits is not None or order is not None or machine is not None or tile is not None or blocks:
+            raise InputError("of a node program there is --text, --json, --cells and --diagram")
+        if diagram is None:
+            show_nodes(program, text, as_json)
+            return
+        cells = True  # that is what there is to draw of it
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
     if tile is not None and not cells:
         raise InputError("--tile goes with --cells")
