@@ -127,7 +127,9 @@ def _paint(axes: Any, drawing: Drawing) -> None:
         curve = Curve(route, [Curve.MOVETO, *[Curve.CURVE4] * (len(route) - 1)])
         style = (0, (5, 2.2)) if arrow.back else "-"
         for colour, width, line in (("white", 2.8, "-"), (arrow.colour, 0.9, style)):
-            axes.add_patch(PathPatch(curve, fill=False, edgecolor=colour, linewidth=width, linestyle=line, zorder=order))
+            axes.add_patch(
+                PathPatch(curve, fill=False, edgecolor=colour, linewidth=width, linestyle=line, zorder=order)
+            )
         axes.add_patch(Polygon([end, left, right], color=arrow.colour, linewidth=0, zorder=order))
     for box in drawing.boxes:
         axes.add_patch(

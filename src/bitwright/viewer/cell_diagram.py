@@ -17,10 +17,11 @@ _FEW = 8  # kinds whose boxes may say everything
 _WIDEST, _NARROWEST = 320, 150  # the texts of a box
 _BRIEF, _BRIEF_LINES = 180, 2  # the names in a box that says no more
 _COLUMN = 240  # the texts below
+_HUNG = 12  # how far the lines of a row but the first are moved in
 
 EXPLANATION = (
-    "A box is a kind of cell: how many there are of it, the bits of its blocks (a bar divides blocks), and which bits of "
-    "which cells it sets, by how many wires. An arrow leads to the kind of those cells; dashed, it leads back up."
+    "A box is a kind of cell: how many there are of it, the bits of its blocks (a bar divides blocks), and which bits "
+    "of which cells it sets, by how many wires. An arrow leads to the kind of those cells; dashed, it leads back up."
 )
 
 
@@ -75,7 +76,7 @@ def _content(kind: DrawnKind, colour: str, widest: float) -> Content:
     rows = [_words(kind, wires) for wires in together(kind)]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [f"and {counted(len(rows) - _MOST_ROWS, 'more line')} of this sort"]
-    width = min(widest, max(_NARROWEST, text_width(head), *map(text_width, [*kind.names, *rows])))
+    width = min(widest, max(_NARROWEST, text_width(head), *map(text_width, kind.names), *map(_row_width, rows)))
     names = [line for name in kind.names for line in wrapped(name, width)]
     notes = wrapped(lines_in_words(list(dict.fromkeys(kind.lines))), width)
     return Content(head, tuple(names), colour, tuple(line for row in rows for line in _hung(row, width)), tuple(notes))
@@ -85,13 +86,19 @@ def _brief(kind: DrawnKind, content: Content) -> Content:
     """Its heading and its first name, as much of it as a few lines hold."""
     names = wrapped(kind.names[0], _BRIEF)
     more = len(names) > _BRIEF_LINES or len(kind.names) > 1
-    return replace(content, lines=(*names[:_BRIEF_LINES], *(["\N{HORIZONTAL ELLIPSIS}"] if more else [])), more=(), notes=())
+    return replace(
+        content, lines=(*names[:_BRIEF_LINES], *(["\N{HORIZONTAL ELLIPSIS}"] if more else [])), more=(), notes=()
+    )
 
 
 def _hung(row: str, width: float) -> list[str]:
     """Wrapped, with all lines but the first moved in."""
-    first, *others = wrapped(row, width - 12)
+    first, *others = wrapped(row, width - _HUNG)
     return [first, *(2 * JOINT + other for other in others)]
+
+
+def _row_width(row: str) -> float:
+    return text_width(row) + _HUNG
 
 
 def _words(kind: DrawnKind, wires: Wires) -> str:

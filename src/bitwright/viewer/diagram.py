@@ -67,8 +67,8 @@ def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
 
 
 EXPLANATION = (
-    "A box is a kind of block: how many there are, and their bits. An arrow leads to what its templates write; dashed, it "
-    "leads back up."
+    "A box is a kind of block: how many there are, and their bits. An arrow leads to what its templates write; dashed, "
+    "it leads back up."
 )
 
 

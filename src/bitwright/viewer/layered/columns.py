@@ -7,6 +7,7 @@ exactly; layers take turns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bitwright.viewer.layered.layers import Layers
 
@@ -44,7 +45,7 @@ def columns(layers: Layers, widths: Sequence[float], boxes: int, apart: float, b
                 total = sum(weight for _, weight in near)
                 wanted.append(sum(place * weight for place, weight in near) / total if total else x[node])
                 weights.append(total or 0.01)
-            gaps = [distance(one, two) for one, two in zip(row, row[1:], strict=False)]
+            gaps = [distance(one, two) for one, two in pairwise(row)]
             for node, place in zip(row, spread(wanted, weights, gaps), strict=True):
                 x[node] = place
     return x

@@ -111,9 +111,9 @@ def draw(
         page.texts += _texts(content, x, y)
         if box in loops:
             side, middle = x + sizes[box][0], y + sizes[box][1] / 2
-            route = ((side, middle - 6), (side + 15, middle - 11), (side + 18, middle + 6), (side, middle + 6))
-            arrows.append(Arrow(route, content.colour, links[box, box], back=False))
-    for edge, route in zip(edges, _to_boxes(placed, edges, taken, boxes, left, top), strict=True):
+            bow = ((side, middle - 6), (side + 15, middle - 11), (side + 18, middle + 6), (side, middle + 6))
+            arrows.append(Arrow(bow, content.colour, links[box, box], back=False))
+    for edge, route in zip(edges, _to_boxes(placed, edges, boxes, left, top), strict=True):
         arrows.append(Arrow(route, contents[edge[0]].colour, links[edge], route[-1][1] < route[0][1]))
     height = _columns(page, below, top + placed.height + _MARGIN, width)
     return Drawing(title, width, height, tuple(page.texts), (*boxes, *page.patches), tuple(arrows))
@@ -181,7 +181,6 @@ def _columns(page: _Page, below: Sequence[Content], top: float, width: float) ->
 def _to_boxes(
     placed: Placed,
     edges: Sequence[tuple[int, int]],
-    taken: Sequence[Point],
     boxes: Sequence[Rectangle],
     left: float,
     top: float,

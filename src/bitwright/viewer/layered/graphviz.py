@@ -18,7 +18,7 @@ def place_by_graphviz(sizes: Sequence[Point], edges: Sequence[Edge]) -> Placed |
     program = shutil.which("dot")
     if program is None or not sizes:
         return None
-    lines = ["digraph {", "graph [nodesep=0.5, ranksep=0.55]", "node [shape=box, fixedsize=true, label=\"\"]"]
+    lines = ["digraph {", "graph [nodesep=0.5, ranksep=0.55]", 'node [shape=box, fixedsize=true, label=""]']
     lines += [f"{n} [width={width / _INCH:.4f}, height={high / _INCH:.4f}]" for n, (width, high) in enumerate(sizes)]
     lines += [f"{a} -> {b} [dir=none]" for a, b in edges]
     try:
@@ -49,6 +49,8 @@ def _read(text: str, sizes: Sequence[Point], edges: Sequence[Edge]) -> Placed:
             numbers = [float(word) * _INCH for word in words[4 : 4 + 2 * int(words[3])]]
             curve = tuple((x, height - y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
             routes.setdefault((int(words[1]), int(words[2])), []).append(curve)
+    if not width > 0 < height:
+        raise ValueError("no size")
     return Placed(
         tuple(corners[node] for node in range(len(sizes))),
         tuple(routes[edge].pop(0) for edge in edges),

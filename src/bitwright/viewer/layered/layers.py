@@ -1,14 +1,15 @@
 """The first half of a layered layout (Sugiyama, Tagawa, Toda 1981): which box stands in which layer.
 
 Arrows that close a circle are turned round for the layout; which ones follows from an order of the boxes, and there are
-two to try. Then every arrow leads down, each box stands as high as it can, and no layer is wider than a page where that can be helped. Arrows that pass a layer
-get a bend there, which is placed like a box.
+two to try. Then every arrow leads down, each box stands as high as it can, and no layer is wider than a page where that
+can be helped. Arrows that pass a layer get a bend there, which is placed like a box.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Edge = tuple[int, int]
 
@@ -45,7 +46,7 @@ def in_layers(
     above: list[list[int]] = [[] for _ in range(nodes)]
     below: list[list[int]] = [[] for _ in range(nodes)]
     for chain in chains:
-        for upper, lower in zip(chain, chain[1:], strict=False):
+        for upper, lower in pairwise(chain):
             above[lower].append(upper)
             below[upper].append(lower)
     return Layers(rows, chains, turned, above, below)
@@ -80,13 +81,15 @@ def walked(count: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def greedy(count: int, edges: Sequence[Edge]) -> list[int]:
-    """An order in which few edges lead back (Eades, Lin, Smyth 1993): sinks last, sources first, else what gives most."""
+    """An order in which few edges lead back (Eades, Lin, Smyth 1993): sources first, sinks last, else what gives."""
     after: list[set[int]] = [set() for _ in range(count)]
     before: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
         after[a].add(b)
         before[b].add(a)
-    left, first, last = dict.fromkeys(range(count)), [], []
+    left = dict.fromkeys(range(count))
+    first: list[int] = []
+    last: list[int] = []
     while left:
         sink = next((node for node in left if not after[node]), None)
         source = next((node for node in left if not before[node]), None)

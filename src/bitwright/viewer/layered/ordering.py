@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bitwright.viewer.layered.layers import Layers
 
@@ -30,7 +31,7 @@ def untangle(layers: Layers) -> None:
 def crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
     """How many pairs of arrows cross between neighbouring layers."""
     count = 0
-    for upper, lower in zip(rows, rows[1:], strict=False):
+    for upper, lower in pairwise(rows):
         place = {node: at for at, node in enumerate(lower)}
         ends: list[int] = []
         for node in upper:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bitwright.viewer.layered.columns import columns
 from bitwright.viewer.layered.layers import Edge, Layers, greedy, in_layers, walked
@@ -18,7 +19,7 @@ _SHELF = 34.0  # between parts that do not hang together
 
 @dataclass(frozen=True)
 class Placed:
-    """Where everything stands; y runs down. A route is a curve: a point, then two handles and a point, again and again."""
+    """Where everything stands; y runs down. A route is a curve: a point, then two handles and a point, repeated."""
 
     corners: tuple[Point, ...]  # the upper left of every box
     routes: tuple[tuple[Point, ...], ...]  # of every edge, from its source to its target
@@ -125,14 +126,14 @@ def _routes(
     for number, chain in enumerate(layers.chains):
         stop = [leaving[number], *(x[bend] for bend in chain[1:-1]), entering[number]]
         stops.append(stop)
-        for layer, (one, two) in enumerate(zip(stop, stop[1:], strict=False), at[chain[0]]):
+        for layer, (one, two) in enumerate(pairwise(stop), at[chain[0]]):
             between[layer].append((one, two))
     turns = [_turns(own) for own in between]
     found = []
     for number, chain in enumerate(layers.chains):
         first, stop = at[chain[0]], stops[number]
         route = [(stop[0], tops[first] + heights[chain[0]])]
-        for layer, (one, two) in enumerate(zip(stop, stop[1:], strict=False), first):
+        for layer, (one, two) in enumerate(pairwise(stop), first):
             high, low = bottoms[layer], tops[layer + 1]
             _straight(route, (one, high))
             turn = high + (low - high) * turns[layer][one, two]
