@@ -140,6 +140,7 @@ def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
         "signed": choice.signed,
         "where": -1 if choice.where is None else choice.where,
         "way": "place" if choice.by_place else "not" if all(choice.inverted) else "",
+        "first": None if choice.first is None else _choice(view, choice.first),
     }
     if choice.sort == "number":
         return {**found, "range": view.range(choice)}

@@ -11,7 +11,8 @@ _STATES = 4_096  # at a time
 
 def one_hot(trace: Trace) -> list[int]:
     """The first bits of one-hot arrays of more than two bits, or of such rows of arrays of higher rank."""
-    starts, sizes = [], []
+    starts: list[int] = []
+    sizes: list[int] = []
     for field in trace.layout.fields:
         width = field.shape[-1] if field.shape else 1
         starts += range(field.offset, field.offset + field.size, width)

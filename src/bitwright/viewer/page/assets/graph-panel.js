@@ -30,7 +30,7 @@ function showLegend() {
   const legend = element("legend"), choice = colouring(), mark = marking();
   legend.classList.toggle("square", facts.grid);
   legend.replaceChildren();
-  if (choice) legend.append(make("b", titleOf(choice)), ...keysOf(choice));
+  if (choice) legend.append(make("b", `${titleOf(choice)}${now.step === 0 && choice.first ? ", as given" : ""}`), ...keysOf(choice));
   if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows from the node that has it"}`, "stroke"));
 }
 

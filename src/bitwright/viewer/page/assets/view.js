@@ -103,12 +103,17 @@ function drawNumber(group, row, first, last) {
       paint.globalAlpha = 1;
       continue;
     }
-    paint.globalAlpha = 0.16;
     paint.fillStyle = hue;
-    paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
-    paint.globalAlpha = 0.8;
-    paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
-    paint.globalAlpha = 1;
+    if (now.positions && group.oneHot) { // a mark at the height of the place
+      const share = group.bits.findIndex((bit) => on(from, bit)) / (group.bits.length - 1);
+      paint.fillRect(x, y + size.row - 6 - share * (size.row - 9), Math.max(w, 1), 3);
+    } else {
+      paint.globalAlpha = 0.16;
+      paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
+      paint.globalAlpha = 0.8;
+      paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
+      paint.globalAlpha = 1;
+    }
     const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
     if (room > 8) {
       const text = valueText(group, from);
