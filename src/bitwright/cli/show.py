@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.show_network import is_network, show_network
@@ -109,10 +110,11 @@ def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int
     elif "M_word" in layout or "M_mem_cont" in layout:
         units = SBN_UNITS
         title = f"An SBN machine, as {algorithm.name} needs it"
-    if cells or (algorithm.program.grouped is not None and units is None and not blocks):
-        picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
-    else:
-        picture = diagram_svg(algorithm.program, title, units)
+    with working("drawing"):
+        if cells or (algorithm.program.grouped is not None and units is None and not blocks):
+            picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
+        else:
+            picture = diagram_svg(algorithm.program, title, units)
     write_atomically(path, picture.encode())
     note(f"wrote {path}")
 

@@ -10,6 +10,7 @@ import click
 
 from bitwright.app.trained import files_of
 from bitwright.cli.options import engine_options, graph_options, json_option, machine_option, order_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
 from bitwright.cli.run_graph import graph_algorithm, node_program, refuse_graph
 from bitwright.cli.streams import print_lines
@@ -91,7 +92,8 @@ def command(
     done = execute(algorithm, numbers, quiet=quiet, record=True, **options)
     assert done.trace is not None
     if output is not None:
-        _write(output, done, computer, names, bool(only), quiet or as_json)
+        with working(f"writing {output.name}"):
+            _write(output, done, computer, names, bool(only), quiet or as_json)
     if as_json:
         exact = is_exact(done)
         more = {} if exact is None else {"exact": exact}
