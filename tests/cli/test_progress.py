@@ -20,6 +20,11 @@ from bitwright.running.executions import random_executions
 Capture = pytest.CaptureFixture[str]
 
 
+@pytest.fixture(autouse=True)
+def lines_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "SELDOM", 10.0)
+
+
 class Clock:
     """A clock that goes when it is told to."""
 

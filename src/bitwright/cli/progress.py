@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _SOON = 0.5  # seconds until there is a bar
-_OFTEN, _SELDOM = 0.1, 10.0  # seconds between two looks at a bar, and between two lines
+_OFTEN = 0.1  # seconds between two looks at a bar
+SELDOM = 10.0  # seconds between two lines
 _PULSE = 0.5  # seconds after which time itself is a reason to look
 
 
@@ -93,7 +94,7 @@ class StepProgress:
                 if now - self._begin >= _SOON and now - self._looked >= _OFTEN:
                     self._looked = now
                     self._show_bar(now)
-            elif now - self._said >= _SELDOM:
+            elif now - self._said >= SELDOM:
                 self._said = now
                 click.echo(self.line(now), err=True)
 
