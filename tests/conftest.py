@@ -14,11 +14,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests in other processes have t
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bitwright.cli import progress
 from bitwright.workers import ray_module
 
 # No test depends on how fast the machine is: no deadlines, and no complaints about slow examples.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# What a slow machine would say on stderr after ten seconds; tests of progress have clocks of their own.
+progress.SELDOM = float("inf")
 
 # Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
 WAITING = (

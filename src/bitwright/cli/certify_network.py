@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.progress import StepProgress
+from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import DoesNotHoldError, InputError, counted, listing
 
@@ -92,8 +92,13 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     claimed = None if asked.check is None else NetworkCertificate.load(asked.check).sizes
     asked = replace(asked, sizes=asked.sizes or claimed)
     try:
-        programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
-        tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
+        with working("comparing kinds of cells") as progress:
+            programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
+            found = set()
+            for number, one in enumerate(programs):
+                progress(number, len(programs))
+                found.add(tile_of(one.program, pattern)[0])
+            tiles = sorted(found)
     except InputError as error:
         if claimed is None:
             raise

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import json_option, quiet_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, keep_lets
 from bitwright.errors import InputError, suggestion
@@ -181,8 +182,9 @@ def command(
     files = network_files(network)
     if len(files) > 1:
         raise InputError(f"{network} holds several networks; quantize makes one of them, which can be exported")
-    given = _given(files[0], program, bits, chosen.source)
-    written = chosen.write(given, output, onnx)
+    with working("exporting"):
+        given = _given(files[0], program, bits, chosen.source)
+        written = chosen.write(given, output, onnx)
     if as_json:
         found = given.network
         print_json(

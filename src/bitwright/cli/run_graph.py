@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import given_lets
 from bitwright.errors import InputError, counted
@@ -45,7 +46,8 @@ def graph_algorithm(
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
         )
-    return on_graph(program, open_graph(graph, directed), parse_assignments(inputs), values)
+    with working("wiring the graph"):
+        return on_graph(program, open_graph(graph, directed), parse_assignments(inputs), values)
 
 
 def refuse_graph(graph: str | None, values: Path | None, directed: bool) -> None:

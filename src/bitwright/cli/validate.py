@@ -20,9 +20,10 @@ from bitwright.cli.options import (
     quiet_option,
     rounding_options,
 )
-from bitwright.cli.progress import StepProgress
-from bitwright.cli.reporting import cells_note, engine_choice, note, print_json
+from bitwright.cli.progress import StepProgress, working
+from bitwright.cli.reporting import PREPARING, cells_note, engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
+from bitwright.cli.training import cached_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,8 +108,9 @@ def command(
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
         oracle = _given_oracle(algorithm, function, oracle_arrays)
-    engine = choose_engine(algorithm, choice)
-    task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
+    with working(PREPARING):
+        engine = choose_engine(algorithm, choice, train=cached_shown)
+        task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
     if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
     if task.sliced and to_be_compiled():
