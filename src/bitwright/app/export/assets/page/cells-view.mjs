@@ -1,5 +1,7 @@
 /* All cells as tiles: a colour for each kind, lit where something matches; a dot for each port that is on. */
 
+const MANY = 3000; // cells; while so many are under way they are drawn four times a second
+
 class CellsView {
   constructor(app) {
     this.app = app;
@@ -35,7 +37,7 @@ class CellsView {
     const room = 190;
     let size = Math.min(38, Math.floor(width / Math.min(most, 48)));
     const height = (side) => this.rows.reduce((sum, row) => sum + Math.ceil(row.cells.length / Math.max(1, Math.floor(width / side))) * side, 0);
-    while (size > 4 && height(size) > room) size--;
+    while (size > 2 && height(size) > room) size--;
     const columns = Math.max(1, Math.floor(width / size));
     const label = this.labelled ? 20 : 0;
     let y = 0;
@@ -51,11 +53,14 @@ class CellsView {
 
   draw() {
     const { machine, shown, chosen } = this.app;
+    const soon = machine.cells > MANY && document.documentElement.dataset.mode !== "idle";
+    if (soon && performance.now() < this.next) return;
+    this.next = performance.now() + 250;
     const wide = Math.max(40, this.canvas.parentElement.clientWidth - paddingOf(this.canvas.parentElement));
     const { context } = fitted(this.canvas, this.layout(wide));
     const look = colours();
     const { size, columns } = this;
-    const inset = size > 9 ? 2 : 1;
+    const inset = size > 9 ? 2 : size > 3 ? 1 : 0;
     let lit = 0;
     for (const row of this.placed) {
       if (this.labelled) {
@@ -70,8 +75,11 @@ class CellsView {
         const on = said.matched.length > 0;
         lit += on;
         context.fillStyle = said.wrong.length ? look.wrong : on ? toneOf(machine.wires.cellKind[cell]) : look.off;
-        round(context, x + inset / 2, y + inset / 2, size - inset, size - inset, size > 12 ? 5 : 1);
-        context.fill();
+        const box = [x + inset / 2, y + inset / 2, size - inset, size - inset];
+        if (size > 6 || cell === chosen) {
+          round(context, ...box, size > 12 ? 5 : 1);
+          context.fill();
+        } else context.fillRect(...box);
         if (size >= 20 && on) dots(context, said.on.length, x + size / 2, y + size / 2, size, look.paper);
         if (cell === chosen) {
           context.lineWidth = size > 9 ? 2.5 : 2;

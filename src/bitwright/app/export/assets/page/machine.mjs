@@ -55,8 +55,9 @@ class Machine {
     }
   }
 
-  /** What the network says of a cell in some state. */
+  /** What the network says of a cell in some state; of the state it is in, what was said already, where nothing changed. */
   answer(cell, state = this.state) {
+    if (state === this.state && !this.isDirty[cell] && this.said[cell]) return this.said[cell];
     const { cellKind, cellBit } = this.wires;
     const kind = cellKind[cell];
     const configurations = [];

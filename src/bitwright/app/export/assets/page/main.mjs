@@ -8,7 +8,8 @@ const app = {
   use(machine) {
     this.machine = machine;
     this.history = new History(machine.wires.bits);
-    this.chosen = Math.min(this.chosen, machine.cells - 1);
+    const first = this.stage?.firstCell?.(machine) ?? machine.bitCell[machine.wires.outputs[0]?.bits[1] ?? 0];
+    this.chosen = Math.max(0, Math.min(first, machine.cells - 1));
     this.cells.arrange(machine.wires, machine);
     this.begin(machine.state);
   },
@@ -68,6 +69,9 @@ function start() {
   byId("origin").textContent = `Network sha256 ${network.sha256}. ${facts.origin ?? ""} Made by bitwright; nothing leaves this page, and it needs no connection.`;
   app.cells = new CellsView(app);
   app.chosenView = new ChosenView(app);
+  byId("proof-about").textContent = network.cells
+    ? "The numbers are whole, so trying every local state is a proof: then every step, at every size, is that of the rules."
+    : "The numbers are whole, so trying every state is a proof: then every step is that of the rules.";
   app.stage = new Stage(app);
   app.player = new Player(app.stage);
   app.stage.reset();

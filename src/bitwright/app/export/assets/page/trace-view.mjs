@@ -11,19 +11,19 @@ class TraceView {
   }
 
   layout(width) {
-    const { fields, bits } = this.app.machine.wires;
+    const { bits } = this.app.machine.wires;
+    const fields = bandsOf(this.app.machine.wires.fields);
     const gutter = width < 560 ? 74 : 128;
     const gap = fields.length * 5 < ROOM / 3 ? 5 : 0;
-    const high = Math.min(16, Math.max(1, Math.floor((ROOM - gap * fields.length) / bits)));
-    const squeeze = Math.min(1, (ROOM - gap * fields.length) / bits); // pixels a row, where there are more rows
+    const least = fields.length <= 20 ? 12 : 2;
+    const each = Math.min(16, (ROOM - gap * fields.length) / bits); // pixels a row, less than one where there are many
     let y = 0;
     const bands = fields.map((field, at) => {
-      const rows = squeeze < 1 ? Math.max(10, Math.ceil(field.size * squeeze)) : field.size * high;
-      const height = Math.max(squeeze < 1 ? 10 : high, rows);
+      const height = Math.max(least, each >= 1 ? Math.floor(each) * field.size : field.size * each);
       y += height + gap;
       return { field, top: y - height - gap, height, each: height / field.size, tone: at };
     });
-    return { gutter, bands, height: Math.max(24, y) };
+    return { gutter, bands, height: Math.max(24, Math.ceil(y)) };
   }
 
   draw() {
@@ -42,11 +42,15 @@ class TraceView {
     const end = Math.min(history.end, begin + columns - 1);
     this.window = { gutter, across, begin, end };
     context.font = `${width < 560 ? 11 : 12.5}px system-ui, sans-serif`;
+    let below = 0; // where the last label ends
     for (const band of bands) {
       context.fillStyle = look.well;
       context.fillRect(gutter, band.top, room, band.height);
       context.fillStyle = look.soft;
-      if (band.height >= 8) context.fillText(clipped(context, band.field.name, gutter - 8), 0, band.top + Math.min(band.height / 2, 40) + 4, gutter - 8);
+      const middle = band.top + Math.min(band.height / 2, 40);
+      if (middle - 6 < below) continue;
+      below = middle + 7;
+      context.fillText(clipped(context, band.field.name, gutter - 8), 0, middle + 4, gutter - 8);
     }
     const line = across > 5 ? 1 : 0;
     for (let step = begin; step <= end; step++) {
@@ -80,6 +84,17 @@ class TraceView {
     const step = begin + Math.floor((event.clientX - this.canvas.getBoundingClientRect().left - gutter) / across);
     if (step >= begin && step <= end) this.app.look(step);
   }
+}
+
+/** Names that follow each other and differ in their last numbers only are one band: D_keep_0_1, D_keep_0_2. */
+function bandsOf(fields) {
+  const found = [];
+  for (const { name, offset, size } of fields) {
+    const stem = fields.length > 20 ? name.replace(/(_\d+)+$/, "") : name;
+    if (found.length && found.at(-1).name === stem) found.at(-1).size += size;
+    else found.push({ name: stem, offset, size });
+  }
+  return found;
 }
 
 /** A text that fits, with an ellipsis where it does not. */
