@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.targets import find_algorithm, keep_lets, parse_values
 from bitwright.errors import InputError, suggestion
 
@@ -186,7 +186,9 @@ FORMATS = {
     "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."
 )
 @click.option("--let", multiple=True, metavar="NAME=NUMBER", help="With --program FILE: a value of a 'let' line.")
-@click.option("--graph", metavar="SHAPE", help="With --to page and a node program: the graph at first, such as grid:4x6.")
+@click.option(
+    "--graph", metavar="SHAPE", help="With --to page and a node program: the graph at first, such as grid:4x6."
+)
 @click.option(
     "--input", "values", multiple=True, metavar="NAME=NUMBER", help="With --to page: what is in the boxes at first."
 )

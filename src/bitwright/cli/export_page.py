@@ -20,7 +20,12 @@ _BITS = 10  # the size that a page begins with
 
 
 def page_of_cells(
-    network: IntegerNetwork, pattern: Pattern, target: str | None, bits: int | None, graph: str | None, pairs: Sequence[str]
+    network: IntegerNetwork,
+    pattern: Pattern,
+    target: str | None,
+    bits: int | None,
+    graph: str | None,
+    pairs: Sequence[str],
 ) -> Page:
     """The page of a program whose cells are of the network's kinds."""
     from bitwright.app.export.pages import computer_page, graph_page, program_page
@@ -29,7 +34,9 @@ def page_of_cells(
     from bitwright.program.text.files import load_any
 
     if target is None:
-        raise InputError("a page of a network of cells needs a program to run; give --program, such as --program addition")
+        raise InputError(
+            "a page of a network of cells needs a program to run; give --program, such as --program addition"
+        )
     if is_image(target):
         _nothing_of("machine V", bits=bits, graph=graph, input=pairs)
         return computer_page(network, pattern, open_subleq(target, MachineChoice()))

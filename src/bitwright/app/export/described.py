@@ -108,7 +108,9 @@ def _segments(rows: Sequence[Row], numbers: list[int]) -> list[tuple[int, ...]]:
         growth = np.zeros_like(first)
         if end < len(rows) and rows[end][0] == form:
             growth = rows[end][1] - first
-            while end < len(rows) and rows[end][0] == form and np.array_equal(rows[end][1], first + growth * (end - at)):
+            while (
+                end < len(rows) and rows[end][0] == form and np.array_equal(rows[end][1], first + growth * (end - at))
+            ):
                 end += 1
         found.append(form)
         numbers += [end - at, *first.tolist(), *growth.tolist()]

@@ -57,7 +57,11 @@ def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
 
 def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
     """Name, numbers and kind of array of each table of the core."""
-    own = {"first": (core.first, "Int8Array"), "last": (core.last, "Int8Array"), "threshold": (core.thresholds, _sums(core))}
+    own = {
+        "first": (core.first, "Int8Array"),
+        "last": (core.last, "Int8Array"),
+        "threshold": (core.thresholds, _sums(core)),
+    }
     others = {
         "portColumn": core.column,
         "kindBlock": core.kind_block,

@@ -78,7 +78,9 @@ def _cells(schema: Schema, pattern: Pattern) -> list[list[Any]]:
                 bits += (members if places is None else members[np.argsort(places[members])]).tolist()
         kind = pattern.place_of(known.kinds[known.of[cell]])
         if kind is None:
-            raise InputError(f"this network has no cell like that of {program.layout.name_of(bits[0])}; train it on this program")
+            raise InputError(
+                f"this network has no cell like that of {program.layout.name_of(bits[0])}; train it on this program"
+            )
         wires = np.flatnonzero(known.wire_cell == cell)
         pairs = [[int(known.wire_port[wire]), int(known.wire_bit[wire])] for wire in wires]
         found.append([schema.place_of(bits[0]), kind, bits, pairs])

@@ -55,7 +55,9 @@ def program_page(
         sizes = every_size(network, pattern, make, chosen)
     about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
     if sizes.formula is not None:
-        about["origin"] = f"Its wiring at any size is a formula that was compared with the program at the sizes {sizes.document()['checked']}."
+        about["origin"] = (
+            f"Its wiring at any size is a formula that was compared with the program at the sizes {sizes.document()['checked']}."
+        )
     return _page(found, "numbers", algorithm.name, about)
 
 
@@ -71,7 +73,9 @@ def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, 
     if board and not shape.startswith("torus:"):
         raise InputError(f"{program.name} is shown on a torus; give --graph torus:20x30, got {shape}")
     if topology.nodes > facts["most"]:
-        raise InputError(f"a page of {program.name} takes graphs of up to {facts['most']:,} nodes, got {topology.nodes:,}")
+        raise InputError(
+            f"a page of {program.name} takes graphs of up to {facts['most']:,} nodes, got {topology.nodes:,}"
+        )
     found = exported_cells(network, pattern, None)
     return _page(found, "life" if board else "graph", program.name, {"node": facts, "graph": shape})
 

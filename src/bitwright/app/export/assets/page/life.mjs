@@ -58,6 +58,7 @@ class Stage {
     this.graph = topologyOf(rows * columns, nearEdges(rows, columns, true));
     this.wires = { ...graphWires(this.schema, this.graph), ending: "steps", steps: Infinity };
     this.period = this.schema.degree + 1;
+    this.stride = this.period; // played generation by generation
     this.app.use(new Machine(this.wires));
   }
 

@@ -57,7 +57,11 @@ class Machine {
 
   /** What the network says of a cell in some state; of the state it is in, what was said already, where nothing changed. */
   answer(cell, state = this.state) {
-    if (state === this.state && !this.isDirty[cell] && this.said[cell]) return this.said[cell];
+    return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
+  }
+
+  /** Asks the network of a cell. */
+  ask(cell, state) {
     const { cellKind, cellBit } = this.wires;
     const kind = cellKind[cell];
     const configurations = [];
@@ -75,7 +79,7 @@ class Machine {
     for (const cell of this.dirty) {
       this.isDirty[cell] = 0;
       const before = this.said[cell];
-      const now = this.answer(cell);
+      const now = this.ask(cell, this.state);
       if (now.wrong.length && !this.firstWrong) this.firstWrong = { step: this.steps, cell };
       if (now === before) continue;
       this.said[cell] = now;

@@ -69,7 +69,8 @@ class Player {
       if (this.mode === "run") this.timer = setTimeout(() => this.go(), 0);
     } else if (this.mode === "play") {
       const each = 1000 / stepsPerSecond();
-      for (let made = 0; made < Math.max(1, Math.round(16 / each)) && this.mode === "play"; made++) this.once();
+      const many = Math.max(1, Math.round(16 / each)) * (this.stage.stride ?? 1);
+      for (let made = 0; made < many && this.mode === "play"; made++) this.once();
       if (this.mode === "play") this.timer = setTimeout(() => this.go(), Math.max(16, each));
     }
     this.stage.draw();
