@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,8 @@ const cells = [];
 for (let cell = 0, at = 0, port = 0; cell < wires.cellKind.length; cell++) {
   const kind = wires.cellKind[cell];
   const bits = [...wires.cellBit.subarray(at, at += kindSizes[kind])];
-  const said = Array.from({ length: kindPorts[kind] }, (_, p) => [...wires.wireBit.subarray(wires.wireStart[port + p], wires.wireStart[port + p + 1])]);
+  const wired = (p) => [...wires.wireBit.subarray(wires.wireStart[port + p], wires.wireStart[port + p + 1])];
+  const said = Array.from({ length: kindPorts[kind] }, (_, p) => wired(p));
   port += kindPorts[kind];
   cells.push([kind, bits, said]);
 }
@@ -238,16 +240,19 @@ def _cells(core: Any, wires: Any) -> list[Any]:
     found, at, port = [], 0, 0
     for kind in wires.cell_kind.tolist():
         starts = wires.wire_start[port : port + ports[kind] + 1].tolist()
-        said = [wires.wire_bit[a:b].tolist() for a, b in zip(starts, starts[1:], strict=False)]
+        said = [wires.wire_bit[a:b].tolist() for a, b in pairwise(starts)]
         found.append([kind, wires.cell_bit[at : at + sizes[kind]].tolist(), said])
         at, port = at + sizes[kind], port + ports[kind]
     return found
 
 
 COMPUTER = """
-const shown = { textContent: "", scrollTop: 0, scrollHeight: 0, value: "", hidden: false, parentElement: null, addEventListener() {} };
+const shown = { textContent: "", value: "", hidden: false, addEventListener() {} };
 globalThis.document = { getElementById: () => shown };
-const app = { use(machine) { this.machine = machine; }, begin(state) { this.machine.load(state); }, choose() {}, draw() {} };
+const app = {
+  use(machine) { this.machine = machine; },
+  begin(state) { this.machine.load(state); },
+};
 const stage = new Stage(app);
 stage.reset();
 stage.buffer.push(...facts.typed);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from bitwright.app.export.every_size import Maker
     from bitwright.app.export.pages import Page
     from bitwright.networks import IntegerNetwork
-    from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
 
 _BITS = 10  # the size that a page begins with
@@ -47,7 +47,7 @@ def page_of_cells(
             return graph_page(network, pattern, found, graph)
     _nothing_of("a program without a graph", graph=graph)
     algorithm = find_algorithm(target, bits, default_bits=_BITS)
-    return program_page(network, pattern, algorithm, parse_values(pairs), _sized(target, bits, algorithm))
+    return program_page(network, pattern, algorithm, parse_values(pairs), _sized(target, bits))
 
 
 def _nothing_of(what: str, **options: object) -> None:
@@ -56,7 +56,7 @@ def _nothing_of(what: str, **options: object) -> None:
             raise InputError(f"--{name} does not go with {what}; leave it out")
 
 
-def _sized(target: str, bits: int | None, algorithm: Algorithm) -> tuple[str, int, Maker] | None:
+def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
     """The name of what a program's size is, this size, and how to make another; None where it has only one."""
     from bitwright.app.programs import named_algorithm
     from bitwright.program.text.files import load
@@ -75,8 +75,6 @@ def _sized(target: str, bits: int | None, algorithm: Algorithm) -> tuple[str, in
 
 def _size_let(target: str) -> tuple[str, int] | None:
     """The first `let` of a rule file that is a plain number: that is its size."""
-    import re
-
     from bitwright.program.text.files import read_text
 
     found = re.search(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", read_text(Path(target)), re.MULTILINE)

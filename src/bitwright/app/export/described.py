@@ -1,13 +1,14 @@
 """A program's wiring as arithmetic progressions: a few numbers, however many cells there are.
 
-Cells of one kind that follow each other, and whose bits and wires grow evenly from one to the next, are one segment. The
-`shape` of a description says how many numbers there are of what; the numbers follow in one list.
+Cells of one kind that follow each other, and whose bits and wires grow evenly from one to the next, are one segment.
+The `shape` of a description says how many numbers there are of what; the numbers follow in one list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,7 @@ def _cells_by_kind(core: Core, wires: Wires) -> Iterator[tuple[int, list[Row]]]:
             yield before, rows
             rows = []
         starts = wires.wire_start[port : port + ports[kind] + 1].tolist()
-        said = [
-            progressions(wires.wire_bit[begin:end].tolist()) for begin, end in zip(starts, starts[1:], strict=False)
-        ]
+        said = [progressions(wires.wire_bit[begin:end].tolist()) for begin, end in pairwise(starts)]
         flat = [number for one in said for progression in one for number in progression]
         bits = wires.cell_bit[at : at + sizes[kind]]
         rows.append((tuple(map(len, said)), np.concatenate((bits, np.array(flat, dtype=np.int64)))))

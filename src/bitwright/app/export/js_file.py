@@ -57,11 +57,6 @@ def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
 
 def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
     """Name, numbers and kind of array of each table of the core."""
-    own = {
-        "first": (core.first, "Int8Array"),
-        "last": (core.last, "Int8Array"),
-        "threshold": (core.thresholds, _sums(core)),
-    }
     others = {
         "portColumn": core.column,
         "kindBlock": core.kind_block,
@@ -70,7 +65,9 @@ def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
         "configuration": core.configuration,
     }
     return [
-        *((name, values, kind) for name, (values, kind) in own.items()),
+        ("first", core.first, "Int8Array"),
+        ("last", core.last, "Int8Array"),
+        ("threshold", core.thresholds, _sums(core)),
         *((name, values, _unsigned(values)) for name, values in others.items()),
     ]
 

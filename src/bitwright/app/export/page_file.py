@@ -41,12 +41,11 @@ def page_text(found: Exported, claim: Claim, view: str, title: str, about: Mappi
         )
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
     style = "".join(_asset(f"page/{name}.css") for name in ("page", "stage"))
-    start = 'const facts = JSON.parse(document.getElementById("facts").textContent);\n'
-    script = (
-        '"use strict";\n(() => {\n' + start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"]) + "})();\n"
-    )
+    start = '"use strict";\n(() => {\nconst facts = JSON.parse(document.getElementById("facts").textContent);\n'
+    script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"]) + "})();\n"
     # Nothing is loaded from anywhere, and no other script or style is used, whatever the data says.
-    policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'; form-action 'none'"
+    sources = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
+    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
     return filled(
         "page/page.html",
         {

@@ -44,10 +44,7 @@ def program_page(
     """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
     in another.
     """
-    if pattern is None:
-        found = exported_whole(network, algorithm)
-    else:
-        found = exported_cells(network, pattern, algorithm)
+    found = exported_whole(network, algorithm) if pattern is None else exported_cells(network, pattern, algorithm)
     if sized is None or pattern is None:
         name, sizes = "size", _one_size(found, 1)
     else:
@@ -55,14 +52,13 @@ def program_page(
         sizes = every_size(network, pattern, make, chosen)
     about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
     if sizes.formula is not None:
-        about["origin"] = (
-            f"Its wiring at any size is a formula that was compared with the program at the sizes {sizes.document()['checked']}."
-        )
+        checked = sizes.document()["checked"]
+        about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
     return _page(found, "numbers", algorithm.name, about)
 
 
 def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: str | None = None) -> Page:
-    """A node program on a graph that the reader chooses; with eight neighbours at every node, on a torus to click on."""
+    """A node program on a graph that the reader chooses; with eight neighbours at every node, a torus to click on."""
     facts = node_facts(program, pattern)
     schema = program.schema()
     words = (*schema.inputs, *schema.outputs)

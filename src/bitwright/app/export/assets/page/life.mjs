@@ -32,6 +32,7 @@ class Stage {
     byId("generation").addEventListener("click", () => {
       this.app.player.stop();
       if (this.ended || this.stale) this.reset();
+      if (this.app.machine.steps === 0) this.advance(); // the board is read in
       do this.advance();
       while ((this.app.machine.steps - 1) % this.period);
       this.draw();

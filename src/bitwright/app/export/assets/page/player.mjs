@@ -1,6 +1,6 @@
 /* Run, Step, Play, Start over. What a step is, is the stage's to say: `stage.advance()` gives "on", or how it ended. */
 
-const SLICE = 12; // milliseconds of work before the page is drawn again
+const SLICE = 25; // milliseconds of work before the page is drawn again
 
 class Player {
   constructor(stage) {
