@@ -10,7 +10,6 @@ class Stage {
     this.memoryBits = expanded(this.about.memory);
     app.use(new Machine({ ...wires, steps: Infinity }));
     byId("image").value = this.image.join(" ");
-    byId("inputs").addEventListener("submit", (event) => event.preventDefault());
     byId("typing").addEventListener("submit", (event) => {
       event.preventDefault();
       this.type(`${byId("line").value}\n`);

@@ -8,10 +8,6 @@ class Stage {
     this.form();
     this.useShape();
     this.shapeBox.addEventListener("change", () => this.useShape());
-    byId("inputs").addEventListener("submit", (event) => {
-      event.preventDefault();
-      byId("run").click();
-    });
     byId("edges-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.useEdges();

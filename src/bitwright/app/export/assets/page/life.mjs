@@ -11,7 +11,6 @@ class Stage {
     this.columnsBox = made("input", { type: "number", min: 3, max: 200, value: columns, id: "columns" });
     byId("inputs").replaceChildren(made("label", {}, "rows", this.rowsBox), made("label", {}, "columns", this.columnsBox));
     for (const box of [this.rowsBox, this.columnsBox]) box.addEventListener("change", () => this.resize());
-    byId("inputs").addEventListener("submit", (event) => event.preventDefault());
     this.cursor = 0;
     this.build(Number(rows), Number(columns));
     this.start = this.gliders();

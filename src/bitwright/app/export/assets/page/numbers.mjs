@@ -10,10 +10,6 @@ class Stage {
     this.trace = new TraceView(app);
     this.form();
     this.build(this.size);
-    byId("inputs").addEventListener("submit", (event) => {
-      event.preventDefault();
-      byId("run").click();
-    });
   }
 
   /** A box for each input, and one for the size where there is more than one. */

@@ -6,6 +6,7 @@ class Player {
   constructor(stage) {
     this.stage = stage;
     this.mode = "idle";
+    byId("inputs").addEventListener("submit", (event) => event.preventDefault()); // Enter presses Run, and goes nowhere
     byId("run").addEventListener("click", () => this.toggle("run"));
     byId("play").addEventListener("click", () => this.toggle("play"));
     byId("step").addEventListener("click", () => {
