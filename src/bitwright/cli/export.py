@@ -60,6 +60,7 @@ class _Format:
     what: str
     write: Callable[[_Given, Path, Path | None], _Written]
     source: bool = False  # whether it is a program too: then networks of cells take any program of their kinds
+    step: bool = False  # whether it is one where a network of cells comes with a program
     page: bool = False  # whether it is shown: then it may need a graph or a console
 
 
@@ -69,6 +70,15 @@ def _onnx(given: _Given, output: Path, onnx: Path | None) -> _Written:
 
     if onnx is not None:
         raise InputError("--onnx goes with --to vnnlib; here -o names the .onnx file")
+    if given.pattern is not None and given.algorithm is not None:
+        from bitwright.app.export import exported_cells, try_states
+        from bitwright.app.export.onnx_step import save_step_onnx
+
+        found = exported_cells(_whole_numbers(given, None), given.pattern, given.algorithm)
+        save_step_onnx(found, output)
+        claim = try_states(found)
+        about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+        return _Written([output], f"a state to the next one, in operators on integers alone; {claim.note}", about)
     if isinstance(given.network, IntegerNetwork):
         save_integer_onnx(given.network, given.program, output)
         return _Written([output], "matched examples to the next state, in operators on integers alone", {})
@@ -164,7 +174,7 @@ FORMATS = {
     "c": _Format((".c",), "one C99 file, with a program that runs", _c, source=True),
     "js": _Format((".mjs", ".js"), "a module of JavaScript, with its types", _js, source=True),
     "page": _Format((".html",), "a page that runs it in a browser, offline", _page, source=True, page=True),
-    "onnx": _Format((".onnx",), "a model to run", _onnx),
+    "onnx": _Format((".onnx",), "a model to run", _onnx, step=True),
     "vnnlib": _Format((".vnnlib",), "the property of all states, with its model, for verifiers", _vnnlib),
 }
 
@@ -179,8 +189,8 @@ FORMATS = {
 @click.option(
     "--program",
     metavar="FILE|NAME",
-    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js or page, the "
-    "program to run.",
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page or onnx, "
+    "the program to run.",
 )
 @click.option(
     "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."
@@ -264,7 +274,8 @@ def _given(file: Path, asked: _Asked, chosen: _Format) -> _Given:
     from bitwright.program.pattern import read_pattern
 
     about, program, bits = read_about(file), asked.program, asked.bits
-    pattern = read_pattern(about.bits, about.examples) if chosen.source else None
+    by_cells = chosen.source or (chosen.step and program is not None)
+    pattern = read_pattern(about.bits, about.examples) if by_cells else None
     if pattern is None:
         algorithm = algorithm_in(about) if program is None else find_algorithm(program, bits, files=[file])
         return _Given(load_any_network(file, algorithm.program), algorithm.program, None, algorithm, asked)

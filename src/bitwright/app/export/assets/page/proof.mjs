@@ -20,7 +20,7 @@ class ProofView {
     this.states = localStates();
     byId("prove").disabled = true;
     byId("cancel").disabled = false;
-    this.slice();
+    this.timer = setTimeout(() => this.slice(), 0);
   }
 
   slice() {
