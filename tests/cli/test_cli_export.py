@@ -78,7 +78,10 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
             ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],
             "--graph goes with node programs",
         ),
-        (["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--input", "p=9"], "input p must fit in 2 bits, got 9"),
+        (
+            ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--input", "p=9"],
+            "input p must fit in 2 bits, got 9",
+        ),
         (["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--input", "z=1"], "addition has no input 'z'"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--input", "p=1"], "--graph and --input go with --to page"),
         (["cells.safetensors", "--to", "page", "-o", "{}/a.html"], "needs a program to run; give --program, such as"),

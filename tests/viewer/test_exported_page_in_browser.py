@@ -242,10 +242,10 @@ def test_what_cannot_be_run_is_said(fill: dict[str, str], line: str, show: Open)
 @pytest.mark.parametrize("width", [400, 800, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_overflows_and_everyone_can_use_it(name: str, width: int, scheme: str, show: Open) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     page = show(page_of(name).text, viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.click("#step")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     found = axe.Axe().run(page).response["violations"]
     assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
 
