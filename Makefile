@@ -1,4 +1,5 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
+# make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
 PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -62,6 +63,10 @@ bench: $(VENV)/ready-dev
 
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
+
+# The commands that docs/gallery.md shows, and nothing else.
+gallery: $(VENV)/ready
+	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
