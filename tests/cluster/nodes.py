@@ -14,11 +14,13 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
+
+sys.path.append(str(Path(__file__).parents[1]))
 
 from waiting import wait_until
 
@@ -65,7 +67,6 @@ class Node:
     lab: Lab
     private: bool  # whether it sees none of this machine's files of tests
     address: str
-    processes: list[int] = field(default_factory=list)
 
     @property
     def mark(self) -> str:
@@ -77,12 +78,7 @@ class Node:
 
     def pids(self) -> list[int]:
         """Of all processes of this node."""
-        found, mark = [], f"{_MARK}={self.mark}\0".encode()
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with suppress(OSError):
-                if mark in path.read_bytes():
-                    found.append(int(path.parent.name))
-        return found
+        return marked(f"{_MARK}={self.mark}\0")
 
     def workers(self, title: str = "ray::") -> list[int]:
         """Of the processes that do jobs, and are at one: Ray calls them by what they do."""
@@ -106,14 +102,7 @@ class Node:
         """As if the plug were pulled: the network goes first, so that nobody hears the processes end."""
         if self.lab.namespaces:
             _sh("ip", "-n", self.namespace, "link", "set", "eth0", "down")
-        wait_until(self._killed, f"node {self.number} has no processes any more")
-
-    def _killed(self) -> bool:
-        pids = self.pids()
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        return not pids
+        wait_until(lambda: not kill_marked(f"{_MARK}={self.mark}\0"), f"node {self.number} has no processes any more")
 
 
 class Lab:
@@ -122,6 +111,8 @@ class Lab:
     def __init__(self, folder: Path, namespaces: bool) -> None:
         self.name, self.folder, self.namespaces = f"bw{os.getpid()}", folder, namespaces
         self.nodes: list[Node] = []
+        self.user = folder / "user"  # where commands are given, on the first machine
+        self.user.mkdir()
         self.secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": uuid4().hex}  # for nodes and those who use them
         self.site = _site_without_bitwright(folder / "site")
 
@@ -147,7 +138,8 @@ class Lab:
             return list(arguments)
         inside = ["ip", "netns", "exec", node.namespace]
         if (pids := node.pids()) and "raylet" in "".join(map(_title, pids)):
-            inside = ["nsenter", f"--net=/run/netns/{node.namespace}", f"--mount=/proc/{pids[0]}/ns/mnt", "--"]
+            spaces = [f"--net=/run/netns/{node.namespace}", f"--mount=/proc/{pids[0]}/ns/mnt"]
+            inside = ["nsenter", *spaces, f"--wdns={self.user}", "--"]
         return [*inside, *arguments]
 
     def _start(self, node: Node, cpus: int) -> None:
@@ -201,29 +193,49 @@ class Lab:
         _sh("ip", "-n", name, "link", "set", "eth0", "up")
         _sh("ip", "-n", name, "link", "set", "lo", "up")
 
-    def close(self) -> None:
-        """Ends every process of every node, and removes all namespaces."""
-        with ExitStack() as stack:
-            if self.namespaces:
-                stack.callback(_forget, f"{self.name}s")
-            for node in self.nodes:
-                if self.namespaces:
-                    stack.callback(_forget, node.namespace)
-                stack.callback(wait_until, node._killed, f"node {node.number} has ended")
-
 
 @contextmanager
 def lab(folder: Path, namespaces: bool) -> Iterator[Lab]:
-    """A place for machines, which are all gone at its end, however it ends."""
+    """A place for machines; another process sees to it that they are gone at its end, even if this one is killed."""
     made = Lab(folder, namespaces)
+    sweep = [sys.executable, __file__, made.name]
+    sweeper = subprocess.Popen(sweep, stdin=subprocess.PIPE, start_new_session=True)
     try:
         yield made
     finally:
-        made.close()
+        assert sweeper.stdin is not None
+        sweeper.stdin.close()
+        sweeper.wait()
+
+
+def sweep(name: str) -> None:
+    """Ends every process of every node of a lab, and removes its namespaces."""
+    wait_until(lambda: not kill_marked(f"{_MARK}={name}-"), f"the nodes of {name} have ended")
+    for path in Path("/run/netns").glob(f"{name}[ns]*"):
+        subprocess.run(["ip", "netns", "del", path.name], check=False)
+
+
+def marked(mark: str) -> list[int]:
+    """The processes with this in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def kill_marked(mark: str) -> list[int]:
+    """Kills them, and gives those that there were."""
+    pids = marked(mark)
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return pids
 
 
 def _site_without_bitwright(folder: Path) -> Path:
-    """All that is installed beside bitwright: a folder of links, since .pth files count only where they are installed."""
+    """All that is installed beside bitwright: a folder of links, since .pth files do not count there."""
     folder.mkdir(parents=True)
     for kind in ("purelib", "platlib"):
         for path in Path(sysconfig.get_path(kind)).iterdir():
@@ -250,6 +262,6 @@ def _sh(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True)
 
 
-def _forget(namespace: str) -> None:
-    with suppress(subprocess.CalledProcessError):
-        _sh("ip", "netns", "del", namespace)
+if __name__ == "__main__":  # beside the tests: their end, however it comes, closes the pipe
+    sys.stdin.read()
+    sweep(sys.argv[1])

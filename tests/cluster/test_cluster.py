@@ -1,0 +1,156 @@
+"""A cluster of machines: the same bytes as one process, whatever becomes of workers, machines and the driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from nodes import Lab, lab, why_no_namespaces
+from runs import DRIVER, Training, bitwright, records
+from waiting import wait_until
+
+MEMBERS, WIDTH = 24, 100_000
+NETWORK = "train addition --bits 2 --width 2048 --integer -o net.safetensors"
+VERBS = {  # a command, and the files that it writes
+    "ensemble": ("ensemble addition --bits 2 -n 4 --width 512 --json -o ensemble.results", "ensemble.results"),
+    "train": ("train addition --bits 2 --networks 2 --width 512 --json -o members", "members/*"),
+    "validate": ("validate addition --bits 2 --plain --engine templates --oracle ours:total --json", "nothing"),
+    "certify": ("certify addition --network net.safetensors --json", "nothing"),
+}
+
+
+def as_json(text: str) -> dict[str, object]:
+    """What a command says, without the time that it took."""
+    return {key: value for key, value in json.loads(text).items() if "second" not in key}
+
+
+@pytest.fixture(scope="module", params=["namespaces", "loopback"])
+def machines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The first machine, with one CPU; tests add more. Loopback addresses only where there are no namespaces."""
+    why = why_no_namespaces()
+    if request.param == "namespaces" and why is not None:
+        pytest.skip(why)
+    if request.param == "loopback" and why is None:
+        pytest.skip("there are namespaces, which say more")
+    folder = tmp_path_factory.mktemp("lab")
+    with lab(folder, request.param == "namespaces") as made:
+        made.add(cpus=1)
+        trained = bitwright(made, *NETWORK.split())
+        assert trained.returncode == 0, trained.stderr
+        yield made
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What one process writes."""
+    file = tmp_path_factory.mktemp("alone") / "ensemble"
+    subprocess.run([sys.executable, DRIVER, "1", file, str(MEMBERS), str(WIDTH)], check=True, capture_output=True)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def training(machines: Lab) -> Iterator[Training]:
+    file = machines.user / "ensemble"
+    file.unlink(missing_ok=True)
+    with Training(machines, file, MEMBERS, WIDTH) as running:
+        yield running
+
+
+def test_a_machine_that_joins_late_gets_its_share(machines: Lab, training: Training, alone: bytes) -> None:
+    """More jobs are under way then than the first machine alone was given ahead."""
+    training.wait_for(1)
+    training.signal(signal.SIGSTOP)  # however long the other one takes to start
+    first, late = machines.nodes[0], machines.add(cpus=4)
+    training.signal(signal.SIGCONT)
+
+    def five() -> bool:
+        return len(first.workers() + late.workers()) >= 5
+
+    assert wait_until(lambda: "five" if five() else training.process.poll() is not None, "five jobs at once") == "five"
+    assert training.finish() == alone
+    assert training.counts == list(range(1, MEMBERS + 1))
+
+
+@pytest.mark.parametrize("command", list(VERBS))
+def test_every_verb_gives_what_one_process_gives(machines: Lab, command: str) -> None:
+    """The other machine has neither bitwright nor the user's files: sources, program, network and oracle go there."""
+    folder = machines.user
+    (folder / "ours.py").write_text("def total(p, q):\n    return p + q\n")
+    arguments, output = VERBS[command]
+    found = []
+    for workers in ("1", f"ray:{machines.address}"):
+        done = bitwright(machines, *arguments.split(), "--workers", workers)
+        assert done.returncode == 0, done.stderr
+        found.append((as_json(done.stdout), {path.name: path.read_bytes() for path in sorted(folder.glob(output))}))
+        for path in folder.glob(output):
+            path.unlink()
+    assert found[0] == found[1]
+    assert (found[0][1] != {}) == (output != "nothing")
+
+
+def test_figures_are_collected_there_too(machines: Lab) -> None:
+    """Of a table that lacks two jobs, just these are done; it is then the table that one process makes."""
+    path = machines.user / "figures" / "executions.csv"
+    path.parent.mkdir()
+    tables = []
+    for workers in ("1", f"ray:{machines.address}"):
+        path.write_text(TABLE)
+        done = bitwright(machines, "figure", "executions", "--collect-only", "--workers", workers)
+        assert done.returncode == 0, done.stderr
+        tables.append(path.read_text())
+    assert tables[0] == tables[1] != TABLE
+
+
+def test_what_is_wrong_with_an_address_is_one_line(machines: Lab) -> None:
+    validate = ("validate", "addition", "--bits", "2", "--workers")
+    address = machines.address
+    for where, more, said in (
+        (f"ray:{address}", {"RAY_AUTH_TOKEN": "another"}, f"cannot use Ray at {address}: "),
+        (f"ray://{address}", {}, "needs Ray's client; install it with"),
+    ):
+        done = bitwright(machines, *validate, where, **more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr.splitlines()[-1]
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_worker_that_is_killed_and_one_that_gets_nowhere(machines: Lab, training: Training, alone: bytes) -> None:
+    """The latter as on a machine that is far too slow: what it has is done by another as well, and nobody waits."""
+    os.kill(machines.nodes[1].stop_a_worker(), signal.SIGKILL)
+    training.wait_for(1)
+    pid = machines.nodes[1].stop_a_worker()
+    try:
+        assert training.finish() == alone
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert training.counts == list(range(1, MEMBERS + 1))
+
+
+def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, training: Training, alone: bytes) -> None:
+    training.wait_for(3)
+    training.process.kill()
+    training.process.wait()
+    kept = training.file.read_bytes()
+    told = training.counts[-1]
+    assert told <= len(records(kept)) <= told + 1  # one may be in the file, and not yet told of
+    assert records(alone)[: len(records(kept))] == records(kept)
+    with Training(machines, training.file, MEMBERS, WIDTH) as again:
+        assert again.finish() == alone
+        assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again
+
+
+def test_a_machine_that_dies(machines: Lab, training: Training, alone: bytes) -> None:
+    """In the middle of a job of each of its workers."""
+    second = machines.nodes[1]
+    training.wait_for(1)
+    second.stop_a_worker()
+    second.kill()
+    assert training.finish() == alone
+    assert training.counts == list(range(1, MEMBERS + 1))
