@@ -2,10 +2,10 @@
 
     python -m benchmarks.scaling [--workers 1,2,4,8,16] [--seconds 2] [--output FILE.jsonl] [--figure FILE.svg]
 
-Prints one JSON line a measurement. Each kind of work is what a command hands out: a part of `certify --network`, a batch
-of `validate`, a member of `ensemble`; `loops` only counts, and shows what the cores themselves give side by side. All
-go through `bitwright.workers`, as on the command line. A rate is taken between the moment when every worker has given
-a result and the last result; the time before that is the start.
+Prints one JSON line a measurement. Each kind of work is what a command hands out: a part of `certify --network`, a
+batch of `validate`, a member of `ensemble`; `loops` only counts, and shows what the cores themselves give side by side.
+All go through `bitwright.workers`, as on the command line. A rate is taken between the moment when every worker has
+given a result and the last result; the time before that is the start.
 
 The law is Gunther's: n workers do n / (1 + s (n - 1) + k n (n - 1)) times as much as one. Its s is the share that has
 to wait for others (with s alone it is Amdahl's law, with the limit 1 / s), its k what workers take from each other.

@@ -80,9 +80,9 @@ class Node:
         """Of all processes of this node."""
         return marked(f"{_MARK}={self.mark}\0")
 
-    def workers(self, title: str = "ray::") -> list[int]:
-        """Of the processes that do jobs, and are at one: Ray calls them by what they do."""
-        return [pid for pid in self.pids() if (said := _title(pid)).startswith(title) and "IDLE" not in said]
+    def workers(self) -> list[int]:
+        """Of the processes that are at a job: Ray calls them by what they do."""
+        return [pid for pid in self.pids() if _title(pid).startswith("ray::_call")]
 
     def stop_a_worker(self) -> int:
         """Halts a process of this node in the middle of a job, and gives its number."""
@@ -112,7 +112,7 @@ class Lab:
         self.name, self.folder, self.namespaces = f"bw{os.getpid()}", folder, namespaces
         self.nodes: list[Node] = []
         self.user = folder / "user"  # where commands are given, on the first machine
-        self.user.mkdir()
+        self.user.mkdir(parents=True)
         self.secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": uuid4().hex}  # for nodes and those who use them
         self.site = _site_without_bitwright(folder / "site")
 
@@ -236,7 +236,7 @@ def kill_marked(mark: str) -> list[int]:
 
 def _site_without_bitwright(folder: Path) -> Path:
     """All that is installed beside bitwright: a folder of links, since .pth files do not count there."""
-    folder.mkdir(parents=True)
+    folder.mkdir()
     for kind in ("purelib", "platlib"):
         for path in Path(sysconfig.get_path(kind)).iterdir():
             if "bitwright" not in path.name and path.suffix != ".pth" and not (folder / path.name).exists():

@@ -9,11 +9,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 
 import pytest
 from nodes import Lab, lab, why_no_namespaces
-from runs import DRIVER, Training, bitwright, records
+from runs import DRIVER, Training, bitwright, environment, records
 from waiting import wait_until
+
+from bitwright.studies.executions import COLUMNS, LABELS, SOURCES
+from bitwright.studies.table import Table
 
 MEMBERS, WIDTH = 24, 100_000
 NETWORK = "train addition --bits 2 --width 2048 --integer -o net.safetensors"
@@ -23,6 +27,18 @@ VERBS = {  # a command, and the files that it writes
     "validate": ("validate addition --bits 2 --plain --engine templates --oracle ours:total --json", "nothing"),
     "certify": ("certify addition --network net.safetensors --json", "nothing"),
 }
+
+
+ANOTHER_VERSION = """
+import json, sys
+import ray
+from ray._raylet import GcsClient
+address, version = sys.argv[1:]
+client, place = GcsClient(address=address), (b"CLUSTER_METADATA", b"cluster")
+known = json.loads(client.internal_kv_get(*place))
+known["ray_version"] = ray.__version__ if version == "as it was" else version
+client.internal_kv_put(place[0], json.dumps(known).encode(), True, place[1])
+"""
 
 
 def as_json(text: str) -> dict[str, object]:
@@ -98,26 +114,56 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
     """Of a table that lacks two jobs, just these are done; it is then the table that one process makes."""
     path = machines.user / "figures" / "executions.csv"
     path.parent.mkdir()
+    rows = [
+        (of, bits, source, labels, trial, 8, 8, 0.5, 0.5, 16, None)  # as if these were done
+        for of, lengths in (("limit", range(2, 7)), ("network", range(2, 5)))
+        for bits in lengths
+        for source in SOURCES
+        for labels in LABELS
+        for trial in range(3)
+        if bits > 2 or source == "runs" or labels != LABELS[0]
+    ]
+    known = Table.of(COLUMNS, rows).csv()
     tables = []
     for workers in ("1", f"ray:{machines.address}"):
-        path.write_text(TABLE)
+        path.write_bytes(known)
         done = bitwright(machines, "figure", "executions", "--collect-only", "--workers", workers)
         assert done.returncode == 0, done.stderr
-        tables.append(path.read_text())
-    assert tables[0] == tables[1] != TABLE
+        tables.append(path.read_bytes())
+    assert tables[0] == tables[1] != known
 
 
 def test_what_is_wrong_with_an_address_is_one_line(machines: Lab) -> None:
     validate = ("validate", "addition", "--bits", "2", "--workers")
     address = machines.address
-    for where, more, said in (
-        (f"ray:{address}", {"RAY_AUTH_TOKEN": "another"}, f"cannot use Ray at {address}: "),
-        (f"ray://{address}", {}, "needs Ray's client; install it with"),
-    ):
-        done = bitwright(machines, *validate, where, **more)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr.splitlines()[-1]
-        assert len(done.stderr.splitlines()) == 1
+    first = machines.nodes[0]
+    elsewhere = machines.add(ray=False) if machines.namespaces else first
+    cases = [
+        (first, f"ray:{address}", {"RAY_AUTH_TOKEN": "another"}, "Authentication token is missing or incorrect"),
+        (elsewhere, f"ray:{address}", {}, f"join it with: ray start --address={address} --num-cpus=0"),
+    ]
+    if find_spec("grpc") is None:
+        cases.append((elsewhere, f"ray://{address}", {}, "needs Ray's client"))
+    for node, where, more, said in cases if machines.namespaces else cases[:1]:
+        done = bitwright(machines, *validate, where, node=node, **more)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert said in done.stderr
+
+
+def test_a_cluster_of_another_version_is_one_line(machines: Lab) -> None:
+    """Its head says that it has another Ray, as one would that has."""
+    script = machines.user / "another_version.py"
+    script.write_text(ANOTHER_VERSION)
+    command = [sys.executable, str(script), machines.address]
+    for version in ("0.1", "as it was"):
+        changed = subprocess.run(
+            machines.command(machines.nodes[0], [*command, version]), env=environment(machines), capture_output=True
+        )
+        assert changed.returncode == 0, changed.stderr
+        if version == "0.1":
+            done = bitwright(machines, "validate", "addition", "--bits", "2", "--workers", f"ray:{machines.address}")
+            assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+            assert "Version mismatch: The cluster was started with: Ray: 0.1" in done.stderr
 
 
 def test_a_worker_that_is_killed_and_one_that_gets_nowhere(machines: Lab, training: Training, alone: bytes) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,6 @@ def ray_module() -> Any:
     if find_spec("ray") is None:
         raise InputError("this needs Ray; install it with: pip install 'bitwright[ray]'")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the coming default; without it Ray warns
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # what goes wrong is said in one line, by us
     import ray
     import ray.exceptions
 
@@ -91,7 +93,8 @@ def _check_way_in(ray: Any, address: str | None) -> None:
     if client is None:
         return
     try:
-        nodes = client(address=address).get_all_node_info(timeout=_PATIENCE).values()
+        with _silence():
+            nodes = client(address=address).get_all_node_info(timeout=_PATIENCE).values()
     except (RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
         raise InputError(f"cannot use Ray at {address}: {_reason(error)}") from None
     sockets = [getattr(node, "raylet_socket_name", "") for node in nodes]
@@ -100,6 +103,20 @@ def _check_way_in(ray: Any, address: str | None) -> None:
             f"this machine is not a node of the cluster at {address}; join it with: ray start --address={address} "
             "--num-cpus=0, or give ray://HOST:10001"
         )
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing goes to the standard error meanwhile: Ray's library writes there itself, past Python."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _reason(error: Exception) -> str:
