@@ -1,6 +1,6 @@
 """Throughput against the number of worker processes, the law that fits it, and where it ends.
 
-    python -m benchmarks.scaling [--workers 1,2,4,8,16] [--seconds 2] [--output FILE.jsonl] [--figure FILE.svg]
+    python -m benchmarks.scaling [--workers 1,2,4,8,16] [--seconds 1.5] [--output FILE.jsonl] [--figure FILE.svg]
 
 Prints one JSON line a measurement. Each kind of work is what a command hands out: a part of `certify --network`, a
 batch of `validate`, a member of `ensemble`; `loops` only counts, and shows what the cores themselves give side by side.
@@ -194,7 +194,7 @@ def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", default="1,2", help="numbers of processes, the smallest first")
-    parser.add_argument("--seconds", type=float, default=2.0, help="about how long each measurement takes")
+    parser.add_argument("--seconds", type=float, default=1.5, help="about how long each measurement takes")
     parser.add_argument("--output", type=Path, help="also write the lines to this file")
     parser.add_argument("--figure", type=Path, help="draw the curves into this .svg or .png (needs Matplotlib)")
     given = parser.parse_args()

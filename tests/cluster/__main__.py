@@ -50,7 +50,7 @@ def faults(machines: Lab, members: int, width: int) -> bytes:
         say("a worker was halted in a job, and the others went on", members=first.counts[-1])
         os.kill(halted, signal.SIGKILL)
         second.stop_a_worker()
-        second.kill()
+        second.kill(unplug=True)
         say("a machine lost its network, and died", members=first.counts[-1])
         machines.add(cpus=2)
         first.wait_for(first.counts[-1] + 5)

@@ -29,7 +29,7 @@ PORT = 6379
 _MARK = "BITWRIGHT_TEST_NODE"  # in the environment of every process of a node
 _START = "import sys; from ray.scripts.scripts import main; sys.exit(main())"
 _QUIET = ("--disable-usage-stats", "--object-store-memory=100000000", "--log-style=record")
-# A dead machine is noticed after about three seconds; Ray's own bounds are made for networks that are slow.
+# A dead machine is noticed sooner than by Ray's own bounds, and one that is only busy is not taken for dead.
 _HEALTH = {
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",
@@ -41,6 +41,8 @@ _HEALTH = {
 @cache
 def why_no_namespaces() -> str | None:
     """Why there can be no namespaces here, or None."""
+    if os.environ.get("BITWRIGHT_TEST_NAMESPACES") == "0":
+        return "namespaces are not wanted (BITWRIGHT_TEST_NAMESPACES=0)"
     if not sys.platform.startswith("linux"):
         return "network namespaces are Linux's"
     if missing := [tool for tool in ("ip", "unshare", "nsenter", "mount") if shutil.which(tool) is None]:
@@ -98,9 +100,9 @@ class Node:
 
         return wait_until(halt, f"a worker of node {self.number} is at a job")
 
-    def kill(self) -> None:
-        """As if the plug were pulled: the network goes first, so that nobody hears the processes end."""
-        if self.lab.namespaces:
+    def kill(self, unplug: bool = False) -> None:
+        """Ends all its processes at once; unplugged first, so that nobody hears of it, it is missed after a minute."""
+        if unplug:
             _sh("ip", "-n", self.namespace, "link", "set", "eth0", "down")
         wait_until(lambda: not kill_marked(f"{_MARK}={self.mark}\0"), f"node {self.number} has no processes any more")
 
@@ -132,14 +134,14 @@ class Lab:
             self._start(node, cpus)
         return node
 
-    def command(self, node: Node, arguments: Sequence[str]) -> list[str]:
+    def command(self, node: Node, arguments: Sequence[str], folder: str = "") -> list[str]:
         """A command as it has to be given so that it runs on a machine."""
         if not self.namespaces:
             return list(arguments)
         inside = ["ip", "netns", "exec", node.namespace]
         if (pids := node.pids()) and "raylet" in "".join(map(_title, pids)):
             spaces = [f"--net=/run/netns/{node.namespace}", f"--mount=/proc/{pids[0]}/ns/mnt"]
-            inside = ["nsenter", *spaces, f"--wdns={self.user}", "--"]
+            inside = ["nsenter", *spaces, f"--wdns={folder or self.user}", "--"]
         return [*inside, *arguments]
 
     def _start(self, node: Node, cpus: int) -> None:

@@ -61,7 +61,8 @@ class Training:
 
     def finish(self) -> bytes:
         """What is in the file at the end."""
-        assert self.process.wait() == 0, self._said.read_text()
+        wait_until(lambda: self.process.poll() is not None, f"{self.members} members are trained")
+        assert self.process.returncode == 0, self._said.read_text()
         return self.file.read_bytes()
 
 

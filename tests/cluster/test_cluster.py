@@ -12,11 +12,11 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 import pytest
-from nodes import Lab, lab, why_no_namespaces
+from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
 from runs import DRIVER, Training, bitwright, environment, records
 from waiting import wait_until
 
-from bitwright.studies.executions import COLUMNS, LABELS, SOURCES
+from bitwright.studies import executions
 from bitwright.studies.table import Table
 
 MEMBERS, WIDTH = 24, 100_000
@@ -46,16 +46,11 @@ def as_json(text: str) -> dict[str, object]:
     return {key: value for key, value in json.loads(text).items() if "second" not in key}
 
 
-@pytest.fixture(scope="module", params=["namespaces", "loopback"])
-def machines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """The first machine, with one CPU; tests add more. Loopback addresses only where there are no namespaces."""
-    why = why_no_namespaces()
-    if request.param == "namespaces" and why is not None:
-        pytest.skip(why)
-    if request.param == "loopback" and why is None:
-        pytest.skip("there are namespaces, which say more")
-    folder = tmp_path_factory.mktemp("lab")
-    with lab(folder, request.param == "namespaces") as made:
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The head, which does no jobs, and a machine with one CPU; tests add more. Loopback only without namespaces."""
+    with lab(tmp_path_factory.mktemp("lab"), namespaces=why_no_namespaces() is None) as made:
+        made.add(cpus=0)
         made.add(cpus=1)
         trained = bitwright(made, *NETWORK.split())
         assert trained.returncode == 0, trained.stderr
@@ -71,6 +66,12 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
+def third(machines: Lab) -> Node:
+    """A larger machine, which one test lets join."""
+    return machines.nodes[2] if len(machines.nodes) > 2 else machines.add(cpus=4)
+
+
+@pytest.fixture
 def training(machines: Lab) -> Iterator[Training]:
     file = machines.user / "ensemble"
     file.unlink(missing_ok=True)
@@ -79,23 +80,38 @@ def training(machines: Lab) -> Iterator[Training]:
 
 
 def test_a_machine_that_joins_late_gets_its_share(machines: Lab, training: Training, alone: bytes) -> None:
-    """More jobs are under way then than the first machine alone was given ahead."""
+    """More jobs are under way then than the other machine alone was given ahead."""
     training.wait_for(1)
     training.signal(signal.SIGSTOP)  # however long the other one takes to start
-    first, late = machines.nodes[0], machines.add(cpus=4)
+    second, late = machines.nodes[1], machines.add(cpus=4)
     training.signal(signal.SIGCONT)
 
     def five() -> bool:
-        return len(first.workers() + late.workers()) >= 5
+        return len(second.workers() + late.workers()) >= 5
 
     assert wait_until(lambda: "five" if five() else training.process.poll() is not None, "five jobs at once") == "five"
     assert training.finish() == alone
     assert training.counts == list(range(1, MEMBERS + 1))
 
 
+def test_a_machine_has_nothing_of_ours(machines: Lab) -> None:
+    """Neither bitwright nor the user's files, so that whatever gets there was sent."""
+    if not machines.namespaces:
+        pytest.skip(f"{why_no_namespaces()}; nodes have loopback addresses, and see this disk")
+    look = f"import os, sys; assert not os.listdir({str(SOURCES)!r}); assert not os.path.exists({str(machines.user)!r})"
+    path = {"PYTHONPATH": "/mnt"}
+    seen = [
+        subprocess.run(
+            machines.command(machines.nodes[1], [sys._base_executable, "-c", code], "/"), env=path
+        ).returncode
+        for code in (look, "import ray, numpy", "import bitwright")
+    ]
+    assert seen == [0, 0, 1]
+
+
 @pytest.mark.parametrize("command", list(VERBS))
 def test_every_verb_gives_what_one_process_gives(machines: Lab, command: str) -> None:
-    """The other machine has neither bitwright nor the user's files: sources, program, network and oracle go there."""
+    """Who works has neither bitwright nor the user's files: sources, program, network and oracle go there."""
     folder = machines.user
     (folder / "ours.py").write_text("def total(p, q):\n    return p + q\n")
     arguments, output = VERBS[command]
@@ -118,12 +134,12 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
         (of, bits, source, labels, trial, 8, 8, 0.5, 0.5, 16, None)  # as if these were done
         for of, lengths in (("limit", range(2, 7)), ("network", range(2, 5)))
         for bits in lengths
-        for source in SOURCES
-        for labels in LABELS
+        for source in executions.SOURCES
+        for labels in executions.LABELS
         for trial in range(3)
-        if bits > 2 or source == "runs" or labels != LABELS[0]
+        if bits > 2 or source == "runs" or labels != executions.LABELS[0]
     ]
-    known = Table.of(COLUMNS, rows).csv()
+    known = Table.of(executions.COLUMNS, rows).csv()
     tables = []
     for workers in ("1", f"ray:{machines.address}"):
         path.write_bytes(known)
@@ -166,11 +182,11 @@ def test_a_cluster_of_another_version_is_one_line(machines: Lab) -> None:
             assert "Version mismatch: The cluster was started with: Ray: 0.1" in done.stderr
 
 
-def test_a_worker_that_is_killed_and_one_that_gets_nowhere(machines: Lab, training: Training, alone: bytes) -> None:
+def test_a_worker_that_is_killed_and_one_that_gets_nowhere(third: Node, training: Training, alone: bytes) -> None:
     """The latter as on a machine that is far too slow: what it has is done by another as well, and nobody waits."""
-    os.kill(machines.nodes[1].stop_a_worker(), signal.SIGKILL)
+    os.kill(third.stop_a_worker(), signal.SIGKILL)
     training.wait_for(1)
-    pid = machines.nodes[1].stop_a_worker()
+    pid = third.stop_a_worker()
     try:
         assert training.finish() == alone
     finally:
@@ -192,11 +208,10 @@ def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, tr
         assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again
 
 
-def test_a_machine_that_dies(machines: Lab, training: Training, alone: bytes) -> None:
-    """In the middle of a job of each of its workers."""
-    second = machines.nodes[1]
+def test_a_machine_that_dies(third: Node, training: Training, alone: bytes) -> None:
+    """In the middle of jobs."""
     training.wait_for(1)
-    second.stop_a_worker()
-    second.kill()
+    third.stop_a_worker()
+    third.kill()
     assert training.finish() == alone
     assert training.counts == list(range(1, MEMBERS + 1))

@@ -19,6 +19,11 @@ _PATIENCE = 5  # seconds to wait for an answer
 _SETTINGS = b"\x04"  # the type of the first frame that a server sends (RFC 9113, Section 3.4)
 _OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 _SOURCES = str(Path(__file__).parents[1])  # of bitwright
+_SETTINGS_OF_RAY = {
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the coming default; without it Ray warns
+    "RAY_grpc_client_keepalive_time_ms": "20000",  # a machine that lost its network is missed now, not after minutes
+    "RAY_grpc_client_keepalive_timeout_ms": "20000",
+}
 _NOT_SHIPPED = ["__pycache__", "*.pyc", "*.nbc", "*.nbi"]
 
 
@@ -26,7 +31,8 @@ def ray_module() -> Any:
     """Ray, or an InputError that says how to get it."""
     if find_spec("ray") is None:
         raise InputError("this needs Ray; install it with: pip install 'bitwright[ray]'")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the coming default; without it Ray warns
+    for name, value in _SETTINGS_OF_RAY.items():
+        os.environ.setdefault(name, value)
     import ray
     import ray.exceptions
 
