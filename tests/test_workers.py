@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -62,6 +63,26 @@ def test_an_error_in_a_worker_is_the_caller_s(workers: Workers) -> None:
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(InputError, match=r"^no 2$"):
         next(found)
+
+
+class Needy:
+    """It can be made only where a module is that nobody has."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return import_module, ("no_such_module",)
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_machine_that_lacks_a_module_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"^a machine of the cluster lacks .*No module named 'no_such_module'.*$"):
+        list(Workers("ray", 2).map(fail, Needy(), range(2)))
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_job_that_kills_its_worker_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.workers.ray_jobs._RETRIES", 1)
+    with pytest.raises(BitwrightError, match=r"^Ray stopped: "):
+        list(Workers("ray", 2).map(die, 0, range(1)))
 
 
 def test_a_worker_that_dies_is_reported() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,6 +17,7 @@ from bitwright.workers.cluster import connect, ray_module
 Common = TypeVar("Common")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+_MISSING = re.compile(r"No module named '[^']*'")
 _AHEAD = 4  # jobs handed out for each CPU: while one of them is late, the others go on
 _RETRIES = 10  # how often a job may lose its worker or its machine
 _COPIES = 3  # of a job that is late, at most
@@ -36,19 +38,23 @@ def in_ray(
     ours = connect(ray, address, count)
     try:
         yield from _Round(ray, count, gpus, work, common).results(iter(jobs))
-    except ray.exceptions.RayTaskError as error:
-        cause = getattr(error, "cause", None)
-        if isinstance(cause, ImportError):
-            raise InputError(
-                f"a machine of the cluster lacks what bitwright needs ({cause}); install it there"
-            ) from None
-        raise cause or BitwrightError(f"a Ray task failed: {error}") from None
     except ray.exceptions.RayError as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BitwrightError(f"Ray stopped: {line}") from None
+        raise _what_went_wrong(ray, error) from None
     finally:
         if ours:
             ray.shutdown()
+
+
+def _what_went_wrong(ray: Any, error: Exception) -> Exception:
+    """What a job itself raised, or one line of what Ray says."""
+    cause = getattr(error, "cause", None) or error
+    if isinstance(cause, BitwrightError):
+        return cause
+    if missing := _MISSING.search(str(cause)):
+        return InputError(f"a machine of the cluster lacks what bitwright needs ({missing[0]}); install it there")
+    if not isinstance(cause, ray.exceptions.RayError):
+        return cause
+    return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 
 @dataclass
