@@ -20,10 +20,11 @@ from typing import Any
 from bitwright import addition, multiplication, train
 from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import ProofTask
-from bitwright.checking.exhaustion import task as proving
+from bitwright.checking.exhaustion.task import _results as proof_results
 from bitwright.checking.validation import Arithmetic, make_task
-from bitwright.checking.validation import validate as validating
 from bitwright.checking.validation.prepare import prepare
+from bitwright.checking.validation.validate import _results as validation_results
+from bitwright.checking.validation.validate import _Watch
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
 from bitwright.networks.threads import linear_algebra_threads
@@ -38,7 +39,7 @@ def proof(workers: Workers, device: str) -> tuple[dict[str, Any], Parts]:
     network, _ = whole_network(algorithm, [train(algorithm, width=4_096)])
     task = ProofTask(algorithm, network, "states", device)
     about = {"what": "certify 12-bit addition", "unit": "states", "size": task.domain.size, "part": task.part}
-    return about, lambda numbers: proving._results(task, workers, numbers)
+    return about, lambda numbers: proof_results(task, workers, numbers)
 
 
 def validation(workers: Workers) -> tuple[dict[str, Any], Parts]:
@@ -46,33 +47,36 @@ def validation(workers: Workers) -> tuple[dict[str, Any], Parts]:
     algorithm = multiplication(14)
     engine = make_engine("limit", algorithm.program, rounding="calibrated")
     ready = prepare(make_task(algorithm, engine, Arithmetic("multiplication")))
-    watch = validating._Watch(None, ready.task, 0)
+    watch = _Watch(None, ready.task, 0)
     about = {
         "what": "validate 14-bit multiplication",
         "unit": "inputs",
         "size": ready.task.inputs.count,
         "part": ready.task.batch,
     }
-    return about, lambda numbers: validating._results(ready, workers, numbers, watch)
+    return about, lambda numbers: validation_results(ready, workers, numbers, watch)
 
 
-def timed(parts: Parts, first: int, count: int, warm: int) -> float:
-    """Seconds of so many parts, after some that are not counted: they start workers, and compile what is compiled."""
+def timed(parts: Parts, first: int, count: int, warm: int) -> tuple[float, float]:
+    """Seconds of so many parts, and those of all cores together that this process had meanwhile.
+
+    Some parts before them are not counted: they start workers, and compile what is compiled.
+    """
     with linear_algebra_threads(1):
         results = parts(iter(range(first, first + warm + count)))
         for _ in range(warm):
             next(results)
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         done = sum(1 for _ in results)
     assert done == count
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, time.process_time() - busy
 
 
 def measure(about: dict[str, Any], parts: Parts, small: int, large: int, warm: int) -> dict[str, Any]:
-    spent = timed(parts, 0, small, warm)
+    spent, busy = timed(parts, 0, small, warm)
     expected = spent * large / small
-    taken = timed(parts, warm + small, large, warm)
-    rate = large * about["part"] / taken
+    taken, busy_then = timed(parts, warm + small, large, warm)
+    rate, whole = large * about["part"] / taken, about["size"] / about["part"] / large
     return {
         **about,
         "small_parts": small,
@@ -82,7 +86,11 @@ def measure(about: dict[str, Any], parts: Parts, small: int, large: int, warm: i
         "measured_s": round(taken, 3),
         "measured_over_predicted": round(taken / expected, 3),
         "rate": round(rate),
-        "whole_hours": round(about["size"] / rate / 3600, 3),
+        "whole_hours": round(whole * taken / 3600, 3),
+        # On cores that others use too these say more; they are not known of other processes and of devices.
+        "predicted_core_s": round(busy * large / small, 3),
+        "measured_core_s": round(busy_then, 3),
+        "whole_core_hours": round(whole * busy_then / 3600, 3),
     }
 
 

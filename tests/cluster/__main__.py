@@ -36,13 +36,14 @@ def say(what: str, **more: Any) -> None:
 
 def faults(machines: Lab, members: int, width: int) -> bytes:
     """What is in the file after all of them."""
+    machines.add(cpus=0)  # it hands out jobs, and does none
     machines.add(cpus=1)
     file = machines.user / "ensemble"
     with Training(machines, file, members, width) as first:
         first.wait_for(2)
-        say("begun", members=first.counts[-1], machines=1)
+        say("begun", members=first.counts[-1], machines=2)
         second, third = machines.add(cpus=2), machines.add(cpus=2)
-        say("two machines joined", members=first.counts[-1], machines=3)
+        say("two machines joined", members=first.counts[-1], machines=4)
         os.kill(second.stop_a_worker(), signal.SIGKILL)
         say("a worker was killed in a job", members=first.counts[-1])
         halted = third.stop_a_worker()
@@ -67,7 +68,7 @@ def faults(machines: Lab, members: int, width: int) -> bytes:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
-    parser.add_argument("--members", type=int, default=200)
+    parser.add_argument("--members", type=int, default=120)
     parser.add_argument("--width", type=int, default=200_000)
     parser.add_argument("--output", type=Path, help="also write the lines to this file")
     given = parser.parse_args()
