@@ -58,11 +58,12 @@ def faults(machines: Lab, members: int, width: int) -> bytes:
         say("one more machine joined", members=first.counts[-1])
         first.process.kill()
         first.process.wait()
-        told, kept = first.counts[-1], len(records(file.read_bytes()))
-        say("the driver was killed", told=told, kept=kept)
+        before = records(file.read_bytes())
+        say("the driver was killed", told=first.counts[-1], kept=len(before))
     with Training(machines, file, members, width) as again:
-        again.wait_for(kept + 1)
-        say("the driver was started again", members=again.counts[-1], done_again=0)
+        again.wait_for(len(before) + 1)
+        kept = records(file.read_bytes())[: len(before)] == before
+        say("the driver was started again", members=again.counts[-1], what_was_kept_is_there=kept)
         return again.finish()
 
 
