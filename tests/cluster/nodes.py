@@ -26,7 +26,7 @@ from waiting import wait_until
 
 SOURCES = Path(__file__).parents[2] / "src"
 PORT = 6379
-_MARK = "BITWRIGHT_TEST_NODE"  # in the environment of every process of a node
+_MARK = "BITWRIGHT_TEST_NODE"  # in the environment of every process of a node; SPT_NOENV keeps titles from covering it
 _START = "import sys; from ray.scripts.scripts import main; sys.exit(main())"
 _QUIET = ("--disable-usage-stats", "--object-store-memory=100000000", "--log-style=record")
 # A dead machine is noticed sooner than by Ray's own bounds, and one that is only busy is not taken for dead.
@@ -158,7 +158,7 @@ class Lab:
             start = ["ip", "netns", "exec", node.namespace, "unshare", "--mount", "--propagation=private", *start]
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
         home = "/tmp/ray" if self.namespaces else str(self.folder)
-        more = {"HOME": home, "PYTHONDONTWRITEBYTECODE": "1", **_HEALTH, **self.secret}
+        more = {"HOME": home, "PYTHONDONTWRITEBYTECODE": "1", "SPT_NOENV": "1", **_HEALTH, **self.secret}
         done = subprocess.run(
             start,
             env={**kept, **more, "PYTHONPATH": path, _MARK: node.mark},
@@ -214,6 +214,9 @@ def sweep(name: str) -> None:
     """Ends every process of every node of a lab, and removes its namespaces."""
     wait_until(lambda: not kill_marked(f"{_MARK}={name}-"), f"the nodes of {name} have ended")
     for path in Path("/run/netns").glob(f"{name}[ns]*"):
+        for pid in subprocess.run(["ip", "netns", "pids", path.name], capture_output=True, text=True).stdout.split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
         subprocess.run(["ip", "netns", "del", path.name], check=False)
 
 
