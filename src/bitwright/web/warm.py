@@ -1,0 +1,42 @@
+"""Something small of everything, so that all modules and compiled loops are there before files are closed to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bitwright.compiling import keep_nothing
+from bitwright.web import work
+from bitwright.web.graphs import laid_out
+from bitwright.web.limits import Limits
+from bitwright.web.told import unheard
+from bitwright.web.training import make_network
+
+_HOW = {"inputs": {}, "console": "", "rounding": "calibrated", "networks": 1, "seed": 0, "width": None, "delta": 0.1}
+_LIMITS = {"max_steps": None, "max_instructions": None}
+_ADDITION = {"kind": "addition", "bits": 2, "counter": False}
+_RULES = {"kind": "rules", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x\nstart x\n"}
+_GRAPH = {"shape": "path:2", "nodes": [], "edges": [], "directed": False}
+_NODES = {"kind": "nodes", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x far.x\ninput s = x", "graph": _GRAPH}
+_SHAPE = {"words": 16, "width": 8, "dialect": "howerj"}
+_SUBLEQ = {"kind": "subleq", "name": "n", "language": "image", "text": "6 -1 3 7 7 -1 65", **_SHAPE}
+_SMALL = "def f():\n    put(65)\n"
+
+
+def warm_up(limits: Limits) -> None:
+    """Afterwards other compiled loops are compiled where they are needed, and not kept."""
+    small = replace(limits, width=64)
+    for engine in ("templates", "limit", "kernel", "sampled", "network"):
+        request = {"source": _ADDITION, **_HOW, **_LIMITS, "inputs": {"p": "1", "q": "1"}, "width": 64}
+        work.run({**request, "engine": engine}, small, unheard)
+    for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
+        work.run({"source": _SUBLEQ, **_HOW, **_LIMITS, "engine": engine, "rounding": rounding}, limits, unheard)
+    work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
+    for of in ("cells", "whole"):
+        make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
+    laid_out(_GRAPH, limits)
+    for language, text in (("assembly", "dec n"), ("python", "def f(a):\n    return a\n")):
+        work.check({"kind": "sbn", "name": "n", "text": text, "machine": "A", "language": language}, limits)
+    for language, text in (("assembly", "halt"), ("python", _SMALL)):
+        work.check({**_SUBLEQ, "language": language, "text": text}, limits)
+    work.check({"kind": "rules", "name": "n", "text": "bits"}, limits)
+    keep_nothing()
