@@ -71,18 +71,16 @@ def laid_out(graph: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     """A graph with the places of its nodes, for a page to draw."""
     found = read_graph(graph, limits)
     topology = found.topology
+    about: dict[str, object] = {"count": topology.nodes, "directed": topology.directed}
     if topology.nodes > limits.drawn:
-        raise InputError(
-            f"graphs of at most {limits.drawn:,} nodes are drawn here, this one has {topology.nodes:,}; it can be run"
-        )
+        return {"drawn": False, **about, "nodes": [], "edges": [], "places": []}
     layout = graph_layout(topology, found.names)
     return {
+        "drawn": True,
+        **about,
         "nodes": list(found.names),
         "edges": topology.edge_ends.tolist(),
-        "directed": topology.directed,
         "places": layout.places.tolist(),
-        "grid": layout.grid,
-        "spacing": layout.spacing,
     }
 
 

@@ -44,6 +44,7 @@ export const tokens = ({ comments, keywords, builtins }) => ({
     if (comments.includes(stream.peek())) { stream.skipToEnd(); return "comment"; }
     if (stream.match(/^"(?:\\.|[^"\\])*"?/) || stream.match(/^'(?:\\.|[^'\\])*'/)) return "string";
     if (stream.match(/^-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)\b/)) return "number";
+    if (stream.match("..")) return "operator";
     const word = stream.match(/^[.@]?[A-Za-z_][A-Za-z0-9_]*/);
     if (word) {
       if (keywords.has(word[0])) return "keyword";
