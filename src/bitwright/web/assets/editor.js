@@ -40,9 +40,23 @@ function state(text, language) {
       keymap.of([...completionKeymap, ...lintKeymap, ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"), ...historyKeymap]),
       EditorState.tabSize.of(4),
       EditorView.contentAttributes.of({ "aria-label": "Program text", "aria-describedby": "verdict", id: "text", spellcheck: "false", autocapitalize: "off" }),
+      EditorView.domEventHandlers({ beforeinput }),
       EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
     ],
   });
+}
+
+// A browser that types over a selection carries its style along in an attribute, which the page's policy forbids.
+
+function beforeinput(event, editing) {
+  const selection = getSelection();
+  if (event.inputType !== "insertText" || event.data === null || event.isComposing || selection.isCollapsed) return false;
+  const range = selection.getRangeAt(0);
+  const from = editing.posAtDOM(range.startContainer, range.startOffset), to = editing.posAtDOM(range.endContainer, range.endOffset);
+  const insert = editing.state.toText(event.data);
+  editing.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: "input.type", scrollIntoView: true });
+  event.preventDefault();
+  return true;
 }
 
 // In the text: the word is underlined, and its line has a sign. Below: all problems, as a list to choose from.
