@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from serving import RING
-from waiting import PATIENCE, wait_until
+from web.pages import Visit, choose, press_run, text_of, until
 
 from bitwright import (
     Algorithm,
@@ -25,54 +24,8 @@ from bitwright import (
 from bitwright.bits import bit_string
 from bitwright.viewer import run_title
 
-Visit = Callable[..., Any]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()
-
-
-@pytest.fixture
-def visit(browser: Any, server: Any) -> Iterator[Visit]:
-    """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
-    contexts, troubles = [], []
-    base = str(server.http.base_url)
-
-    def open_page(**options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(1000 * PATIENCE)
-        page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
-        page.goto(base)
-        page.wait_for_selector("html[data-ready][data-checked=right]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def choose(page: Any, kind: str, **inputs: str) -> None:
-    page.check(f"input[name=kind][value={kind}]")
-    for name, value in inputs.items():
-        page.fill(f"#inputs input[name={name}]", value)
-
-
-def press_run(page: Any) -> None:
-    page.click("#run")
-    page.wait_for_selector("html[data-busy='']")
-
-
-def until(page: Any, expression: str) -> None:
-    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    wait_until(lambda: page.evaluate(expression), expression)
-
-
-def text_of(page: Any) -> str:
-    """What stands in the editor, also where it is scrolled away."""
-    return str(page.evaluate("import('/assets/editor.js').then((editor) => editor.read())"))
 
 
 def shown_outputs(page: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How the work behind a request speaks of itself: how far it is, what is wrong with a program, files that come of it."""
+"""How the work behind a request speaks of itself: how far it is, what is wrong with a program, its files."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
     if states > limits.proof:
         what = counted(states, "state") if states < 10**15 else f"about 10^{len(str(states)) - 1} states"
         return (
-            f"there are {what}, and this server tries at most {limits.proof:,}; prove a network of cells, or this one on "
-            "the command line: bitwright certify --network"
+            f"there are {what}, and this server tries at most {limits.proof:,}; prove a network of cells, or this one "
+            "on the command line: bitwright certify --network"
         )
     try:
         return certify_network(

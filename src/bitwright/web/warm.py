@@ -1,4 +1,4 @@
-"""Something small of everything, so that all modules and compiled loops are there before files are closed to a worker."""
+"""Something small of everything, so that modules and compiled loops are there before files are closed to a worker."""
 
 from __future__ import annotations
 

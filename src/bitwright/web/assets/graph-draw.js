@@ -13,13 +13,14 @@ export function drawGraph(graph, { chosen, from, labels, keepFrame }) {
   if (!keepFrame) frame(graph);
   const names = graph.nodes.length <= 120;
   const point = (node) => [node.x * UNIT, node.y * UNIT];
+  const notes = draw("g", { "aria-hidden": "true" });
   const lines = graph.edges.map(([one, other], at) => {
     const ends = [graph.nodes[one], graph.nodes[other]].map((node) => node.name).join(graph.directed ? " to " : " and ");
     const { words } = labels("port", at);
     const path = one === other ? loop(point(graph.nodes[one])) : straight(point(graph.nodes[one]), point(graph.nodes[other]), graph.directed);
     const made = draw("g", { class: `edge${chosen?.edge === at ? " chosen" : ""}`, "data-edge": at, role: "button", tabindex: -1, "aria-label": `edge between ${ends}${words ? `, ${words}` : ""}` },
       draw("path", { d: path.line, class: "hit" }), draw("path", { d: path.line, class: "line", ...(graph.directed ? { "marker-end": "url(#arrow)" } : {}) }));
-    if (words && names) made.append(draw("text", { x: path.middle[0], y: path.middle[1] - 5, class: "value" }, short(words)));
+    if (words && names) notes.append(draw("text", { x: path.middle[0].toFixed(1), y: (path.middle[1] - 5).toFixed(1), class: "value" }, short(words)));
     return made;
   });
   const dots = graph.nodes.map((node, at) => {
@@ -33,7 +34,7 @@ export function drawGraph(graph, { chosen, from, labels, keepFrame }) {
     if (words && names && !on) made.append(draw("text", { dy: RADIUS + 12, class: "value" }, short(words)));
     return made;
   });
-  sheet.replaceChildren(arrow(), draw("g", {}, ...lines), draw("g", {}, ...dots));
+  sheet.replaceChildren(arrow(), draw("g", {}, ...lines), draw("g", {}, ...dots), notes);
   if (focused) focusOn(chosen);
 }
 

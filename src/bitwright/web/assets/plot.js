@@ -2,10 +2,11 @@
 
 import { make, whole } from "./ask.js";
 
-const WIDTH = 640, HEIGHT = 260, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 40;
+const WIDEST = 640, NARROW = 360, HEIGHT = 260, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 40;
 const SVG = "http://www.w3.org/2000/svg";
 
 export function plot(points, tolerance) {
+  const WIDTH = innerWidth < 700 ? NARROW : WIDEST;
   const drawn = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img" });
   const last = points.at(-1) ?? [0, 1];
   drawn.setAttribute("aria-label", `The largest error after ${last[0]} steps is ${last[1].toPrecision(3)}; training ends at ${tolerance}`);

@@ -34,7 +34,7 @@ export function program(known, kept, told) {
   recall(kept);
   for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", show);
   element("example").addEventListener("change", (event) => {
-    if (event.target.value) { choose(slot(), event.target.value); show(); useGraph(); }
+    if (event.target.value) { choose(slot(), event.target.value); useGraph(); show(); }
   });
   element("language").addEventListener("change", (event) => { languages[kind()] = event.target.value; show(); });
   element("console-in").addEventListener("input", (event) => { consoles[slot()] = event.target.value; });
@@ -54,10 +54,10 @@ function choose(which, name) {
 
 // An example of a node program brings its graph along.
 
-export function useGraph(kept = null) {
-  if (shown !== "nodes") return;
+function useGraph() {
+  if (kind() !== "nodes") return;
   const example = examples.find(({ name }) => name === chosen.nodes);
-  setGraph(kept ?? { shape: example?.graph ?? "path:4" });
+  setGraph({ shape: example?.graph ?? "path:4" });
 }
 
 export function show() {
