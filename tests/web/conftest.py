@@ -22,7 +22,7 @@ def server() -> Iterator[Client]:
 
 
 @pytest.fixture
-def visit(browser: Any, server: Any) -> Iterator[Visit]:
+def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
     """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
     contexts, troubles = [], []
     base = str(server.http.base_url)

@@ -78,7 +78,7 @@ class Jobs:
         return len(self._jobs)
 
     def start(self, request: Mapping[str, Any], client: str, do: str = "run") -> Job:
-        """A new run, or whatever else is to be done; raises BusyError where too many wait, or too many results are kept."""
+        """A new run, or what else is to be done; raises BusyError where too many wait, or too many results are kept."""
         size = max(_LEAST, self._limits.result)
         self._make_room(client, size)
         job = Job(client, self._pool.turns.join(client), size)

@@ -39,7 +39,7 @@ function state(text, language) {
       autocompletion({ override: [source], icons: false }),
       keymap.of([...completionKeymap, ...lintKeymap, ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"), ...historyKeymap]),
       EditorState.tabSize.of(4),
-      EditorView.contentAttributes.of({ "aria-label": "Program text", "aria-describedby": "verdict", id: "text", spellcheck: "false", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ "aria-label": "Program text", "aria-describedby": "verdict", id: "text", tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
       EditorView.domEventHandlers({ beforeinput }),
       EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
     ],

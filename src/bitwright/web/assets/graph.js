@@ -39,14 +39,20 @@ export function graphEditor(changed, limits) {
     else edited();
     told();
   });
-  element("shape-size").addEventListener("change", ({ target }) => { setGraph({ shape: `${element("shape").value}:${target.value.trim()}` }); told(); });
+  element("shape-size").addEventListener("change", ({ target }) => {
+    const shape = `${element("shape").value}:${target.value.trim()}`;
+    if (shape !== graph.shape) { setGraph({ shape }); told(); }
+  });
   element("directed").addEventListener("input", ({ target }) => { graph.directed = target.checked; edited(); });
   element("add-node").addEventListener("click", () => addNode());
-  element("connect").addEventListener("click", () => { from = from === null ? chosen?.node ?? -1 : null; say(from === null ? "" : from < 0 ? "choose two nodes to join or part" : "choose the other node"); showGraph(); });
+  element("connect").addEventListener("click", () => { from = from === null ? -1 : null; say(from === null ? "" : "choose two nodes to join or part"); showGraph(); });
   element("remove").addEventListener("click", remove);
   element("tidy").addEventListener("click", () => layOut(explicit()));
   element("clear").addEventListener("click", () => { for (const { name } of inputWords()) setInput(name, ""); setGraph({ nodes: [["a", 0, 0]] }); told(); });
   element("use-edges").addEventListener("click", useText);
+  element("graph-box").addEventListener("keydown", (event) => { // Enter is no wish to run
+    if (event.key === "Enter" && event.target.matches("input") && !event.ctrlKey && !event.metaKey) { event.preventDefault(); event.target.dispatchEvent(new Event("change")); }
+  });
   pointer();
   element("graph").addEventListener("keydown", keys);
 }
@@ -92,9 +98,10 @@ function labels(where, at) {
 
 function inspector() {
   const box = element("chosen");
-  if (box.contains(document.activeElement)) return;
+  const where = chosen?.node === undefined ? "port" : "node", at = chosen?.node ?? chosen?.edge, of = `${where} ${at}`;
+  if (box.contains(document.activeElement) && box.dataset.of === of) return; // somebody is typing there
+  box.dataset.of = of;
   if (chosen === null) { box.replaceChildren(); return; }
-  const where = chosen.node === undefined ? "port" : "node", at = chosen.node ?? chosen.edge;
   const title = where === "node" ? graph.nodes[at].name : graph.edges[at].map((end) => graph.nodes[end].name).join(graph.directed ? " → " : " – ");
   const fields = inputWords().filter(({ place: own }) => own === where).map((word) => {
     const value = valueAt(items(inputText(word.name), graph.nodes.map(({ name }) => name)), keysOf(word, graph, at), word);
@@ -123,6 +130,7 @@ function forget(old, name = null) {
 // Changes.
 
 function edited(words = "") {
+  asked++; // a layout that is still under way is of another graph
   graph.shape = null;
   element("shape").value = "";
   element("shape-size").value = "";
@@ -164,9 +172,9 @@ function remove() {
   }
   const at = chosen.node, [{ name }] = graph.nodes.splice(at, 1);
   graph.edges = graph.edges.filter((ends) => !ends.includes(at)).map((ends) => ends.map((end) => end - (end > at)));
-  forget(name);
   chosen = graph.nodes.length ? { node: Math.max(0, at - 1) } : null;
   from = null;
+  forget(name);
   edited(`node ${name} is gone`);
   focusOn(chosen);
 }

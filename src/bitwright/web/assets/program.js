@@ -119,11 +119,13 @@ export function wholeNumber(text, what, least, most) {
 // Checking, a moment after the last key.
 
 export function soon() {
+  document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = setTimeout(now, 250);
 }
 
 function now() {
+  document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = 0;
   checking = check();
@@ -178,7 +180,7 @@ function summary({ bits, blocks, templates, steps, machine, notes = [] }) {
 export const keep = () => ({ kind: kind(), languages, texts, values, consoles, graph: graphState(), ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])) });
 
 export const shared = () => ({
-  kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: Object.fromEntries([...document.querySelectorAll("#inputs input")].map(({ name, value }) => [name, value])),
+  kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: { ...values[slot()] },
   console: element("console-in").value, graph: kind() === "nodes" ? graphState() : null, counter: element("counter").checked, ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])),
 });
 
