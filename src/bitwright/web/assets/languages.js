@@ -49,7 +49,7 @@ export const tokens = ({ comments, keywords, builtins }) => ({
     if (word) {
       if (keywords.has(word[0])) return "keyword";
       if (builtins.has(word[0])) return "typeName";
-      return stream.peek() === ":" ? "labelName" : "variableName";
+      return comments === ";" && stream.peek() === ":" ? "labelName" : "variableName";
     }
     stream.next();
     return "operator";

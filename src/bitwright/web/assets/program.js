@@ -199,7 +199,7 @@ export function load(link) {
   show();
 }
 
-export const knowsLanguage = (which, language) => (which in LANGUAGES ? language in LANGUAGES[which] : language === "");
+export const knowsLanguage = (which, language) => (which in LANGUAGES ? Object.hasOwn(LANGUAGES[which], language) : language === "");
 
 function recall(kept) {
   if (!kept) return;
@@ -209,7 +209,7 @@ function recall(kept) {
       chosen[which] = examples.find((example) => slotOf(example) === which && example.text === texts[which])?.name ?? "";
     }
   }
-  for (const which of Object.keys(LANGUAGES)) if (kept.languages?.[which] in LANGUAGES[which]) languages[which] = kept.languages[which];
+  for (const which of Object.keys(LANGUAGES)) if (knowsLanguage(which, kept.languages?.[which])) languages[which] = kept.languages[which];
   Object.assign(values, kept.values);
   Object.assign(consoles, kept.consoles);
   for (const id of FIELDS) if (typeof kept[id] === "string" && kept[id]) element(id).value = kept[id];
