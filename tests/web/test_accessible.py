@@ -1,4 +1,4 @@
-"""Every state of the page at three widths, light and dark: no serious accessibility fault, nothing wider than the page."""
+"""Every state of the page at three widths, light and dark: no serious accessibility fault, nothing cut off."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from serving import source_of
 
 from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
@@ -128,13 +129,6 @@ def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
     assert job["result"]["margin"] == done.margin
     assert job["result"]["certificate"]["certified"]
     assert server.file(job, "trace.html").decode() == trace_page(done, computer=MachineView(machine, code))
-
-
-def source_of(example: dict[str, Any]) -> dict[str, Any]:
-    source = {"kind": example["kind"], "text": example["text"], "name": example["name"].partition(".")[0]}
-    if example["kind"] in ("sbn", "subleq"):
-        source["language"] = example["language"]
-    return source | ({"graph": {"shape": example["graph"]}} if example["kind"] == "nodes" else {})
 
 
 @pytest.mark.parametrize("name", [example.name for example in EXAMPLES])
