@@ -61,7 +61,10 @@ def create_app(
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        runs, checks = Pool(size or processes_for_runs(), limits, "run", least=2), Pool(CHECKING, limits, "check")
+        runs, checks = (
+            Pool(size or processes_for_runs(), limits, "run", least=2),
+            Pool(CHECKING, limits, "check"),
+        )
         app.state.checks, app.state.runs, app.state.jobs = checks, runs, Jobs(runs, limits)
         tasks = [asyncio.create_task(work) for work in (checks.keep_ready(), runs.keep_ready(), app.state.jobs.sweep())]
         yield

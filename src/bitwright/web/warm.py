@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bitwright.compiling import keep_nothing
 from bitwright.web import work
 from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits
 from bitwright.web.told import unheard
-from bitwright.web.training import make_network
 
 _HOW = {"inputs": {}, "console": "", "rounding": "calibrated", "networks": 1, "seed": 0, "width": None, "delta": 0.1}
 _LIMITS = {"max_steps": None, "max_instructions": None}
@@ -22,8 +20,29 @@ _SUBLEQ = {"kind": "subleq", "name": "n", "language": "image", "text": "6 -1 3 7
 _SMALL = "def f():\n    put(65)\n"
 
 
-def warm_up(limits: Limits) -> None:
-    """Afterwards other compiled loops are compiled where they are needed, and not kept."""
+def warm_up(limits: Limits, what: str) -> None:
+    """For checks, or for runs, which take longer to get ready; what these compile later is compiled and not kept."""
+    _check(limits)
+    if what != "check":
+        _run(limits)
+        _keep_nothing()
+
+
+def _check(limits: Limits) -> None:
+    work.check(_ADDITION, limits)
+    work.check(_NODES, limits)
+    laid_out(_GRAPH, limits)
+    for language, text in (("assembly", "dec n"), ("python", "def f(a):\n    return a\n")):
+        work.check({"kind": "sbn", "name": "n", "text": text, "machine": "A", "language": language}, limits)
+    for language, text in (("image", _SUBLEQ["text"]), ("assembly", "halt"), ("python", _SMALL)):
+        work.check({**_SUBLEQ, "language": language, "text": text}, limits)
+    for text in (_RULES["text"], "bits"):
+        work.check({**_RULES, "text": text}, limits)
+
+
+def _run(limits: Limits) -> None:
+    from bitwright.web.training import make_network
+
     small = replace(limits, width=64)
     for engine in ("templates", "limit", "kernel", "sampled", "network"):
         request = {"source": _ADDITION, **_HOW, **_LIMITS, "inputs": {"p": "1", "q": "1"}, "width": 64}
@@ -33,10 +52,10 @@ def warm_up(limits: Limits) -> None:
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
     for of in ("cells", "whole"):
         make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
-    laid_out(_GRAPH, limits)
-    for language, text in (("assembly", "dec n"), ("python", "def f(a):\n    return a\n")):
-        work.check({"kind": "sbn", "name": "n", "text": text, "machine": "A", "language": language}, limits)
-    for language, text in (("assembly", "halt"), ("python", _SMALL)):
-        work.check({**_SUBLEQ, "language": language, "text": text}, limits)
-    work.check({"kind": "rules", "name": "n", "text": "bits"}, limits)
-    keep_nothing()
+
+
+def _keep_nothing() -> None:
+    """Compiled loops that are not there yet are compiled where they are needed, without files."""
+    from bitwright import compiling
+
+    compiling.keep_nothing()

@@ -20,21 +20,20 @@ from bitwright.web.confine import confine
 from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits
 from bitwright.web.told import Files
-from bitwright.web.training import make_network
 from bitwright.web.warm import warm_up
 
 MOST_JOBS = 200  # then a fresh process takes its place
 _PATIENCE = 10  # seconds beyond its time after which a process whose server is gone ends itself
 
 
-def main(settings: Mapping[str, Any]) -> None:
-    """Answers one job after the other until the server hangs up."""
+def main(settings: Mapping[str, Any], what: str) -> None:
+    """Answers one job after the other, runs or checks, until the server hangs up."""
     limits = Limits(**settings)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        warm_up(limits)
+        warm_up(limits, what)
         confine(limits.memory)
     except Exception:
         return _send(answers, {"kind": "broken", "trace": traceback.format_exc()})
@@ -72,6 +71,8 @@ def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporte
         case "graph":
             return laid_out(request["graph"], limits), {}
         case "network":
+            from bitwright.web.training import make_network  # which checks do without
+
             return make_network(request, limits, progress)
     return work.run(request, limits, progress)
 
