@@ -16,7 +16,8 @@ _RULES = {"kind": "rules", "name": "n", "text": "bits x\nblock x\nwhen x=1 write
 _GRAPH = {"shape": "path:2", "nodes": [], "edges": [], "directed": False}
 _NODES = {"kind": "nodes", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x far.x\ninput s = x", "graph": _GRAPH}
 _SHAPE = {"words": 16, "width": 8, "dialect": "howerj"}
-_SUBLEQ = {"kind": "subleq", "name": "n", "language": "image", "text": "6 -1 3 7 7 -1 65", **_SHAPE}
+_IMAGE = "6 -1 3 7 7 -1 65"
+_SUBLEQ = {"kind": "subleq", "name": "n", "language": "image", "text": _IMAGE, **_SHAPE}
 _SMALL = "def f():\n    put(65)\n"
 
 
@@ -34,7 +35,7 @@ def _check(limits: Limits) -> None:
     laid_out(_GRAPH, limits)
     for language, text in (("assembly", "dec n"), ("python", "def f(a):\n    return a\n")):
         work.check({"kind": "sbn", "name": "n", "text": text, "machine": "A", "language": language}, limits)
-    for language, text in (("image", _SUBLEQ["text"]), ("assembly", "halt"), ("python", _SMALL)):
+    for language, text in (("image", _IMAGE), ("assembly", "halt"), ("python", _SMALL)):
         work.check({**_SUBLEQ, "language": language, "text": text}, limits)
     for text in (_RULES["text"], "bits"):
         work.check({**_RULES, "text": text}, limits)
