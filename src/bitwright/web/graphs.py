@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright.app.graph_shapes import shaped_graph
-from bitwright.app.graphs import on_graph, results
+from bitwright.app.graphs import on_graph
 from bitwright.app.named_graph import NamedGraph
 from bitwright.errors import InputError
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
@@ -146,7 +146,7 @@ def _check_size(bits: int, templates: int, limits: Limits) -> None:
 
 def node_rows(done: Run) -> dict[str, dict[str, str]]:
     """What every node puts out, as text."""
-    return {str(node): {name: _shown(value) for name, value in own.items()} for node, own in results(done).items()}
+    return {str(node): {name: _shown(value) for name, value in own.items()} for node, own in done.nodes.items()}
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+from threadpoolctl import ThreadpoolController
+
 from bitwright.errors import BitwrightError
 
 Common = TypeVar("Common")
@@ -60,6 +62,7 @@ def _begin(work: Callable[[Any, Any], Any], common: Any) -> None:
     """In a new worker process: leave Ctrl-C to the parent, and end with it, however it ends."""
     global _mine
     _mine = (work, common)
+    ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
