@@ -1,12 +1,15 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
+# make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 # make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests run in so many processes, each file of them in one.
+PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures report tex lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -33,7 +36,7 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 test: $(VENV)/ready-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 # The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
 # sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).
@@ -72,6 +75,10 @@ report: tex $(VENV)/ready-plot
 
 tex:
 	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))
+
+# The commands that docs/gallery.md shows, and nothing else.
+gallery: $(VENV)/ready
+	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
