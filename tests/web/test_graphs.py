@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bitwright import parse_node_program, run
-from bitwright.app.graphs import on_graph, open_graph, results
+from bitwright.app.graphs import on_graph, open_graph
 from bitwright.program import Topology
 from bitwright.viewer import graph_page
 
@@ -45,7 +45,7 @@ def test_nodes_put_out_what_the_library_says(
     done = run(on_graph(program, open_graph(shape), inputs), engine=engine, record=True)
     job = server.run({"source": nodes(name, {"shape": shape}), "inputs": inputs, "engine": engine})
     assert job["state"] == "done", job["message"]
-    expected = {str(node): {key: shown(value) for key, value in own.items()} for node, own in results(done).items()}
+    expected = {str(node): {key: shown(value) for key, value in own.items()} for node, own in done.nodes.items()}
     assert job["result"]["nodes"] == expected
     assert job["result"]["steps"] == done.steps
     page = server.file(job, "trace.html").decode()
