@@ -93,7 +93,7 @@ def test_every_form_of_the_export_room_is_there_and_runs(server: Any, tmp_path: 
     assert {"c", "js"} <= set(forms())
     job = make(server, {"source": {"kind": "addition", "bits": 8}})
     names = [*job["result"]["exports"], *job["result"]["missing"]]
-    assert len(names) == len(forms()) + 1  # the types of the module
+    assert len(names) == len(forms()) + 2  # the page, and the types of the module
     folder = fetched(server, job, tmp_path)
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is not None:
@@ -101,6 +101,9 @@ def test_every_form_of_the_export_room_is_there_and_runs(server: Any, tmp_path: 
         out = subprocess.run([folder / "add", "200", "55"], check=True, capture_output=True, text=True).stdout
         assert "255" in out
     assert b"PROVED" in (folder / "addition.mjs").read_bytes()
+    page = (folder / "addition.html").read_text()
+    assert "proved on all" in page
+    assert page.count("default-src 'none'") == 1
 
 
 @pytest.mark.parametrize(

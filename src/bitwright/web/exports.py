@@ -6,6 +6,7 @@ A form is a function NAME_text(found, claim) of that room; forms that come later
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from bitwright.app import export
 from bitwright.app.export import Claim, Exported
@@ -20,14 +21,17 @@ def forms() -> dict[str, Callable[[Exported, Claim], str]]:
     return {name.removesuffix("_text"): getattr(export, name) for name in export.__all__ if name.endswith("_text")}
 
 
-def export_files(name: str, found: Exported, claim: Claim, most: int) -> tuple[Files, Mapping[str, str]]:
-    """The files, of which each has at most so many bytes; and why another is not there."""
+def export_files(
+    name: str, found: Exported, claim: Claim, most: int, page: Callable[[], str]
+) -> tuple[Files, Mapping[str, str]]:
+    """The files, of which each has at most so many bytes; and why another is not there. `page` writes the page."""
     files: Files = {}
     missing: dict[str, str] = {}
-    for form, write in forms().items():
+    texts: dict[str, Callable[[], str]] = {form: partial(write, found, claim) for form, write in forms().items()}
+    for form, text in {"page": page, **texts}.items():
         file = f"{name}.{_SUFFIXES.get(form, form)}"
         try:
-            data = write(found, claim).encode()
+            data = text().encode()
         except BitwrightError as error:
             missing[file] = str(error)
             continue

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bitwright.app.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.app.export import Claim, exported_cells, exported_whole
+from bitwright.app.export.pages import computer_page, graph_page, program_page
 from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
@@ -52,7 +53,7 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
     if isinstance(proof, NetworkCertificate):
         files["network-certificate.json"] = json_file(certificate)
     progress("writing source text")
-    exported, missing = _exports(name, made, proof, limits)
+    exported, missing = _exports(name, made, proof, limits, lambda: _page(request["source"], made, limits))
     result: dict[str, object] = {
         "title": f"a network for {name}",
         "name": name,
@@ -147,7 +148,7 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
 
 
 def _exports(
-    name: str, made: _Made, proof: NetworkCertificate | str, limits: Limits
+    name: str, made: _Made, proof: NetworkCertificate | str, limits: Limits, page: Callable[[], str]
 ) -> tuple[Files, Mapping[str, str]]:
     """Source text of the network, and of the program where it has one that runs by itself."""
     try:
@@ -163,4 +164,14 @@ def _exports(
         states = StatesDomain(made.program).size
     elif wrong is None and made.pattern is not None:
         states = made.pattern.local_states
-    return export_files(name, found, Claim(made.pattern is not None, states, wrong), limits.result // 4)
+    return export_files(name, found, Claim(made.pattern is not None, states, wrong), limits.result // 4, page)
+
+
+def _page(source: Mapping[str, Any], made: _Made, limits: Limits) -> str:
+    """The page that runs the network in a browser: on a graph, as a computer, or with numbers."""
+    if made.pattern is not None and source["kind"] == "nodes":
+        return graph_page(made.network, made.pattern, read_nodes(source)).text
+    if made.pattern is not None and source["kind"] == "subleq":
+        return computer_page(made.network, made.pattern, read_computer(source, limits)).text
+    assert made.algorithm is not None
+    return program_page(made.network, made.pattern, made.algorithm).text
