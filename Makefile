@@ -1,11 +1,12 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
-# make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
+# make docs: the site, into docs/_build/html.   make bench: speed, as ratios measured in one run.
+# make figures: every figure of the paper and ours, into figures/.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures docs lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -61,6 +62,11 @@ bench: $(VENV)/ready-dev
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
 
+# The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
+docs: $(VENV)/ready-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
+	@echo open docs/_build/html/index.html
+
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv .venv-peers
@@ -75,11 +81,15 @@ $(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
 
 $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@ $(VENV)/ready
+	@touch $@ $(VENV)/ready $(VENV)/ready-docs
 
 $(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot]'
 	@touch $@ $(VENV)/ready
 
+$(VENV)/ready-docs: pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@ $(VENV)/ready
+
 clean:
-	rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf docs/_build docs/generated $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
