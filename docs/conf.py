@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Pages that are made from the code are written by _ext before Sphinx reads them."""
+"""How the site is built: `make docs`. Pages made from the code are written by _ext before Sphinx reads them."""
 
 from __future__ import annotations
 

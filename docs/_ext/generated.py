@@ -1,6 +1,7 @@
 """Writes the pages that are made from the code into docs/generated, before Sphinx looks which pages there are.
 
-A page is written only when it has changed, so that a second build reads little; pages that are no longer made are removed.
+A page is written only when it has changed, so that a second build reads little; pages that are no longer made
+are removed.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ def pages() -> Iterator[tuple[str, str]]:
 
 _HEAD = f"""# The Python API
 
-All public names of `import bitwright`, version {bitwright.__version__}, as their docstrings say them. Every example on this page is run with
-the tests. A name that is not here is not public.
+All public names of `import bitwright`, version {bitwright.__version__}, as their docstrings say them.
+Every example on this page is run with the tests. A name that is not here is not public.
 
 ```{{py:module}} bitwright
 ```"""

@@ -24,11 +24,11 @@ def lead(app: Any, tree: nodes.document) -> None:
     root = Path(app.srcdir).parent
     for node in list(tree.findall(lambda node: isinstance(node, addnodes.pending_xref | addnodes.download_reference))):
         if node.get("reftype") == "myst" and (place := _place(app, root, node)):
-            _, target = place
+            page, part = place
             found = addnodes.pending_xref(
                 refdomain="doc",
-                reftarget=place[0],
-                reftargetid=target,
+                reftarget=page,
+                reftargetid=part,
                 refdoc=node["refdoc"],
                 reftype="myst",
                 refexplicit=True,
@@ -39,7 +39,7 @@ def lead(app: Any, tree: nodes.document) -> None:
 
 def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] | None:
     target, _, part = str(node["reftarget"]).partition("#")
-    if not target or node.get("refdomain") == "doc" and target in app.env.found_docs:
+    if not target or (node.get("refdomain") == "doc" and target in app.env.found_docs):
         return None
     if node.get("refdomain") == "doc":
         path = Path(app.srcdir, f"{target}.md").resolve()
