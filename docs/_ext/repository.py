@@ -16,6 +16,7 @@ PAGES = {
     "sceptic/README.md": "project/sceptic",
     "README.md": "index",
     "docs/figures": "generated/figures",
+    "docs/reference/schemas": "generated/schemas",
 }
 
 
