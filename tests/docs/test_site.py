@@ -1,0 +1,83 @@
+"""The site is built without a warning, needs nothing from elsewhere, and has every page, verb, option and public name."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from docs.links import broken_in_markdown, broken_in_site
+
+import bitwright
+from bitwright.cli.main import VERBS, cli
+
+ROOT = Path(__file__).parents[2]
+MARKDOWN = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "sceptic" / "README.md"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if os.environ.get("CI") != "true":
+        pytest.importorskip("sphinx")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_no_link_leads_nowhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    assert list(broken_in_site(site)) == []
+
+
+def test_every_page_is_there(site: Path) -> None:
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "figures", "report"} & set(path.parts)]
+    assert len(pages) > 25
+    missing = [page for page in pages if not (site / page.relative_to(ROOT / "docs")).with_suffix(".html").exists()]
+    assert missing == []
+
+
+def test_every_verb_and_option_is_there(site: Path) -> None:
+    context = click.Context(cli)
+    for verb in VERBS:
+        page = (site / "generated" / "verbs" / f"{verb}.html").read_text()
+        command = cli.get_command(context, verb)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                for name in parameter.opts:
+                    assert f'id="cmdoption-bitwright-{verb}{"-" if name.startswith("--") else ""}' in page
+                    assert re.search(rf'<span class="pre">{re.escape(name)}</span>', page), (verb, name)
+
+
+def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
+    page = (site / "generated" / "python.html").read_text()
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    for name in bitwright.__all__:
+        if name != "__version__":
+            assert f'id="bitwright.{name}"' in page or f"Also as {name}" in text, name
+    assert text.count(">>> ") > 60
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
+def test_links_work_in_the_repository_too(path: Path) -> None:
+    assert list(broken_in_markdown(path)) == []
+
+
+def test_broken_links_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="#x">1</a><a href="#y">2</a><a href="b.html">3</a><script src="https://cdn/x.js"></script>'
+    )
+    assert list(broken_in_site(tmp_path)) == [
+        "a.html loads https://cdn/x.js",
+        "a.html: #y has no such anchor",
+        "a.html: b.html is not there",
+    ]
+    page = tmp_path / "a.md"
+    page.write_text("# One thing\n[1](#one-thing) [2](#other) [3](b.md)\n")
+    assert list(broken_in_markdown(page)) == ["a.md: #other has no such heading", "a.md: b.md is not there"]
