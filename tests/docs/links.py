@@ -24,9 +24,7 @@ class _Page(HTMLParser):
         self.anchors |= {value for name in ("id", "name") if (value := about.get(name))}
         if tag == "a" and (link := about.get("href")):
             self.links.append(link)
-        elif tag == "link" and about.get("rel") != "canonical" and (link := about.get("href")):
-            self.loaded.append(link)
-        elif link := about.get("src"):
+        elif link := about.get("href" if tag == "link" else "src"):
             self.loaded.append(link)
 
 

@@ -1,12 +1,9 @@
-"""The site is built without a warning, needs nothing from elsewhere, and has every page, verb, option and public name."""
+"""The site is built without a warning, needs nothing from elsewhere, and has every page, verb, option and name."""
 
 from __future__ import annotations
 
 import html
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -18,17 +15,6 @@ from bitwright.cli.main import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
 MARKDOWN = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "sceptic" / "README.md"]
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if os.environ.get("CI") != "true":
-        pytest.importorskip("sphinx")
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 def test_no_link_leads_nowhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
@@ -51,7 +37,6 @@ def test_every_verb_and_option_is_there(site: Path) -> None:
         for parameter in command.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 for name in parameter.opts:
-                    assert f'id="cmdoption-bitwright-{verb}{"-" if name.startswith("--") else ""}' in page
                     assert re.search(rf'<span class="pre">{re.escape(name)}</span>', page), (verb, name)
 
 
