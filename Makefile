@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures docs lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -66,6 +66,13 @@ figures: $(VENV)/ready-plot
 docs: $(VENV)/ready-docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
 	@echo open docs/_build/html/index.html
+
+# What people install, and whether it works where nothing else of this folder is: in an environment outside of it.
+wheel: $(VENV)/ready-dev
+	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist
+
+try-wheel: $(VENV)/ready-dev
+	$(BIN)/python -m pytest tests/wheel
 
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
