@@ -1,12 +1,14 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
-# make docs: the site, into docs/_build/html.   make bench: speed, as ratios measured in one run.
-# make figures: every figure of the paper and ours, into figures/.
+# make docs: the site, into docs/_build/html.   make gallery: pages with networks in them, into gallery/.
+# make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests run in so many processes, each file of them in one.
+PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures docs wheel try-wheel lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -33,7 +35,7 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 test: $(VENV)/ready-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 # The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
 # sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).
@@ -73,6 +75,10 @@ wheel: $(VENV)/ready-dev
 
 try-wheel: $(VENV)/ready-dev
 	$(BIN)/python -m pytest tests/wheel
+
+# The commands that docs/gallery.md shows, and nothing else.
+gallery: $(VENV)/ready
+	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 
 from benchmarks import building, certifying, computing, pages, proving, starting, stepping, subleq, validating
 from benchmarks.measure import Row
@@ -21,6 +23,18 @@ def main() -> None:
     if write:
         replace_part("measured", table(rows))
     validating.report(write)
+    on_a_gpu()
+
+
+def on_a_gpu() -> None:
+    """Training and proofs on a CUDA device, as lines of JSON with their shares of what the device can do."""
+    from bitwright.app.devices import gpu_name
+
+    if gpu_name() is None:
+        print("no CUDA device here: benchmarks.gpu_training and benchmarks.gpu_proofs are left out")
+        return
+    for module in ("gpu_training", "gpu_proofs"):
+        subprocess.run([sys.executable, "-m", f"benchmarks.{module}"], check=True)
 
 
 def table(rows: list[Row]) -> str:

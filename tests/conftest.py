@@ -9,14 +9,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests in other processes have the other cores; NumPy reads it once
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bitwright.cli import progress
 from bitwright.workers import ray_module
 
 # No test depends on how fast the machine is: no deadlines, and no complaints about slow examples.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# What a slow machine would say on stderr after ten seconds; tests of progress have clocks of their own.
+progress.SELDOM = float("inf")
 
 # Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
 WAITING = (
@@ -26,6 +32,7 @@ WAITING = (
     "cli/test_streams.py",
     "viewer/test_page_in_browser.py",
     "test_workers.py",
+    "cluster",
 )
 
 
@@ -33,11 +40,15 @@ WAITING = (
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def uses_ray(item: pytest.Item) -> bool:
+    return "one_ray" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(Path(__file__).parent / name) for name in WAITING):
             item.add_marker(pytest.mark.waits)
-    items.sort(key=lambda item: "one_ray" in getattr(item, "fixturenames", ()))  # last, so that it idles beside nothing
+    items.sort(key=uses_ray)  # these last, in a row
 
 
 def pytest_collection_finish() -> None:
@@ -61,12 +72,20 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         os.environ["BITWRIGHT_CACHE"] = before
 
 
-@pytest.fixture(scope="session")
-def one_ray() -> Iterator[None]:
-    """One Ray for all tests that use it: starting it takes seconds."""
+@pytest.fixture
+def one_ray() -> None:
+    """One Ray for all tests in a row that use it: starting it takes seconds."""
     ray = ray_module()
-    here = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # its workers find what tests import
-    quiet = {"include_dashboard": False, "logging_level": "ERROR", "log_to_driver": False}
-    ray.init(address="local", num_cpus=2, runtime_env=here, **quiet)
-    yield
-    ray.shutdown()
+    if not ray.is_initialized():
+        here = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # its workers find what tests import
+        quiet = {"include_dashboard": False, "logging_level": "ERROR", "log_to_driver": False}
+        before = signal.getsignal(signal.SIGTERM)
+        ray.init(address="local", num_cpus=2, runtime_env=here, **quiet)
+        signal.signal(signal.SIGTERM, before)  # Ray's own would only fail the test that happens to run
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Ends Ray with the last test that uses it: it is busy even when it has nothing to do."""
+    if uses_ray(item) and not (nextitem and uses_ray(nextitem)):
+        ray_module().shutdown()

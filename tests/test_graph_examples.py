@@ -69,7 +69,7 @@ def relabelled(graph: nx.Graph, rng: Random) -> nx.Graph:
 
 @cache
 def graphs(directed: bool = False) -> tuple[tuple[nx.Graph, Topology], ...]:
-    found = [*random_graphs(200, directed=directed), *(() if directed else (*regular_graphs(), *small_graphs()))]
+    found = [*random_graphs(100, directed=directed), *(() if directed else (*regular_graphs(), *small_graphs()))]
     return tuple((graph, topology_of(graph)) for graph in found)
 
 
@@ -135,6 +135,16 @@ def test_bfs_gives_levels_and_one_parent_a_level_up() -> None:
             tree = parents(algorithm, found)
             assert set(tree) == set(levels) - set(chosen)
             assert all(len(up) == 1 and levels[up[0]] == levels[v] - 1 for v, up in tree.items())
+
+
+def test_nodes_say_what_their_ports_say() -> None:
+    graph = nx.path_graph(3)
+    found = done(EXAMPLES["bfs"].on(topology_of(graph), {"source": one(3, 2)}, names="abc"))
+    assert found.nodes == {
+        "a": {"level": 2, "parent": ["b"]},
+        "b": {"level": 1, "parent": ["c"]},
+        "c": {"level": 0, "parent": []},
+    }
 
 
 def test_bfs_follows_directed_edges() -> None:

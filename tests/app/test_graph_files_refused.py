@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitwright.app.graph_files import SUFFIXES, read_graph
+from bitwright.app.graph_files import SUFFIXES, from_networkx, read_graph
 from bitwright.errors import InputError
 from bitwright.program.text.files import MAX_BYTES
 
@@ -53,6 +53,26 @@ def refusal(path: Path, **options: Any) -> str:
             "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; "
             "write attributes as columns; networkx does with data=['weight']",
         ),
+        (
+            "g.txt",
+            "a b {'weight': 3, 'cost': 2}\n",
+            "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3, 'cost': 2}'; "
+            "write attributes as columns; networkx does with data=['weight']",
+        ),
+        (
+            "g.csv",
+            "a,b,{'weight': 3}\n",
+            "g.csv:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; "
+            "write attributes as columns; networkx does with data=['weight']",
+        ),
+        ("g.txt", "a;b\nb;c\n", "g.txt:1: columns stand between white space here, not between ';': 'a;b'"),
+        ("g.txt", "a b\nb,c\n", "g.txt:2: columns stand between white space here, not between ',': 'b,c'"),
+        (
+            "g.csv",
+            "source;target\na;b\n",
+            "g.csv:1: columns stand between commas here, not between ';': 'source;target'",
+        ),
+        ("g.tsv", "a,b\n", "g.tsv:1: columns stand between tabs here, not between ',': 'a,b'"),
         ("g.csv", "a,b\n,c\n", "g.csv:2: a node has no name; the line is ' c'"),
         ("g.csv", "a,b\n,\n", "g.csv:2: a node has no name; the line is ' '"),
         ("g.csv", "a,b\nc,,3\n", "g.csv:2: a node has no name; the line is 'c  3'"),
@@ -70,12 +90,14 @@ def refusal(path: Path, **options: Any) -> str:
         (
             "g.txt",
             "a b\nc d\n#\nb a\n",
-            "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once",
+            "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once: "
+            "take one of them out, or say --directed if edges point",
         ),
         (
             "g.txt",
             "a a\nx y\ny x\na a",
-            "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once",
+            "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once: "
+            "take one of them out, or say --directed if edges point",
         ),
         ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
         ("g.csv", "source,target\n", "g.csv has neither edges nor nodes; write an edge as: a b"),
@@ -96,7 +118,8 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     path = written(tmp_path, "g.txt", "a b\nb a\n")
     assert read_graph(path, directed=True).topology.edges == 2
     path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
-    assert "again.txt:3: the edge of 'a' and 'b' is there already, in line 1" in refusal(path, directed=True)
+    there = "again.txt:3: the edge of 'a' and 'b' is there already, in line 1; "
+    assert refusal(path, directed=True) == f"{there}an edge list has each edge once: take one of them out"
 
 
 NOT = "g.json is not node-link data of a graph: "
@@ -238,7 +261,7 @@ def test_without_networkx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert graph.names == ("1", "2")
         assert graph.topology.port_far.tolist() == [1, 0]
     with pytest.raises(InputError, match=r"pip install 'bitwright\[graph\]'"):
-        read_graph(written(tmp_path, "g.txt", "1 2")).to_networkx({})
+        from_networkx(None)
 
 
 VALID = {

@@ -23,6 +23,7 @@ SOURCE = make_word("source")
 ID = make_word("id", width=6, unique=True)
 LABEL = make_word("label", width=4)
 WEIGHT = make_word("weight", "port", 4)
+COST = make_word("cost", "port", 4)
 CUT = make_word("cut", "port")
 WAYS = ": give weight=@ATTRIBUTE, weight=*:VALUE or weight=A-B:VALUE,..."
 ROUNDS = make_word("rounds", "whole", 5)
@@ -71,6 +72,25 @@ def refusal(word: NodeWord, given: Any = None, graph: NamedGraph = GRAPH, table:
     assert "\n" not in message
     assert len(message) < 400
     return message
+
+
+@pytest.mark.parametrize("given", ["c-d:9", {("d", "c"): 9}])
+def test_some_edges_get_other_values_than_the_graph_has(given: Any) -> None:
+    assert by_edge(WEIGHT, given) == by_edge(WEIGHT, None) | {frozenset("cd"): 9}
+
+
+def test_an_attribute_of_another_name_has_nothing_beside_it() -> None:
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=1, cost=2)
+    graph.add_edge("b", "c", weight=3)
+    assert refusal(WEIGHT, "@cost", from_networkx(graph)).startswith("weight of edge 'b'-'c' is missing")
+
+
+def test_a_value_that_is_too_large_names_what_may_allow_more() -> None:
+    with pytest.raises(InputError) as caught:
+        values_for([WEIGHT], GRAPH, {"weight": "*:16"}, lets=["B", "l"])
+    said = "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15; --let B or l may allow more"
+    assert str(caught.value) == said
 
 
 def test_assignments() -> None:
@@ -279,7 +299,8 @@ def test_whole_numbers() -> None:
         (LABEL, "@weight", "nodes have no attribute 'weight'; they have none"),
         (WEIGHT, "@wight", "edges have no attribute 'wight'; did you mean 'weight'?"),
         (WEIGHT, "*:16", "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15"),
-        (WEIGHT, "a-b:3", "weight of edge 'b'-'c' and 4 more is missing" + WAYS),
+        (COST, "a-b:3", "cost of edge 'b'-'c' and 4 more is missing" + WAYS.replace("weight", "cost")),
+        (COST, "@cost", "edges have no attribute 'cost'; there is weight"),
         (WEIGHT, "a-c:3", "the graph has no edge between 'a' and 'c'"),
         (WEIGHT, "a-z:3", "the graph has no node 'z'"),
         (WEIGHT, "a:3", "weight is of edges, and 'a' is none" + WAYS),

@@ -296,7 +296,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["figure", "nothing"], "there is no figure 'nothing'"),
         (["figure", "sbn", "--program", "addition"], "shows no single program"),
         (["figure", "templates", "p=2"], "go with --program"),
-        (["figure", "templates", "--program", "addition", "--bits", 30], "at most 64 templates"),
+        (["figure", "templates", "--program", "addition", "--bits", 600], "at most 2,048 templates"),
         (["figure", "orders", "--minutes", -1], "--minutes must be 0 or more"),
         (["figure", "beyond", "--device", "meta"], "there is no device 'meta'; use cpu or cuda"),
         (["figure", "orders", "--workers", "many"], "workers are a number"),

@@ -19,6 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
     assert main([*common, "--integer", "-o", str(place / "whole.safetensors"), "--onnx", str(place / "at.onnx")]) == 0
     assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0
+    assert main(["train", "addition", "--cells", "-q", "-o", str(place / "cells.safetensors")]) == 0
     return place
 
 
@@ -58,7 +59,7 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
     [
         (
             ["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"],
-            "--to takes c or js or onnx or vnnlib, got onx; did you mean",
+            "--to takes c or js or page or onnx or vnnlib, got onx; did you mean",
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--onnx", "b.onnx"], "--onnx goes with --to vnnlib"),
@@ -71,6 +72,49 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
         (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize makes one"),
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
+        (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
+        (["trained.safetensors", "--to", "page", "-o", "{}/a.html"], "of networks of whole numbers; make one with"),
+        (
+            ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],
+            "--graph goes with node programs",
+        ),
+        (
+            ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--input", "p=9"],
+            "input p must fit in 2 bits, got 9",
+        ),
+        (["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--input", "z=1"], "addition has no input 'z'"),
+        (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--input", "p=1"], "--graph and --input go with --to page"),
+        (["cells.safetensors", "--to", "page", "-o", "{}/a.html"], "needs a program to run; give --program, such as"),
+        (
+            ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "multiplication"],
+            "this network has no cell like that of",
+        ),
+        (
+            ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "examples/graphs/bfs.bw"],
+            "this network has no cell like that of",
+        ),
+        (
+            ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "addition", "--graph", "ring:4"],
+            "--graph does not go with a program without a graph",
+        ),
+        (
+            [
+                "cells.safetensors",
+                "--to",
+                "page",
+                "-o",
+                "{}/a.html",
+                "--program",
+                "examples/subleq/sieve.sq",
+                "--bits",
+                "3",
+            ],
+            "--bits does not go with machine V",
+        ),
+        (
+            ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "nothing"],
+            "'nothing' is neither a file",
+        ),
         (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize makes one"),
         (["none.safetensors", "--to", "onnx", "-o", "{}/a.onnx"], "none.safetensors"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--program", "multiplication"], "multiplication"),

@@ -186,7 +186,10 @@ def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -
     given = ("trace", EXAMPLES / "flooding.bw", "--graph", "path:4", "source=0")
     code, out, _ = call(capsys, *given)
     assert code == 0
-    assert out.split()[3:] == ["0", "1", "···1", "1", "2", "··11", "2", "3", "·111", "3", "4", "1111"]
+    nodes, heading, *states = out.splitlines()
+    assert nodes == "nodes, from the left: 3, 2, 1, 0"
+    assert heading.split() == ["step", "n", "x"]
+    assert " ".join(states).split() == ["0", "1", "···1", "1", "2", "··11", "2", "3", "·111", "3", "4", "1111"]
     for kind, begin in (("html", "<!doctype html>"), ("svg", "<svg ")):
         file = tmp_path / f"flood.{kind}"
         assert call(capsys, *given, "-o", file, "-q")[0] == 0

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from threading import Event
 
+import click
 import pytest
 from waiting import PATIENCE
 
-from bitwright.cli.progress import StepProgress
+from bitwright import addition
+from bitwright.checking.inference.find_blocks import find_blocks
+from bitwright.cli import progress as progress_module
+from bitwright.cli.main import VERBS, main
+from bitwright.cli.progress import StepProgress, working
+from bitwright.running.executions import random_executions
 
 Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def lines_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "SELDOM", 10.0)
 
 
 class Clock:
@@ -127,3 +140,114 @@ def test_a_bar_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
         progress(40, 100)
     shown = capsys.readouterr().err
     assert "inputs: 40 of 100 (40 %), 2 s so far, about 3 s left" in shown
+
+
+def test_of_two_that_are_open_the_inner_one_speaks(capsys: Capture) -> None:
+    clock = Clock()
+    with StepProgress(True, "outer", clock=clock, terminal=False) as outer:
+        with StepProgress(True, "inner", clock=clock, terminal=False) as inner:
+            clock.now += 30
+            outer(1, 2)
+            inner(1, 4)
+            assert lines(capsys) == ["inner: 1 of 4 (25 %), 30 s so far"]
+        clock.now += 30
+        outer(2, 2)
+        assert lines(capsys) == ["outer: 2 of 2 (100 %), 1 min 0 s so far, about 0 s left"]
+
+
+def test_what_is_done_is_said_where_nobody_knows_how_much_there_is(capsys: Capture) -> None:
+    clock = Clock()
+    progress = StepProgress(True, "instructions", clock=clock, terminal=False)
+    clock.now += 12
+    progress(1_234, 0)
+    assert lines(capsys) == ["instructions: 1,234, 12 s so far"]
+
+
+def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Capture) -> None:
+    for quiet in (False, True):
+        context = click.Context(click.Command("verb"))
+        context.params["quiet"] = quiet
+        with context:
+            assert working("work")._show is not quiet
+    assert not working("work")._show  # no verb at all: a library
+    assert lines(capsys) == []
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which eleven seconds pass between any two looks."""
+    now = [0.0]
+
+    def look() -> float:
+        now[0] += 11
+        return now[0]
+
+    monkeypatch.setattr(progress_module, "_now", look)
+
+
+NETWORK = ("--engine", "network", "--width", "128", "--seed", "5")
+LONG = [
+    (("run", "examples/subtraction.bw", "a=9", "b=4"), r"^steps: .* left$"),
+    (("validate", "addition", "--bits", "3", "--engine", "templates"), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", "--engine", "limit", "--plain"), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", "--engine", "kernel"), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", "--engine", "sampled", "--networks", "900"), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", *NETWORK), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", *NETWORK), r"^training: .* left$"),
+    (("certify", "addition", "--bits", "3", "--rounding", "sign", "--n", "reachable"), r"^checking: "),
+    (("certify", "permutation", "--bits", "3000"), r"^checking: .* left$"),
+    (("train", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"), r"^training: .* left$"),
+    (("train", "addition", "--cells", "-o", "cells.safetensors"), r"^training: .* left$"),
+    (("size", "addition", "--bits", "2", "--network"), r"^draws: .* left$"),
+    (("dataset", "addition", "--executions", "9000", "-o", "states.npz"), r"^steps: "),
+    (("run", "examples/subleq/sieve.sq", "--max-instructions", "4000"), r"^instructions: .* of 4,000 "),
+]
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(("command", "expected"), LONG, ids=lambda one: " ".join(one[:4]) if one[0] != "^" else "")
+def test_long_work_says_how_far_it_is(
+    command: tuple[str, ...], expected: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
+    root = Path(__file__).parent.parent.parent
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(root / "examples")
+    assert main(list(command)) in (0, 1)
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if re.search(expected, line)], said
+
+
+@pytest.mark.usefixtures("hurried")
+def test_proofs_of_networks_say_how_far_they_are(capsys: Capture, tmp_path: Path) -> None:
+    for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer")), ("cells", ("--cells",))):
+        file = str(tmp_path / f"{which}.safetensors")
+        assert main(["train", "addition", *more, "-o", file]) == 0
+        capsys.readouterr()
+        main(["certify", "addition", *(more[:2] if which == "whole" else ()), "--network", file])
+        said = capsys.readouterr().err.splitlines()
+        assert [line for line in said if re.search(r"^(local )?states: [\d,]+ of [\d,]+ .* so far", line)], said
+
+
+def test_looking_for_blocks_says_how_far_it_is() -> None:
+    heard: list[tuple[int, int]] = []
+    find_blocks(random_executions(addition(3).program, 200), progress=lambda done, of: heard.append((done, of)))
+    assert heard
+    assert heard == sorted(heard)
+    assert heard[-1][0] <= heard[-1][1]
+
+
+def test_help_has_whole_sentences(capsys: Capture) -> None:
+    assert main(["--help"]) == 0
+    _, _, listed = capsys.readouterr().out.partition("Commands:\n")
+    told: dict[str, str] = {}
+    for line in listed.splitlines():
+        verb = line[2:12].strip()
+        if verb and not line.startswith("   "):
+            told[verb] = line[12:].strip()
+        else:
+            told[list(told)[-1]] += f" {line.strip()}"
+    assert tuple(told) == VERBS
+    for verb, sentence in told.items():
+        assert sentence.endswith((".", '".')), verb
+        assert "..." not in sentence

@@ -5,15 +5,18 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from docs.links import broken_in_markdown, broken_in_site
+from waiting import PATIENCE
 
 import bitwright
 from bitwright.cli.main import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
+PHONE = 400  # pixels
 MARKDOWN = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "sceptic" / "README.md"]
 
 
@@ -66,3 +69,36 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
     page = tmp_path / "a.md"
     page.write_text("# One thing\n[1](#one-thing) [2](#other) [3](b.md)\n")
     assert list(broken_in_markdown(page)) == ["a.md: #other has no such heading", "a.md: b.md is not there"]
+
+
+# In a browser, from files: readable on a phone, light and dark, and it can be searched.
+
+
+def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": PHONE, "height": 800})
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        found[path.relative_to(site).as_posix()] = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert len(found) > 50
+    assert {name: width for name, width in found.items() if width > PHONE} == {}
+
+
+def test_light_and_dark(site: Path, browser: Any) -> None:
+    colours = set()
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto((site / "index.html").as_uri())
+        colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page.close()
+    assert len(colours) == 2
+
+
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("certify_network", "python.html")])
+def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
+    page.wait_for_selector(f"ul.search a[href*='{expected}']", state="attached")
+    page.close()

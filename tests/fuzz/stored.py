@@ -158,15 +158,25 @@ def _machine() -> Any:
 
 
 @cache
-def _bombs() -> list[bytes]:
-    """Archives of less than a megabyte with a member that unpacks to more than a reader may take."""
+def _bomb(inside: str) -> bytes:
+    """An archive of less than a megabyte, whose member of this name unpacks to more than a reader may take.
+
+    It is made piece by piece: whoever makes it needs little memory, so that what a reader takes afterwards is seen.
+    """
     header = _array(np.zeros(0, np.uint8)).replace(b"(0,), }" + b" " * 8, f"({BOMB},), }}".encode())
-    bomb = header + bytes(BOMB)
-    small = _array(np.zeros(1, np.uint8))
-    return [_archive({"about.npy": bomb, "state.npy": small}), _archive({"about.npy": small, "state.npy": bomb})]
+    buffer, piece = io.BytesIO(), bytes(1 << 20)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in ("about.npy", "state.npy"):
+            member = zipfile.ZipInfo(name)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w") as file:
+                file.write(header if name == inside else _array(np.zeros(1, np.uint8)))
+                for _ in range(BOMB // len(piece) if name == inside else 0):
+                    file.write(piece)
+    return buffer.getvalue()
 
 
-def _archive(members: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+def _archive(members: dict[str, bytes], kind: int) -> bytes:
     """The bytes of an archive, which do not depend on when it is made."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -177,9 +187,9 @@ def _archive(members: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> byt
 
 def edited_checkpoint(rng: Random) -> bytes:
     """Edits of the archive's bytes, or another archive: of edited members, without one of them, or with a bomb."""
-    data, bombs = saved(write_checkpoint, "good.npz"), _bombs()
+    data = saved(write_checkpoint, "good.npz")
     if rng.random() < 0.02:
-        return rng.choice(bombs)
+        return _bomb(rng.choice(("about.npy", "state.npy")))
     if rng.random() < 0.4:
         return edit_bytes(rng, data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

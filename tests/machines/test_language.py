@@ -355,7 +355,7 @@ def blocks(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
     return lines
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)  # a fault in one program of 25 is found with a probability of 96%
 @given(blocks(), st.lists(st.tuples(*[st.integers(-20, 20)] * 3), min_size=4, max_size=4))
 def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple[int, int, int]]) -> None:
     source = "\n".join(["def f(a, b, c):", *indented([*body, "return a, b, c"])])

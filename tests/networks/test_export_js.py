@@ -208,3 +208,23 @@ def test_refused(form: str, more: list[str], line: str, tmp_path: Path, capsys: 
     assert line in said.err
     assert said.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="TypeScript is not installed; npm install -g typescript")
+def test_types_are_those_of_typescript(tmp_path: Path) -> None:
+    """A use that is right is taken, and one with a wrong name or kind is not."""
+    found, _ = case("cells addition 64")
+    (tmp_path / "net.mjs").write_text(js_text(found, try_states(found)))
+    (tmp_path / "net.d.mts").write_text(js_types(found))
+    uses = {
+        "right.mts": "import { load, run, read } from './net.mjs';\n"
+        "const state: Uint8Array = load({ p: 3, q: 4n });\n"
+        "const steps: number = run(state);\nconst sum: bigint = read(state).sum;\nexport { steps, sum };\n",
+        "name.mts": "import { load } from './net.mjs';\nexport const state = load({ p: 3, z: 4n });\n",
+        "kind.mts": "import { run } from './net.mjs';\nexport const steps: string = run(new Uint8Array(3));\n",
+    }
+    for name, text in uses.items():
+        (tmp_path / name).write_text(text)
+        command = ["tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode == 0) == (name == "right.mts"), done.stdout

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, addition, parse, permutation, run
+from bitwright import Algorithm, addition, multiplication, parse, permutation, run
 from bitwright.program import FIXED_POINT
 from bitwright.studies import Setting
 from bitwright.studies.figures import find_figure
+from bitwright.studies.worked import window_of
 
 GAPS = """
 bits a[2] b c d
@@ -68,6 +70,9 @@ SHOWN: list[tuple[Algorithm, dict[str, int]]] = [
     (parse(ONE), {"a": 1}),
     (parse(ENDLESS), {"a": 1}),
     (parse(HALTS), {"a": 1}),
+    (addition(8), {"p": 255, "q": 255}),
+    (multiplication(4), {"multiplicand": 9, "multiplier": 15}),
+    (permutation(range(40, 0, -1)), {"p": 1}),
 ]
 
 
@@ -88,7 +93,8 @@ def test_templates(algorithm: Algorithm, values: dict[str, int]) -> None:
     if with_templates < program.blocks:
         blocks = f"{with_templates} of {blocks}"
     sizes = f"{counted(program.templates, 'template')} in {blocks} (heavier"
-    assert f". {sizes} lines; blocks of one kind share a colour) over {counted(program.bits, 'bit')}. Left" in said
+    assert f". {sizes} lines; blocks of one kind share a colour) over {counted(program.bits, 'bit')}." in said
+    assert (" Shown is a window of " in said) == (program.templates > 16 or program.bits > 12)
     n = len(program.match(algorithm.state(values)))
     encoded = (
         f"the sum of its {counted(n, 'matched row')} (marked *) over the root of {n}." if n else "zero: no row matches."
@@ -138,6 +144,60 @@ def test_blocks_without_templates_can_be_drawn(name: str, tmp_path: Path) -> Non
         folder = tmp_path / str(number)
         files = make_figure(name, Setting(folder=folder, algorithm=algorithm, values=values))
         assert all(file.stat().st_size for file in files)
+
+
+LARGE = [pair for pair in SHOWN if pair[0].program.templates > 16]
+
+
+@pytest.mark.parametrize("name", ["templates", "predictor"])
+@pytest.mark.parametrize(("algorithm", "values"), LARGE, ids=str)
+def test_of_a_large_program_a_window_is_shown(
+    name: str, algorithm: Algorithm, values: dict[str, int], tmp_path: Path
+) -> None:
+    image = pytest.importorskip("matplotlib.image")
+    from bitwright.studies import make_figure
+
+    program, state = algorithm.program, algorithm.state(values)
+    window = window_of(program, state)
+    assert 0 < len(window.templates) <= 16
+    assert 0 < len(window.bits) <= 12
+    assert set(program.block_of[window.bits].tolist()) == set(window.blocks)
+    assert set(program.template_block[window.templates].tolist()) <= set(window.blocks)
+    assert set(window.templates.tolist()) & set(program.match(state).tolist())
+    left = [
+        f"{len(window.templates)} of {program.templates} templates",
+        f"{len(window.blocks)} of {program.blocks} blocks",
+        f"{len(window.bits)} of {program.bits} bits",
+    ]
+    assert f"Shown is a window of {', '.join(left)}; the rest is left out." in caption(name, algorithm, values)
+    list(make_figure(name, Setting(folder=tmp_path, algorithm=algorithm, values=values)))
+    height, width, _ = image.imread(tmp_path / f"{name}.png").shape
+    assert width <= 3400
+    assert height <= 1100
+
+
+def test_of_one_large_block_the_templates_that_match_are_shown() -> None:
+    conditions = (" ".join(f"a[{i}]={n >> i - 1 & 1}" for i in range(1, 6)) for n in range(1, 32))
+    rules = "\n".join(f"when {condition} write a[1]" for condition in conditions)
+    algorithm = parse(f"bits a[5]\nblock a[*]\n{rules}\ninput a\nsteps 1")
+    window = window_of(algorithm.program, algorithm.state({"a": 31}))
+    assert len(window.templates) == 16
+    assert int(algorithm.program.match(algorithm.state({"a": 31}))[0]) in window.templates.tolist()
+
+
+@pytest.mark.parametrize("name", ["templates", "predictor"])
+@pytest.mark.parametrize(("algorithm", "values"), SHOWN, ids=str)
+def test_zeros_have_no_sign(name: str, algorithm: Algorithm, values: dict[str, int]) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure = find_figure(name)
+    if name == "predictor" and not len(algorithm.program.match(algorithm.state(values))):
+        pytest.skip("there is nothing to predict")
+    tables = figure.tables(Setting(folder=Path("nowhere"), algorithm=algorithm, values=values))
+    drawn = figure.pictures[name](pyplot, tables)
+    texts = [text.get_text() for axes in drawn.axes for text in axes.texts]
+    pyplot.close(drawn)
+    texts += [figure.caption(tables), tables[name].csv().decode()]
+    assert not [text for text in texts if re.search(r"(?<![\d.e])[-+\N{MINUS SIGN}]0(\.0*)?(?![.\de])", text)]
 
 
 def test_the_padding_that_is_said_to_be_given_to_multiplication() -> None:

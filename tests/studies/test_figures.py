@@ -53,8 +53,8 @@ def test_odd_requests_are_refused_in_one_line(tmp_path: Path) -> None:
         list(make_figure("snb", Setting(folder=tmp_path)))
     with pytest.raises(InputError, match="shows no single program"):
         list(make_figure("sbn", Setting(folder=tmp_path, algorithm=addition(2))))
-    with pytest.raises(InputError, match="at most 64 templates and 80 bits"):
-        list(make_figure("templates", Setting(folder=tmp_path, algorithm=addition(20))))
+    with pytest.raises(InputError, match="at most 2,048 templates and 4,096 bits; addition has 2,400 and 1,800"):
+        list(make_figure("templates", Setting(folder=tmp_path, algorithm=addition(600))))
     with pytest.raises(InputError, match="matches no template"):
         list(make_figure("predictor", Setting(folder=tmp_path, algorithm=addition(2), values={"p": 0, "q": 0})))
     (tmp_path / "file").touch()

@@ -9,9 +9,8 @@ import pytest
 
 from bitwright import Builder, InputError, addition, multiplication, parse, span
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.viewer.diagram import block_kinds, diagram_svg, lay_out, links
-
-UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
+from bitwright.viewer.diagram import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
+from bitwright.viewer.layered.texts import text_width
 
 
 def test_kinds_and_links_of_addition() -> None:
@@ -27,27 +26,38 @@ def test_every_kind_of_block_of_a_machine_has_a_box(make: object) -> None:
     program = make(Sizes(3, 3, 3)).program
     kinds, _ = block_kinds(program)
     assert sum(kind.count for kind in kinds) == program.blocks
-    picture = ElementTree.fromstring(diagram_svg(program, "a <machine>", UNITS))
-    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert set(UNITS.values()) <= set(texts)
+    picture = ElementTree.fromstring(diagram_svg(program, "a <machine>", SBN_UNITS))
+    texts = [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(SBN_UNITS.values()) <= set(texts)
     assert "a <machine>" in texts
-    shown = [name.partition("_")[2] or name for kind in kinds for name in kind.names]
-    assert all(name in texts for name in shown)
+    words = {word for text in texts for word in text.split()}
+    assert {name.partition("_")[2] or name for kind in kinds for name in kind.names} <= words
+    counts = [int(text.split()[0]) for text in texts if text.endswith((" block", " blocks"))]
+    assert counts == [kind.count for kind in kinds]
 
 
-def test_many_units_stand_in_two_rows() -> None:
-    b = Builder()
-    bits = [b.bit(f"{letter}_{name}") for letter in "ABCDEF" for name in ("one", "two")]
-    for bit in bits:
-        b.block(bit)
-        b.when(bit == 1).write(bits[-1])
-    drawn = lay_out(b.build(), "", {letter: letter for letter in "ABCDEF"})
-    assert [x for x, *_ in drawn.headings[:3]] == [x for x, *_ in drawn.headings[3:]]
-    assert len({x for x, *_ in drawn.headings}) == 3
-    upper, lower = ([box for box in drawn.boxes if (box.kind.unit in "ABC") == above] for above in (True, False))
-    heading = drawn.headings[3][1]
-    assert max(box.y + box.height for box in upper) < heading < min(box.y for box in lower)
-    assert max(box.y + box.height for box in lower) < drawn.height
+def test_every_link_is_an_arrow_in_the_colour_of_its_source_and_its_unit() -> None:
+    program = machine_b(Sizes(3, 3, 3)).program
+    kinds, of = block_kinds(program)
+    found = links(program, of)
+    drawing = block_drawing(program, "", SBN_UNITS, "own")
+    assert len(drawing.arrows) == len(found)
+    said = {arrow.said.partition(":")[0]: arrow.colour for arrow in drawing.arrows}
+    for (a, b), boxes in ((link, [drawing.boxes[end] for end in link]) for link in found):
+        name = f"{' '.join(kinds[a].names)} → {' '.join(kinds[b].names)}"
+        assert said[name] == boxes[0].colour
+    by_unit = {kind.unit: box.colour for kind, box in zip(kinds, drawing.boxes, strict=False) if kind.unit in SBN_UNITS}
+    assert len(set(by_unit.values())) == len(SBN_UNITS)
+    legend = {box.colour for box in drawing.boxes[len(kinds) :]}
+    assert legend == set(by_unit.values())
+
+
+@pytest.mark.parametrize("title", ["", "short", "a title of many words " * 20, "one-word-without-an-end" * 12])
+def test_titles_are_not_cut(title: str) -> None:
+    drawing = block_drawing(addition(3).program, title, None, "own")
+    lines = [text for text in drawing.texts if text.size > 13]
+    assert "".join(line.text for line in lines).replace(" ", "") == title.replace(" ", "")
+    assert all(line.x + text_width(line.text, line.size) <= drawing.width for line in lines)
 
 
 def test_programs_with_too_many_kinds_are_refused() -> None:

@@ -19,6 +19,7 @@ from bitwright.viewer.graph import page as page_module
 from bitwright.viewer.graph import view as view_module
 from bitwright.viewer.graph.colours import OFF, SETS, UNSET, scale_colour
 from bitwright.viewer.graph.layout import edge_bends, graph_layout
+from bitwright.viewer.graph.text import heading_of, order_lines
 from bitwright.viewer.graph.view import GraphView
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -215,7 +216,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch: pytest.MonkeyP
         graph_page(searched())
     monkeypatch.undo()
     monkeypatch.setattr(page_module, "MAX_PAGE", 1000)
-    with pytest.raises(InputError, match="lower --max-steps or take a smaller graph"):
+    with pytest.raises(InputError, match="even with two of its steps; take a smaller graph"):
         graph_page(searched())
 
 
@@ -291,3 +292,69 @@ def test_a_program_without_bits_of_nodes_has_pictures_too() -> None:
     facts, _ = opened(graph_page(done))
     assert (facts["colours"], facts["colour"], facts["marks"], facts["mark"]) == ([], -1, [], -1)
     assert circles(graph_svg(done)) == [OFF, OFF]
+
+
+def test_before_the_first_step_the_inputs_are_shown() -> None:
+    done = glider()
+    view = GraphView(done)
+    alive = view.colour("alive")
+    assert alive is not None
+    assert done.trace is not None
+    given = done.trace.state(0)[view.wiring.bits(view.schema.inputs[0].bits[0], np.arange(view.topology.nodes))]
+    assert given.sum() == 5
+    np.testing.assert_array_equal(view.shades(alive, 0)[0] > 0, given)
+    assert view.shades(alive, 1)[0].sum() == 5  # and the bits of the output from then on
+    facts, _ = opened(graph_page(done))
+    assert facts["colours"][0]["first"]["bits"] == list(view.schema.inputs[0].bits)
+    lit = f'<path fill="{SETS[0]}"'
+    assert graph_svg(done, 0).count(lit) == graph_svg(done, 1).count(lit) == 1
+
+
+def test_sets_of_flags_begin_with_their_inputs_too() -> None:
+    graph, _ = torus(4, 4)
+    given = {name: one(16, at) for name, at in (("wire", 5), ("head", 5), ("tail", 6))}
+    done = run(program("wireworld").on(graph, {**given, "wire": given["wire"] + given["tail"]}), record=True)
+    view = GraphView(done)
+    together = view.colour("wire, head, tail")
+    assert together is not None
+    shades = view.shades(together, 0)[0].astype(int).tolist()
+    assert [shades[node] for node in (5, 6, 7)] == [0b011, 0b101, 0]
+
+
+def test_an_output_in_the_bits_of_its_input_needs_nothing_else() -> None:
+    done = run(program("flooding").on(Topology.from_edges(3, [(0, 1)]), {"source": one(3, 0)}), record=True)
+    assert all(choice.first is None for choice in GraphView(done).colours)
+
+
+def test_long_names_stand_under_their_nodes() -> None:
+    names = ("Amsterdam", "Luxembourg-City", "a")
+    algorithm = program("flooding").on(Topology.from_edges(3, [(0, 1), (1, 2)]), {"source": one(3, 0)}, names=names)
+    svg = graph_svg(run(algorithm, record=True))
+    assert [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")][1:4] == ["a", *names[:2]]
+
+
+def test_a_graph_page_that_would_be_too_large_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = glider()
+    assert done.trace is not None
+    whole = graph_page(done)
+    least = len(whole) - len(whole.split('id="data">')[1].split("<")[0])
+    monkeypatch.setattr(page_module, "MAX_PAGE", (len(whole) + least) // 2)
+    page = graph_page(done)
+    facts, arrays = opened(page)
+    assert len(page) <= page_module.MAX_PAGE
+    assert facts["every"] > 1
+    steps = [*range(0, done.steps, facts["every"]), done.steps]
+    assert (facts["steps"], facts["run_steps"]) == (len(steps) - 1, done.steps)
+    np.testing.assert_array_equal(arrays["states"], done.trace.packed[steps])
+
+
+def test_text_traces_name_nodes_and_ports() -> None:
+    names = ("Paris", "Rome", "Oslo")
+    algorithm = program("bfs").on(Topology.from_edges(3, [(0, 1), (1, 2)]), {"source": one(3, 0)}, names=names)
+    assert heading_of(algorithm, "level[2]") == "level[Rome]"
+    assert heading_of(algorithm, "busy") == "busy"
+    assert heading_of(algorithm, "rest[2]") == "rest[2]"  # of the whole graph
+    assert list(order_lines(algorithm)) == [
+        "nodes, from the left: Oslo, Rome, Paris",
+        "ports, from the left: Oslo>Rome, Rome>Oslo, Rome>Paris, Paris>Rome",
+    ]

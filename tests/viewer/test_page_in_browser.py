@@ -12,7 +12,18 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
-from bitwright import Run, addition, make_engine, parse, permutation, run, train, variance, weights
+from bitwright import (
+    Run,
+    addition,
+    make_engine,
+    multiplication,
+    parse,
+    permutation,
+    run,
+    train,
+    variance,
+    weights,
+)
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.viewer import MachineView, trace_page
 
@@ -385,3 +396,81 @@ def test_a_large_run_opens(show: Open) -> None:
     page.evaluate("document.getElementById('scroller').scrollTo(1e6, 1e6)")
     page.keyboard.press("End")
     assert step_of(page) == 5000
+
+
+def test_names_in_the_table_of_outputs_stay_in_one_line(show: Open) -> None:
+    done = run(multiplication(10), multiplicand=719, multiplier=483, record=True)
+    for wide in (400, 800, 1400):
+        page = show(trace_page(done), viewport={"width": wide, "height": 800})
+        heights = page.eval_on_selector_all(
+            "#outputs tbody tr", "rows => rows.map(r => r.getBoundingClientRect().height)"
+        )
+        assert len(heights) == 40
+        assert max(heights) < 1.2 * min(heights)
+        cut = page.eval_on_selector_all(
+            "#outputs tbody th", "names => names.filter(n => n.scrollWidth > n.clientWidth + 1).length"
+        )
+        assert cut == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_short_runs_fill_the_canvas(show: Open) -> None:
+    page = show(trace_page(run(addition(2), p=1, q=2, record=True)))
+    first, second, last, right = page.evaluate(
+        "() => [trace.place(0, 'p[1]').x, trace.place(1, 'p[1]').x, trace.place(4, 'p[1]').x,"
+        " document.getElementById('cells').getBoundingClientRect().right]"
+    )
+    step = second - first
+    assert step > 100
+    assert right - 2 * step < last < right
+
+
+def test_one_hot_arrays_as_positions(show: Open) -> None:
+    done = run(multiplication(3), multiplicand=5, multiplier=6, record=True)
+    assert done.trace is not None
+    counter = done.trace.layout["sum_counter"].bits()
+    step = next(s for s in range(len(done.trace)) if done.trace.state(s)[counter[4]])
+    page = show(trace_page(done))
+
+    def told() -> str:
+        place = page.evaluate(f"trace.place({step}, 'sum_counter[1]')")
+        page.mouse.move(place["x"], place["y"])
+        return str(page.inner_text("#tip .bit-head"))
+
+    page.check("#positions")
+    assert told() == f"sum_counter = [5] at step {step}"
+    until(page, "location.hash.includes('as=positions')")
+    again = show(trace_page(done), page.evaluate("location.hash"))
+    assert again.is_checked("#positions")
+    page.uncheck("#positions")
+    assert told() == f"sum_counter = 16 at step {step}"
+    until(page, "!location.hash.includes('positions')")
+    page.focus("#cells")
+    page.keyboard.press("p")
+    assert page.is_checked("#positions")
+    assert show(trace_page(run(permutation([2, 1]), p=3, record=True))).is_hidden("#positions-box")
+
+
+def test_a_sampled_run_says_which_steps_it_shows(show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bitwright.viewer.page import page as page_module
+
+    monkeypatch.setattr(page_module, "MAX_STEPS", 10)
+    done = run(multiplication(3), multiplicand=5, multiplier=6, record=True)
+    assert done.trace is not None
+    page = show(trace_page(done))
+    every = -(-done.steps // 9)
+    shown = [*range(0, done.steps, every), done.steps]
+    said = f"of {done.steps} steps {len(shown)} are shown: 0, {every}, {2 * every}, … and the last"
+    assert page.inner_text("#about .sampled") == said
+    for number in shown:
+        assert page.input_value("#step") == str(number)
+        assert numbers(page)["product"] == str(done.algorithm.read(done.trace.state(number))["product"])
+        page.click("#next")
+    page.fill("#step", str(2 * every))
+    page.keyboard.press("Enter")
+    assert step_of(page) == 2
+    until(page, f"location.hash === '#step={2 * every}'")
+    assert step_of(show(trace_page(done), f"#step={2 * every}")) == 2
+    page.evaluate("trace.choose('sum_p[1]')")
+    assert "set by" not in page.inner_text("#bit")
+    assert page.inner_text("#outputs-of") == f"of step {2 * every}, n = {len(done.trace.matches(2 * every))}"

@@ -10,6 +10,7 @@ import pytest
 
 from bitwright import Builder, InputError, Trace, addition, parse, run
 from bitwright.viewer import choose_columns, trace_svg, trace_text
+from bitwright.viewer.layered.texts import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -73,3 +74,13 @@ def test_pictures_too_large_are_refused() -> None:
     b.when(x[1] == 1).write(x[1])
     with pytest.raises(InputError, match="at most 20,000 bits"):
         choose_columns(b.build())
+
+
+def test_a_title_wider_than_its_picture_is_not_cut() -> None:
+    done = run(addition(1), p=1, q=1, record=True)
+    assert done.trace is not None
+    plain, titled = (
+        ElementTree.fromstring(trace_svg(done.trace, title)) for title in ("", "a title of many words " * 6)
+    )
+    assert float(titled.attrib["width"]) > float(plain.attrib["width"])
+    assert float(titled.attrib["width"]) > text_width("a title of many words " * 6, 15)

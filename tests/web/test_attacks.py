@@ -43,6 +43,12 @@ def server() -> Iterator[Process]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def hasty_server() -> Iterator[Process]:
+    with attacked(Limits(request_seconds=2)) as found:
+        yield found
+
+
 def answers(raw: socket.socket) -> bytes:
     """All that comes on a connection until the other side hangs up."""
     found = b""
@@ -107,12 +113,12 @@ def test_more_connections_that_wait_for_an_answer_than_allowed() -> None:
         assert server.http.delete(f"/api/runs/{slow['id']}").status_code == 200
 
 
-def test_slow_requests_end_in_time_however_they_are_fed() -> None:
-    limits = Limits(request_seconds=2)
+def test_slow_requests_end_in_time_however_they_are_fed(hasty_server: Process) -> None:
+    server = hasty_server
     body = (
         b"POST /api/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
     )
-    with attacked(limits) as server, ExitStack() as stack:
+    with ExitStack() as stack:
         slow = [stack.enter_context(server.connect()) for _ in range(20)]
         for number, raw in enumerate(slow):
             raw.sendall(body if number % 2 else HALF)
@@ -136,8 +142,8 @@ def test_slow_requests_end_in_time_however_they_are_fed() -> None:
         assert answers(silent) == b""
 
 
-def test_a_second_request_that_comes_slowly_ends_too() -> None:
-    with attacked(Limits(request_seconds=2)) as server, server.connect() as raw:
+def test_a_second_request_that_comes_slowly_ends_too(hasty_server: Process) -> None:
+    with hasty_server.connect() as raw:
         raw.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert raw.recv(15) == b"HTTP/1.1 200 OK"
         raw.sendall(HALF)
@@ -289,7 +295,7 @@ def test_processes_that_are_killed_are_replaced() -> None:
         kill_all(server)
         ended = server.end(slow)
         assert (ended["state"], "process that worked on this ended" in ended["message"]) == ("failed", True)
-        for _ in range(5):
+        for _ in range(2):
             assert server.run(ADD)["state"] == "done"
             kill_all(server)  # while they are idle; the server may not know yet when the next run comes
             assert server.check({"kind": "addition", "bits": 4})["ok"]
@@ -303,7 +309,7 @@ def kill_all(server: Process) -> None:
 
 def test_memory_bombs_burst_where_they_are() -> None:
     with attacked(Limits(memory=1 << 30, seconds=1000)) as server:
-        bombs = [server.named("attacker").start({"source": {"kind": "rules", "text": BOMB}}) for _ in range(4)]
+        bombs = [server.named("attacker").start({"source": {"kind": "rules", "text": BOMB}}) for _ in range(2)]
         assert server.named("somebody").run(ADD)["state"] == "done"
         for bomb in bombs:
             ended = server.end(bomb)
@@ -349,7 +355,7 @@ def test_strangers_are_told_apart_by_address_whatever_they_call_themselves() -> 
 
 
 def test_a_flood_of_results_takes_nothing_from_others_and_loses_nothing() -> None:
-    limits = Limits(result=1 << 20, kept=16 << 20, fetched_seconds=0)
+    limits = Limits(result=1 << 20, kept=4 << 20, fetched_seconds=0)
     with attacked(limits) as server:
         attacker, somebody = server.named("attacker"), server.named("somebody")
         kept: list[dict[str, object]] = []

@@ -98,9 +98,10 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
         if first and separator and [column.lower() for column in columns[:2]] in _HEADERS:
             names = _column_names(columns, f"{path}:{line}")
         elif len(columns) == 1 or not any(columns[1:]):
+            _refuse_separator(columns[0], separator, f"{path}:{line}")
             node(_named(columns[0], columns, f"{path}:{line}"))
         else:
-            if names is None and len(columns) > 3:
+            if names is None and (len(columns) > 3 or _is_dictionary(columns[2:])):
                 raise _broken(columns, f"{path}:{line}", separator)
             if names is not None and len(columns) != len(names) + 2:
                 raise InputError(
@@ -109,7 +110,7 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
             if not columns[0] or not columns[1]:
                 _named("", columns, f"{path}:{line}")
             for name, value in zip(names or ("weight",), columns[2:], strict=False):
-                if value and value != "{}":  # what networkx writes where an edge has no attributes
+                if value and value != "{}":
                     values.setdefault(name, {})[len(lines)] = value
             ends.append(node(columns[0]))
             ends.append(node(columns[1]))
@@ -117,9 +118,10 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
         first = False
     if twice := pairs.repeated(either_way=not directed):
         old, new = twice
+        pointing = "" if directed else ", or say --directed if edges point"
         raise InputError(
             f"{path}:{lines[new]}: the edge of {pairs.shown(new)} is there already, in line {lines[old]}; "
-            "an edge list has each edge once"
+            f"an edge list has each edge once: take one of them out{pointing}"
         )
     return pairs.graph(pairs.array(), values)
 
@@ -135,6 +137,18 @@ def _refuse_header(text: str, separator: str | None, path: Path) -> None:
         raise InputError(
             f"{path}:{line}: this looks like a header, with the columns {_shown(head)}; call two of them source,target"
         )
+
+
+def _is_dictionary(values: Sequence[str]) -> bool:
+    """Whether these are attributes as networkx writes them; an edge without any has {}."""
+    return bool(values) and values[0].startswith("{") and values[0] != "{}"
+
+
+def _refuse_separator(name: str, separator: str | None, place: str) -> None:
+    """Raises InputError for a line that has one name, in which stands what separates columns elsewhere."""
+    if found := next((mark for mark in ";,\t" if mark in name and mark != separator), None):
+        between = {None: "white space", ",": "commas", "\t": "tabs"}[separator]
+        raise InputError(f"{place}: columns stand between {between} here, not between {found!r}: '{shorten(name)}'")
 
 
 def _adjacency_list(text: str, path: Path, directed: bool) -> NamedGraph:

@@ -17,7 +17,7 @@ def separator_of(text: str, suffix: str) -> str | None:
     if suffix in (".csv", ".tsv"):
         return "," if suffix == ".csv" else "\t"
     first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
-    return "," if "," in first else None
+    return "," if "," in first.partition("{")[0] else None  # behind the brace may be a dictionary of networkx
 
 
 def rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, list[str]]]:

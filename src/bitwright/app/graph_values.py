@@ -50,10 +50,12 @@ def values_for(
     given: Mapping[str, Any],
     table: str | Path | None = None,
     program: str = "the program",
+    lets: Sequence[str] = (),
 ) -> dict[str, IntArray]:
     """For each word an array: of every node, of every port, or of one number for the graph.
 
-    What is not given is the column of that name in `table`, else the attribute of that name in the graph.
+    What is not given is the column of that name in `table`, else the attribute of that name in the graph. `lets` are
+    the numbers of the program that may be given other values, for the refusal of a value that is too large.
     """
     known = [word.name for word in words]
     for name in given:
@@ -61,17 +63,20 @@ def values_for(
             inputs = f"its inputs are {listing(known)}" if known else "it has no inputs"
             raise InputError(f"{program} has no input '{shorten(name)}'{suggestion(name, known) or f'; {inputs}'}")
     columns = {} if table is None else read_table(table, graph)
-    return {word.name: _Input(word, graph, columns, program).array(given.get(word.name)) for word in words}
+    return {word.name: _Input(word, graph, columns, program, lets).array(given.get(word.name)) for word in words}
 
 
 class _Input:
     """One input of a program on one graph. Items are its nodes or its edges; both ports of an edge get its value."""
 
-    def __init__(self, word: NodeWord, graph: NamedGraph, columns: Values, program: str) -> None:
+    def __init__(
+        self, word: NodeWord, graph: NamedGraph, columns: Values, program: str, lets: Sequence[str] = ()
+    ) -> None:
         self.word = word
         self.graph = graph
         self.columns = columns
         self.program = program
+        self.lets = lets
         self.of_nodes = word.place == "node"
         # whether naming some nodes or edges is enough: they get 1, the others 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
@@ -121,11 +126,12 @@ class _Input:
         if isinstance(given, Mapping):
             for key, value in given.items():
                 self._put(found, self._items(key), value)
-        elif not self.marks:
+            return self._beside(found)
+        if not self.marks:
             raise InputError(
                 f"{self.word.name} needs a value for each {self._kind}, got {shorten(repr(given))}{self._how}"
             )
-        elif self._is_item(given) or not isinstance(given, Iterable):
+        if self._is_item(given) or not isinstance(given, Iterable):
             self._put(found, self._items(given), 1)
         else:
             for key in given:
@@ -157,9 +163,14 @@ class _Input:
             else:
                 self._put(found, self._named(key), value)
         if others is None:
-            return found
+            return self._beside(found)
         count = graph.topology.nodes if self.of_nodes else graph.topology.edges
         return {**dict.fromkeys(range(count), others), **found}
+
+    def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
+        """These values, and where none is named what the graph or the table has under the name of this input."""
+        known = {} if self.marks else self._known()
+        return {**known[self.word.name], **found} if self.word.name in known else found
 
     def _split(self, text: str) -> list[str]:
         """What stands between commas; quotes around a name keep its own."""
@@ -283,7 +294,8 @@ class _Input:
         if number > self.most:
             bits = counted(self.word.width, "bit")
             has = "" if self.word.way == "place" else f"it has {bits}: "
-            raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}")
+            more = f"; --let {' or '.join(self.lets)} may allow more" if self.lets and self.most < _LARGEST else ""
+            raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}{more}")
         raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
 
     def _refuse_repeats(self, values: IntArray) -> None:

@@ -44,7 +44,7 @@ def on_graph(
     named = open_graph(graph)
     topology = named.topology
     schema = program.schema(topology.nodes, topology.ports)
-    found = values_for(schema.inputs, named, values or {}, table, program.name)
+    found = values_for(schema.inputs, named, values or {}, table, program.name, program.let_names)
     names: Sequence[Hashable] = named.names if named.source is None else list(named.source)
     if isinstance(graph, Topology):
         names = range(topology.nodes)
@@ -73,23 +73,6 @@ def run_graphs(
     return list(in_threads(lambda job: run(program, job[1], graph=job[0], **settings), zip(listed, given, strict=True)))
 
 
-def results(done: Run) -> dict[Hashable, dict[str, Any]]:
-    """What every node puts out, with what its ports do: of flags the neighbours that they lead to, else pairs."""
-    algorithm = done.algorithm
-    assert isinstance(algorithm, GraphAlgorithm)
-    found: dict[Hashable, dict[str, Any]] = {node: dict(own) for node, own in done.nodes.items()}
-    names, graph = algorithm.names, algorithm.topology
-    for word in algorithm.wiring.schema.outputs if algorithm.wiring else ():
-        if word.place == "port":
-            for node in found.values():
-                node[word.name] = []
-            values = algorithm.read_places(done.state, "port")[word.name]
-            for one, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
-                if value is not None and (value or word.width > 1):
-                    found[names[one]][word.name].append(names[far] if word.width == 1 else (names[far], value))
-    return found
-
-
 def with_results(graph: Any, done: Run) -> Any:
     """A copy of a networkx graph whose nodes have what they put out as attributes; what has no value is left out.
 
@@ -101,7 +84,7 @@ def with_results(graph: Any, done: Run) -> Any:
     NodeDataView({0: {'x': 1}, 1: {'x': 1}, 2: {'x': 1}})
     """
     copy = graph.copy()
-    for node, own in results(done).items():
+    for node, own in done.nodes.items():
         copy.nodes[node].update({name: value for name, value in own.items() if value is not None})
     copy.graph.update(done.outputs)
     return copy

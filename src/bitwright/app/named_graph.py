@@ -1,4 +1,4 @@
-"""A graph with the names and values that a person gave it, and the way from networkx and back."""
+"""A graph with the names and values that a person gave it, and the way from networkx."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, counted, suggestion
+from bitwright.errors import InputError, suggestion
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
 
@@ -54,58 +54,6 @@ class NamedGraph:
     def edge_label(self, edge: int) -> str:
         one, other = self.topology.edge_ends[edge]
         return f"edge '{shorten(self.names[one])}'-'{shorten(self.names[other])}'"
-
-    def to_networkx(self, values: Mapping[str, Sequence[Any]], places: Mapping[str, str] | None = None) -> Any:
-        """A networkx graph with `values` as attributes; a value that is None is left out.
-
-        `places` says of a name that it is of "port" or "whole" and not "node". Values of ports become at each node a
-        list of pairs, neighbour and value.
-        """
-        graph = self._built() if self.source is None else self.source.copy()
-        if len(graph) != self.topology.nodes:
-            raise InputError(f"the graph has now {counted(len(graph), 'node')}; it had {self.topology.nodes:,}")
-        nodes = list(graph)
-        for name, found in values.items():
-            match (places or {}).get(name, "node"):
-                case "whole":
-                    if found[0] is not None:
-                        graph.graph[name] = found[0]
-                case "port":
-                    for node in nodes:
-                        graph.nodes[node][name] = []
-                    for one, far, value in zip(self.topology.port_node, self.topology.port_far, found, strict=True):
-                        if value is not None:
-                            graph.nodes[nodes[one]][name].append((nodes[far], value))
-                case _:
-                    for node, value in zip(nodes, found, strict=True):
-                        if value is not None:
-                            graph.nodes[node][name] = value
-        return graph
-
-    def _built(self) -> Any:
-        networkx = networkx_module()
-        several = any(len(edges) > 1 for edges in self._edges.values())
-        kinds = {
-            (False, False): networkx.Graph,
-            (False, True): networkx.MultiGraph,
-            (True, False): networkx.DiGraph,
-            (True, True): networkx.MultiDiGraph,
-        }
-        graph = kinds[self.topology.directed, several]()
-        graph.graph.update(self.graph_values)
-        graph.add_nodes_from(self.names)
-        records: list[dict[str, Any]] = [{} for _ in range(self.topology.edges)]
-        for name, found in self.edge_values.items():
-            for edge, value in found.items():
-                records[edge][name] = value
-        ends = self.topology.edge_ends.tolist()
-        graph.add_edges_from(
-            (self.names[one], self.names[far], about) for (one, far), about in zip(ends, records, strict=True)
-        )
-        for name, found in self.node_values.items():
-            for node, value in found.items():
-                graph.nodes[self.names[node]][name] = value
-        return graph
 
     @cached_property
     def _edges(self) -> dict[tuple[int, int], list[int]]:

@@ -19,6 +19,7 @@ from bitwright.cli.options import (
     range_option,
     workers_option,
 )
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
@@ -143,8 +144,9 @@ def command(
 
         if source is not None:
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
-        programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
-        pattern = pattern_of(programs, tile or 1)
+        with working("looking for kinds of cells"):
+            programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
+            pattern = pattern_of(programs, tile or 1)
         from bitwright.program import NodeSchema
 
         graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.progress import StepProgress
+from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import DoesNotHoldError, InputError, counted, listing
 
@@ -61,7 +61,7 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
     from bitwright.networks.members import network_files
     from bitwright.workers import Workers
 
-    workers = Workers.parse(asked.workers)
+    workers = Workers.parse(asked.workers, asked.device or "cpu")
     if len(network_files(asked.network)) > 1:
         raise InputError(f"{asked.network} holds several networks; quantize makes one of them, which can be proved")
     network = load_any_network(network_files(asked.network)[0], algorithm.program)
@@ -92,8 +92,13 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     claimed = None if asked.check is None else NetworkCertificate.load(asked.check).sizes
     asked = replace(asked, sizes=asked.sizes or claimed)
     try:
-        programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
-        tiles = sorted({tile_of(one.program, pattern)[0] for one in programs})
+        with working("comparing kinds of cells") as progress:
+            programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
+            found = set()
+            for number, one in enumerate(programs):
+                progress(number, len(programs))
+                found.add(tile_of(one.program, pattern)[0])
+            tiles = sorted(found)
     except InputError as error:
         if claimed is None:
             raise
@@ -107,7 +112,7 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
         as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
-    workers = Workers.parse(asked.workers)
+    workers = Workers.parse(asked.workers, asked.device or "cpu")
     if asked.check is not None:
         return _check(cells, network, asked, workers, as_json, quiet)
     return _prove(cells, network, asked, workers, as_json, quiet)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.options import algorithm_argument, json_option, padding_option, quiet_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import InputError, counted
 
@@ -64,7 +65,8 @@ def command(
     check_dense(program, padding or 0)
     bases = {} if basis_seed is None else random_bases(program, basis_seed)
     examples = TrainingSet(program, padding or 0, bases)
-    examples.save(output)
+    with working("writing"):
+        examples.save(output)
     if as_json:
         print_json(
             {
@@ -91,8 +93,13 @@ def _write_executions(
 
     check_writable(output)
     program = algorithm.program
-    made = random_executions(program, count, seed) if at_random else executions_of_runs(algorithm, count, seed)
-    save_executions(output, made)
+    with working("steps") as progress:
+        made = (
+            random_executions(program, count, seed)
+            if at_random
+            else executions_of_runs(algorithm, count, seed, progress=progress)
+        )
+        save_executions(output, made)
     if as_json:
         print_json(
             {

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.options import json_option, quiet_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm, keep_lets
+from bitwright.cli.targets import find_algorithm, keep_lets, parse_values
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from bitwright.app.export import Claim, Exported
-    from bitwright.networks import AnyNetwork
+    from bitwright.networks import AnyNetwork, IntegerNetwork
     from bitwright.program import Algorithm, Program
     from bitwright.program.pattern import Pattern
 
@@ -38,6 +40,17 @@ class _Given:
     program: Program  # of the network; the pattern's, if it is one of cells
     pattern: Pattern | None
     algorithm: Algorithm | None  # None: a network of cells by itself
+    asked: _Asked
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line says of the program to run."""
+
+    program: str | None
+    bits: int | None
+    graph: str | None
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,8 @@ class _Format:
     what: str
     write: Callable[[_Given, Path, Path | None], _Written]
     source: bool = False  # whether it is a program too: then networks of cells take any program of their kinds
+    step: bool = False  # whether it is one where a network of cells comes with a program
+    page: bool = False  # whether it is shown: then it may need a graph or a console
 
 
 def _onnx(given: _Given, output: Path, onnx: Path | None) -> _Written:
@@ -56,6 +71,15 @@ def _onnx(given: _Given, output: Path, onnx: Path | None) -> _Written:
 
     if onnx is not None:
         raise InputError("--onnx goes with --to vnnlib; here -o names the .onnx file")
+    if given.pattern is not None and given.algorithm is not None:
+        from bitwright.app.export import exported_cells, try_states
+        from bitwright.app.export.onnx_step import save_step_onnx
+
+        found = exported_cells(_whole_numbers(given, None), given.pattern, given.algorithm)
+        save_step_onnx(found, output)
+        claim = try_states(found)
+        about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+        return _Written([output], f"a state to the next one, in operators on integers alone; {claim.note}", about)
     if isinstance(given.network, IntegerNetwork):
         save_integer_onnx(given.network, given.program, output)
         return _Written([output], "matched examples to the next state, in operators on integers alone", {})
@@ -102,34 +126,56 @@ def _js(given: _Given, output: Path, onnx: Path | None) -> _Written:
     return _write_texts({output: js_text(found, claim), types: js_types(found)}, claim)
 
 
-def _source(given: _Given, onnx: Path | None) -> Exported:
-    from bitwright.app.export import exported_cells, exported_whole
+def _page(given: _Given, output: Path, onnx: Path | None) -> _Written:
+    from bitwright.app.export.pages import program_page
+
+    network = _whole_numbers(given, onnx)
+    asked, pattern = given.asked, given.pattern
+    if pattern is None:
+        if asked.graph is not None:
+            raise InputError("--graph goes with node programs")
+        assert given.algorithm is not None
+        page = program_page(network, None, given.algorithm, parse_values(asked.values))
+    else:
+        page = page_of_cells(network, pattern, asked.program, asked.bits, asked.graph, asked.values)
+    return _write_texts({output: page.text}, page.claim, view=page.view)
+
+
+def _whole_numbers(given: _Given, onnx: Path | None) -> IntegerNetwork:
     from bitwright.networks import IntegerNetwork
 
     if onnx is not None:
         raise InputError("--onnx goes with --to vnnlib")
     if not isinstance(given.network, IntegerNetwork):
         raise InputError("source text is written of networks of whole numbers; make one with: bitwright quantize")
+    return given.network
+
+
+def _source(given: _Given, onnx: Path | None) -> Exported:
+    from bitwright.app.export import exported_cells, exported_whole
+
+    network = _whole_numbers(given, onnx)
     if given.pattern is not None:
-        return exported_cells(given.network, given.pattern, given.algorithm)
+        return exported_cells(network, given.pattern, given.algorithm)
     assert given.algorithm is not None
-    return exported_whole(given.network, given.algorithm)
+    return exported_whole(network, given.algorithm)
 
 
-def _write_texts(texts: Mapping[Path, str], claim: Claim) -> _Written:
+def _write_texts(texts: Mapping[Path, str], claim: Claim, **more: object) -> _Written:
     from bitwright.files.storage import write_atomically
 
     for path, text in texts.items():
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
-    about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+    about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
     return _Written(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}", about)
 
 
 FORMATS = {
     "c": _Format((".c",), "one C99 file, with a program that runs", _c, source=True),
     "js": _Format((".mjs", ".js"), "a module of JavaScript, with its types", _js, source=True),
-    "onnx": _Format((".onnx",), "a model to run", _onnx),
+    "page": _Format((".html",), "a page that runs it in a browser, offline", _page, source=True, page=True),
+    "onnx": _Format((".onnx",), "a model to run", _onnx, step=True),
     "vnnlib": _Format((".vnnlib",), "the property of all states, with its model, for verifiers", _vnnlib),
 }
 
@@ -144,13 +190,19 @@ FORMATS = {
 @click.option(
     "--program",
     metavar="FILE|NAME",
-    help="What it was trained for, where the file does not say; of a network of cells, with --to c or js, the program "
-    "to run.",
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page or onnx, "
+    "the program to run.",
 )
 @click.option(
     "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."
 )
 @click.option("--let", multiple=True, metavar="NAME=NUMBER", help="With --program FILE: a value of a 'let' line.")
+@click.option(
+    "--graph", metavar="SHAPE", help="With --to page and a node program: the graph at first, such as grid:4x6."
+)
+@click.option(
+    "--input", "values", multiple=True, metavar="NAME=NUMBER", help="With --to page: what is in the boxes at first."
+)
 @json_option
 @quiet_option
 def command(
@@ -161,6 +213,8 @@ def command(
     program: str | None,
     bits: int | None,
     let: tuple[str, ...],
+    graph: str | None,
+    values: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -176,13 +230,16 @@ def command(
         raise InputError(f"-o takes a {' or '.join(chosen.suffixes)} file with --to {form}, got {output}")
     if program is None and (bits is not None or let):
         raise InputError("--bits and --let go with --program, whose size they give")
+    if not chosen.page and (graph is not None or values):
+        raise InputError("--graph and --input go with --to page")
     keep_lets(program, let)
     check_writable(output)
     files = network_files(network)
     if len(files) > 1:
         raise InputError(f"{network} holds several networks; quantize makes one of them, which can be exported")
-    given = _given(files[0], program, bits, chosen.source)
-    written = chosen.write(given, output, onnx)
+    with working("exporting"):
+        given = _given(files[0], _Asked(program, bits, graph, values), chosen)
+        written = chosen.write(given, output, onnx)
     if as_json:
         found = given.network
         print_json(
@@ -190,7 +247,7 @@ def command(
                 "file": str(output),
                 "files": [str(file) for file in written.files],
                 "to": form,
-                "name": "cells" if given.algorithm is None else given.algorithm.name,
+                "name": _name(given),
                 "program_id": (given.algorithm or given).program.id,
                 "integer": isinstance(found, IntegerNetwork),
                 "examples": given.program.templates + found.origin.padding,
@@ -205,19 +262,30 @@ def command(
     click.echo(str(output))
 
 
-def _given(file: Path, program: str | None, bits: int | None, source: bool) -> _Given:
+def _name(given: _Given) -> str:
+    if given.algorithm is not None:
+        return given.algorithm.name
+    return Path(given.asked.program).stem if given.asked.program else "cells"
+
+
+def _given(file: Path, asked: _Asked, chosen: _Format) -> _Given:
     from bitwright.app.programs import is_image
     from bitwright.app.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about
     from bitwright.program.pattern import read_pattern
 
-    about = read_about(file)
-    pattern = read_pattern(about.bits, about.examples) if source else None
+    about, program, bits = read_about(file), asked.program, asked.bits
+    by_cells = chosen.source or (chosen.step and program is not None)
+    pattern = read_pattern(about.bits, about.examples) if by_cells else None
     if pattern is None:
         algorithm = algorithm_in(about) if program is None else find_algorithm(program, bits, files=[file])
-        return _Given(load_any_network(file, algorithm.program), algorithm.program, None, algorithm)
+        return _Given(load_any_network(file, algorithm.program), algorithm.program, None, algorithm, asked)
+    if chosen.page:  # what it is that runs, its page finds out
+        return _Given(load_any_network(file, pattern.program), pattern.program, pattern, None, asked)
     if program is not None and is_image(program):
-        raise InputError(f"{program} is for machine V, which needs a console; run it with: bitwright run")
-    chosen = None if program is None else find_algorithm(program, bits)
-    return _Given(load_any_network(file, pattern.program), pattern.program, pattern, chosen)
+        raise InputError(
+            f"{program} is for machine V, which needs a console; run it with: bitwright run, or take --to page"
+        )
+    found = None if program is None else find_algorithm(program, bits)
+    return _Given(load_any_network(file, pattern.program), pattern.program, pattern, found, asked)

@@ -10,6 +10,7 @@ import click
 
 from bitwright.app.programs import SIZED
 from bitwright.cli.options import json_option, let_option, quiet_option
+from bitwright.cli.progress import working
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError, problems_of, suggestion
 
@@ -81,7 +82,8 @@ def command(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
             "or --grid HxW for boards"
         )
-    executions = joined([(str(path), load_executions(path)) for path in traces])
+    with working("reading"):
+        executions = joined([(str(path), load_executions(path)) for path in traces])
     if grid is not None:
         from bitwright.cli.infer_boards import infer_boards
 
@@ -117,17 +119,20 @@ def _infer(
         _same_bits(other.program.layout, layout, against or "")
     given, blocks, found = None, None, None
     if target == FIND:
-        found = find_blocks(executions)
+        with working("looking for blocks, looks", at_most=True) as progress:
+            found = find_blocks(executions, progress=progress)
         if found.blocks is None:
             return report.no_blocks(executions, found, as_json)
         blocks = found.blocks
     else:
         given, blocks = _blocks(target, bits, layout)
-    contradiction = find_contradiction(Elimination(Evidence(executions), blocks))
+    with working("comparing executions"):
+        contradiction = find_contradiction(Elimination(Evidence(executions), blocks))
     if contradiction is not None:
         return report.contradicted(executions, contradiction, as_json)
-    recovered = Recovered(executions, layout, blocks)
-    comparison = None if other is None else compare(recovered, other.program)
+    with working("recovering templates"):
+        recovered = Recovered(executions, layout, blocks)
+        comparison = None if other is None else compare(recovered, other.program)
     return report.recovered(recovered, found, comparison, given, undetermined, output, as_json, quiet)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.errors import counted
 from bitwright.files.storage import write_atomically
@@ -29,7 +30,8 @@ def infer_boards(
     """Says what boards show of their rule, and writes it; a contradiction is the answer no."""
     from bitwright.checking.inference.local_rule import infer_local_rule
 
-    rule = infer_local_rule(executions, height, width, neighbourhood)
+    with working("counting configurations"):
+        rule = infer_local_rule(executions, height, width, neighbourhood)
     agrees = rule.disagreement is None
     if agrees:
         for path, text in ((output, rule.text), (cell, rule.pattern_text)):

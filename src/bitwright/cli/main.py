@@ -37,6 +37,12 @@ class _Verbs(click.Group):
         command: click.Command = import_module(f"bitwright.cli.{cmd_name}").command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every verb with its whole first sentence."""
+        commands = {verb: self.get_command(ctx, verb) for verb in VERBS}
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _SOON = 0.5  # seconds until there is a bar
-_OFTEN, _SELDOM = 0.1, 10.0  # seconds between two looks at a bar, and between two lines
+_OFTEN = 0.1  # seconds between two looks at a bar
+SELDOM = 10.0  # seconds between two lines
 _PULSE = 0.5  # seconds after which time itself is a reason to look
 
 
 class StepProgress:
     """Is called with what is done and how much there is, from any thread; work that never calls it is shown as well.
 
-    `at_most` says that the work may be done long before it has come so far. `clock` and `terminal` are for tests.
+    `at_most` says that the work may be done long before it has come so far. Of those that are open at the same time,
+    the last one speaks. `clock` and `terminal` are for tests.
     """
+
+    _open: ClassVar[list[StepProgress]] = []
 
     def __init__(
         self,
@@ -30,13 +34,13 @@ class StepProgress:
         what: str = "steps",
         *,
         at_most: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
         terminal: bool | None = None,
     ) -> None:
         self._show = show and sys.stderr is not None
         self._terminal = self._show and sys.stderr.isatty() if terminal is None else terminal
-        self._what, self._at_most, self._clock = what, at_most, clock
-        self._begin = self._looked = self._said = clock()
+        self._what, self._at_most, self._clock = what, at_most, clock or _now
+        self._begin = self._looked = self._said = self._clock()
         self._first: tuple[float, int] | None = None  # when the first call came, and what was done then
         self._done, self._total = 0, 0
         self._lock, self._end = Lock(), Event()
@@ -46,6 +50,9 @@ class StepProgress:
 
     def __enter__(self) -> StepProgress:
         if self._show:
+            if self._open:
+                self._open[-1].hide()
+            self._open.append(self)
             self._pulse = Thread(target=self._beat, daemon=True)
             self._pulse.start()
         return self
@@ -54,27 +61,40 @@ class StepProgress:
         self._end.set()
         if self._pulse:
             self._pulse.join(60)
-        if self._bar:
-            self._bar.stop()
+        if self in self._open:
+            self._open.remove(self)
+        self.hide()
+
+    def hide(self) -> None:
+        """Takes the bar away; it comes back when there is something to show."""
+        with self._lock:
+            if self._bar:
+                self._bar.stop()
+                self._bar = None
 
     def __call__(self, step: int, limit: int) -> None:
-        if not self._show:
-            return
+        if self._show:
+            self.note(step, limit)
+            self.look()
+
+    def note(self, step: int, limit: int) -> None:
+        """What is done, and how much there is, or 0 where that is not known."""
         with self._lock:
             if self._first is None:
                 self._first = (self._clock(), step)
             self._done, self._total = step, limit
-        self.look()
 
     def look(self) -> None:
         """Shows how far it is, if it is time for that."""
+        if self in self._open and self._open[-1] is not self:
+            return
         with self._lock:
             now = self._clock()
             if self._terminal:
                 if now - self._begin >= _SOON and now - self._looked >= _OFTEN:
                     self._looked = now
                     self._show_bar(now)
-            elif now - self._said >= _SELDOM:
+            elif now - self._said >= SELDOM:
                 self._said = now
                 click.echo(self.line(now), err=True)
 
@@ -82,7 +102,7 @@ class StepProgress:
         """How far it is, in words."""
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
-            return f"{self._what}: {spent}"
+            return f"{self._what}: {spent}" if not self._done else f"{self._what}: {self._done:,}, {spent}"
         share = f"{self._done:,} of {self._total:,} ({100 * self._done / self._total:.0f} %)"
         return ", ".join(part for part in (f"{self._what}: {share}", spent, self._left(now)) if part)
 
@@ -111,6 +131,16 @@ class StepProgress:
                 self.look()
             except (OSError, ValueError):  # nobody listens any more
                 return
+
+
+def _now() -> float:
+    return time.monotonic()
+
+
+def working(what: str, *, at_most: bool = False) -> StepProgress:
+    """Signs of life of the verb that runs now, unless it was asked to be quiet."""
+    context = click.get_current_context(silent=True)
+    return StepProgress(context is not None and not context.params.get("quiet"), what, at_most=at_most)
 
 
 def _duration(seconds: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.options import json_option, quiet_option, weight_bits_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
@@ -45,7 +46,8 @@ def command(network: Path, output: Path, weight_bits: int, program: str | None, 
     about = read_about(files[0])
     algorithm = algorithm_in(about) if program is None else find_algorithm(program, files=files)
     begin = time.perf_counter()
-    found, cost = whole_network(algorithm, [load_network(file, algorithm.program) for file in files], weight_bits)
+    with working("rounding"):
+        found, cost = whole_network(algorithm, [load_network(file, algorithm.program) for file in files], weight_bits)
     save_network(found, algorithm.program, output)
     if as_json:
         print_json(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.progress import StepProgress as StepProgress
+from bitwright.cli.progress import working
+from bitwright.cli.training import cached_shown
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from bitwright.program import Algorithm, Program
     from bitwright.running.observers import Watch
     from bitwright.running.run import Run
+
+
+PREPARING = "preparing the engine"
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -46,8 +51,9 @@ def execute(
     from bitwright.running.run import run_with
 
     choice = engine_choice(options, quiet)
+    with working(PREPARING):
+        engine = choose_engine(algorithm, choice, train=cached_shown)
     with StepProgress(not quiet, at_most=algorithm.halt is not None) as progress:
-        engine = choose_engine(algorithm, choice)
         return run_with(algorithm, values, engine, limit=max_steps, record=record, progress=progress, watch=watch)
 
 

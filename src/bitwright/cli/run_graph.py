@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import given_lets
 from bitwright.errors import InputError, counted
@@ -45,7 +46,8 @@ def graph_algorithm(
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
         )
-    return on_graph(program, open_graph(graph, directed), parse_assignments(inputs), values)
+    with working("wiring the graph"):
+        return on_graph(program, open_graph(graph, directed), parse_assignments(inputs), values)
 
 
 def refuse_graph(graph: str | None, values: Path | None, directed: bool) -> None:
@@ -63,12 +65,11 @@ def run_graph(algorithm: GraphAlgorithm, inputs: Sequence[str], as_json: bool, q
 def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -> int:
     """Prints a run on a graph and gives the exit code."""
     from bitwright.app.graph_values import parse_assignments
-    from bitwright.app.graphs import results
     from bitwright.program import GraphAlgorithm
 
     assert isinstance(done.algorithm, GraphAlgorithm)
     graph = done.algorithm.topology
-    found = {str(node): own for node, own in results(done).items()}
+    found = {str(node): own for node, own in done.nodes.items()}
     whole = [f"{name} = {value}" for name, value in done.outputs.items()]
     rows = table(found)
     about = f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "

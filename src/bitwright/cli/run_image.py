@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.app.programs import MachineChoice, open_subleq, with_padding
-from bitwright.cli.reporting import engine_choice, note
+from bitwright.cli.progress import working
+from bitwright.cli.reporting import PREPARING, engine_choice, note
 from bitwright.cli.terminal import terminal_of
+from bitwright.cli.training import cached_shown
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def run_image(
 
         def look(now: MachineTally) -> bool:
             nonlocal saved
-            terminal.progress(now, quiet)
+            terminal.progress(now, max_instructions or 0, quiet)
             if checkpoint is not None and time.monotonic() - saved >= _SAVE_EVERY:
                 terminal.flush()  # first: what a checkpoint says was written must not be lost with this process
                 _save(checkpoint, machine, computer, began_with)
@@ -106,7 +108,10 @@ def _engine(machine: MachineV, choice: EngineChoice) -> Engine:
     algorithm = machine.algorithm()
     if choice.trains and not choice.by_cells:
         _check_training(machine, choice.width)
-    return choose_engine(with_padding(algorithm) if choice.rounding == "sign" else algorithm, choice)
+    with working(PREPARING):
+        return choose_engine(
+            with_padding(algorithm) if choice.rounding == "sign" else algorithm, choice, train=cached_shown
+        )
 
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:

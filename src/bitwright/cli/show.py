@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.options import bits_option, json_option, machine_option, order_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.show_network import is_network, show_network
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 @click.option(
     "--diagram",
     type=click.Path(path_type=Path),
-    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
+    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks. "
+    "Graphviz lays it out where it is installed.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
@@ -62,10 +64,12 @@ def command(
         show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
         return
     if not cells and (program := node_program(target)) is not None:
-        if diagram is not None or bits is not None or order is not None or machine is not None or tile is not None:
-            raise InputError("of a node program there is --text, --json and --cells; --cells --diagram draws its cells")
-        show_nodes(program, text, as_json)
-        return
+        if bits is not None or order is not None or machine is not None or tile is not None or blocks:
+            raise InputError("of a node program there is --text, --json, --cells and --diagram")
+        if diagram is None:
+            show_nodes(program, text, as_json)
+            return
+        cells = True  # that is what there is to draw of it
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
     if tile is not None and not cells:
         raise InputError("--tile goes with --cells")
@@ -106,10 +110,11 @@ def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int
     elif "M_word" in layout or "M_mem_cont" in layout:
         units = SBN_UNITS
         title = f"An SBN machine, as {algorithm.name} needs it"
-    if cells or (algorithm.program.grouped is not None and units is None and not blocks):
-        picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
-    else:
-        picture = diagram_svg(algorithm.program, title, units)
+    with working("drawing"):
+        if cells or (algorithm.program.grouped is not None and units is None and not blocks):
+            picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
+        else:
+            picture = diagram_svg(algorithm.program, title, units)
     write_atomically(path, picture.encode())
     note(f"wrote {path}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import algorithm_argument, json_option, padding_option, range_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import StepProgress, print_json
 from bitwright.errors import InputError, counted
 
@@ -115,8 +116,9 @@ def _report_cells(
     from bitwright.checking.cells import cell_sizes
     from bitwright.theory.ranges import cells_range
 
-    pattern = pattern_of([algorithm.program], tile)
-    found = cell_sizes(pattern, delta, scope, padding=padding)
+    with working("looking for kinds of cells"):
+        pattern = pattern_of([algorithm.program], tile)
+        found = cell_sizes(pattern, delta, scope, padding=padding)
     name = f"cells of {algorithm.name}"
     if as_json:
         print_json({"name": name} | found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.app.programs import IMAGES, NAMES, SIZED, MachineChoice, is_image
+from bitwright.cli.progress import working
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -65,6 +66,19 @@ def find_algorithm(
     A name with network files is the algorithm in the size that they were trained for. Where only `cells` count, a node
     program is one too.
     """
+    with working("reading the program"):
+        return _found(target, bits, order, default_bits, machine, files, cells)
+
+
+def _found(
+    target: str,
+    bits: int | None,
+    order: str | None,
+    default_bits: int,
+    machine: MachineChoice | None,
+    files: Sequence[Path],
+    cells: bool,
+) -> Algorithm:
     from bitwright.app.programs import named_algorithm, open_sbn, open_subleq
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any

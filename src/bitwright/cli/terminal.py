@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.cli.progress import StepProgress
 from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
 
@@ -29,6 +30,7 @@ class Terminal:
         self._waiting = False
         self._shown = time.monotonic()
         self._bar = False
+        self._far = StepProgress(True, "instructions", at_most=True, terminal=False)
 
     @property
     def stopped(self) -> bool:
@@ -73,20 +75,23 @@ class Terminal:
         if self._waiting:
             raise KeyboardInterrupt
 
-    def progress(self, tally: MachineTally, quiet: bool) -> None:
-        """A line on a terminal's stderr, while the machine computes without saying anything."""
-        if (
-            quiet
-            or self.in_line
-            or sys.stderr is None
-            or not sys.stderr.isatty()
-            or time.monotonic() - self._shown < 1.0
-        ):
+    def progress(self, tally: MachineTally, limit: int, quiet: bool) -> None:
+        """How many instructions were executed, of how many at most where there is a limit.
+
+        A line that stays in its place on a terminal's stderr, while the machine computes without saying anything;
+        elsewhere a line about every ten seconds.
+        """
+        if quiet or sys.stderr is None:
+            return
+        if not sys.stderr.isatty():
+            self._far(tally.instructions, limit)
+            return
+        self._far.note(tally.instructions, limit)
+        if self.in_line or time.monotonic() - self._shown < 1.0:
             return
         self._shown, self._bar = time.monotonic(), True
-        click.echo(
-            f"\r{counted(tally.instructions, 'instruction')}, {counted(tally.steps, 'step')} ", nl=False, err=True
-        )
+        line = f"{self._far.line(time.monotonic())}; {counted(tally.steps, 'step')}"
+        click.echo(f"\r\x1b[K{line} ", nl=False, err=True)
 
     def hide(self) -> None:
         """Takes the line of progress away."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 
 from bitwright.app.trained import files_of
 from bitwright.cli.options import engine_options, graph_options, json_option, machine_option, order_option
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
 from bitwright.cli.run_graph import graph_algorithm, node_program, refuse_graph
 from bitwright.cli.streams import print_lines
@@ -65,7 +66,7 @@ def command(
     bitwright trace examples/graphs/bfs.bw --graph random:40,60 source=0 -o bfs.html
     """
     from bitwright.running.run import is_exact
-    from bitwright.viewer import choose_columns, trace_states, trace_text
+    from bitwright.viewer import choose_columns, trace_states
 
     if output is not None and output.suffix.lower() not in KINDS:
         raise InputError(f"-o takes a .html, .svg, .txt or .npz file, got {output}")
@@ -91,7 +92,8 @@ def command(
     done = execute(algorithm, numbers, quiet=quiet, record=True, **options)
     assert done.trace is not None
     if output is not None:
-        _write(output, done, computer, names, bool(only), quiet or as_json)
+        with working(f"writing {output.name}"):
+            _write(output, done, computer, names, bool(only), quiet or as_json)
     if as_json:
         exact = is_exact(done)
         more = {} if exact is None else {"exact": exact}
@@ -100,7 +102,7 @@ def command(
         print_json(run_json(done, widest(algorithm), **more, **written, states=states))
         return exit_code(done, exact)
     if text or output is None:
-        print_lines(trace_text(done.trace, names, computer.notes(done.trace) if computer else ()))
+        print_lines(_text(done, computer, names))
     return exit_code(done, is_exact(done))
 
 
@@ -110,7 +112,7 @@ def _write(
     from bitwright.bits import any_digits
     from bitwright.files.storage import write_atomically
     from bitwright.program import GraphAlgorithm
-    from bitwright.viewer import graph_page, graph_svg, run_title, trace_page, trace_svg, trace_text
+    from bitwright.viewer import graph_page, graph_svg, run_title, trace_page, trace_svg
 
     assert done.trace is not None
     kind, on_graph = path.suffix.lower(), isinstance(done.algorithm, GraphAlgorithm)
@@ -130,7 +132,7 @@ def _write(
     elif kind == ".html":
         data = trace_page(done, computer=computer)
     elif kind == ".txt":
-        data = "\n".join(trace_text(done.trace, names, computer.notes(done.trace) if computer else ())) + "\n"
+        data = "\n".join(_text(done, computer, names)) + "\n"
     else:
         title = run_title(done)
         short = title != done.algorithm.name and not chosen and len(done.outputs) == 1
@@ -140,6 +142,21 @@ def _write(
         data = trace_svg(done.trace, title, names, reading, readings)
     write_atomically(path, data.encode())
     note(f"wrote {path}: {counted(done.steps, 'step')}, {max(1, path.stat().st_size // 1024):,} KiB", quiet)
+
+
+def _text(done: Run, computer: MachineView | None, names: Sequence[str]) -> Iterator[str]:
+    from functools import partial
+
+    from bitwright.program import GraphAlgorithm
+    from bitwright.viewer import trace_text
+    from bitwright.viewer.graph.text import heading_of, order_lines
+
+    assert done.trace is not None
+    if isinstance(done.algorithm, GraphAlgorithm):
+        yield from order_lines(done.algorithm)
+        yield from trace_text(done.trace, names, (), partial(heading_of, done.algorithm))
+    else:
+        yield from trace_text(done.trace, names, computer.notes(done.trace) if computer else ())
 
 
 def _request(

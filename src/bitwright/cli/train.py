@@ -22,6 +22,7 @@ from bitwright.cli.options import (
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.targets import find_algorithm
 from bitwright.cli.train_from import about_executions, from_options, say_whole, wanted_of
+from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def command(
     """
     from bitwright.workers import Workers
 
-    helpers = Workers.parse(workers)
+    helpers = Workers.parse(workers, how["device"])
     wanted = wanted_of(how)
     if wanted is not None and padding:
         raise InputError("--padding is for templates; leave it out with --from")
@@ -184,7 +185,7 @@ def _train_file(
 
     _check_outputs(output, onnx)
     begin = time.perf_counter()
-    network, history = _train_one(algorithm, recipe, executions, quiet)
+    network, history = train_shown(algorithm.program, recipe, executions)
     seconds = time.perf_counter() - begin
     save_network(network, algorithm.program, output)
     if onnx is not None:
@@ -227,7 +228,7 @@ def _train_whole(
 
     _check_outputs(output, onnx)
     begin = time.perf_counter()
-    trained = [_train_one(algorithm, replace(recipe, member=member), executions, quiet) for member in range(networks)]
+    trained = [train_shown(algorithm.program, replace(recipe, member=member), executions) for member in range(networks)]
     network, cost = whole_network(algorithm, [network for network, _ in trained], weight_bits, executions)
     seconds = time.perf_counter() - begin
     save_network(network, algorithm.program, output)
@@ -253,20 +254,6 @@ def _train_whole(
     note(_trained(*trained[-1], executions, seconds), quiet)
     note(rounding_note(network, cost), quiet)
     click.echo(str(output))
-
-
-def _train_one(
-    algorithm: Algorithm, recipe: Recipe, executions: ExecutionSet | None, quiet: bool
-) -> tuple[Network, History]:
-    from bitwright.networks import train
-    from bitwright.networks.start import NetworkShape
-
-    program = algorithm.program
-    shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
-    ends = None if executions is None else executions.spectrum(recipe.plan, shape)
-    with StepProgress(not quiet, "training") as progress:
-        most = recipe.plan.expected_steps(shape.inputs, ends)
-        return train(program, recipe, lambda step, _: progress(min(step, most), most), executions)
 
 
 def _check_outputs(output: Path, onnx: Path | None) -> None:
@@ -320,9 +307,8 @@ def _train_folder(
     if output.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")
     begin = time.perf_counter()
-    who = replace(helpers, gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
     with StepProgress(not quiet, "networks") as progress:
-        files = train_members(algorithm.program, recipe, networks, output, who, progress)
+        files = train_members(algorithm.program, recipe, networks, output, helpers, progress)
     seconds = time.perf_counter() - begin
     if as_json:
         print_json(

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.progress import working
 from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.cli.train_from import about_executions, cells_width, say_cells
+from bitwright.cli.training import train_shown
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -88,11 +90,12 @@ def train_network_of_cells(
     check_writable(output)
     if sizes is None:
         check_tile(algorithm, tile)
-    programs = algorithms_of(target, algorithm, sizes, order)
-    for other in others:
-        programs += algorithms_of(other, find_algorithm(other, cells=True), None, None)
-    pattern = pattern_of([one.program for one in programs], tile)
-    width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
+    with working("looking for kinds of cells"):
+        programs = algorithms_of(target, algorithm, sizes, order)
+        for other in others:
+            programs += algorithms_of(other, find_algorithm(other, cells=True), None, None)
+        pattern = pattern_of([one.program for one in programs], tile)
+        width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
     recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
     executions = None
     if wanted is not None:
@@ -103,7 +106,14 @@ def train_network_of_cells(
             recipe = replace(recipe, width=cells_width(recipe.width))
         say_cells(executions, recipe, pattern, quiet)
     begin = time.perf_counter()
-    found = train_on_pattern(pattern, recipe, weight_bits, executions=executions)
+    with working("training on the local states"):
+        found = train_on_pattern(
+            pattern,
+            recipe,
+            weight_bits,
+            make=lambda program, recipe: train_shown(program, recipe, executions)[0],
+            executions=executions,
+        )
     seconds = time.perf_counter() - begin
     save_network(found.network, pattern.program, output)
     if as_json:

@@ -19,10 +19,12 @@ from bitwright.cli.options import (
     order_option,
     quiet_option,
     rounding_options,
+    workers_option,
 )
-from bitwright.cli.progress import StepProgress
-from bitwright.cli.reporting import cells_note, engine_choice, note, print_json
+from bitwright.cli.progress import StepProgress, working
+from bitwright.cli.reporting import PREPARING, cells_note, engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
+from bitwright.cli.training import cached_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
 @click.option("--sample-seed", type=click.IntRange(0, 2**63), help="Which random inputs.  [default: 0]")
 @click.option("--max-steps", type=int, help="Cut a run off after this many steps; it is then neither right nor wrong.")
-@click.option("--workers", default="1", show_default=True, help="1 (a process, all cores), 4, all, ray or ray:ADDRESS.")
+@workers_option
 @click.option("--resume", type=click.Path(path_type=Path), help="Keep what is done in this file, and go on from it.")
 @click.option("--plain", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
 @json_option
@@ -107,8 +109,9 @@ def command(
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
         oracle = _given_oracle(algorithm, function, oracle_arrays)
-    engine = choose_engine(algorithm, choice)
-    task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
+    with working(PREPARING):
+        engine = choose_engine(algorithm, choice, train=cached_shown)
+        task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
     if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
     if task.sliced and to_be_compiled():

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from bitwright.errors import InputError
+from bitwright.networks.descent import Progress
 from bitwright.networks.network import Network
 from bitwright.networks.store import About, load_network, read_about, save_network
 from bitwright.networks.train import Recipe, train
@@ -25,7 +26,7 @@ from bitwright.program import Program
 _log = logging.getLogger(__name__)
 
 
-def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
+def cached_network(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, bool]:
     """The network of this recipe: from the cache, or trained now and kept. Also says whether it was trained now.
 
     An entry that cannot be used is replaced, and a warning to the log says so: a line on stderr unless it is set up.
@@ -33,7 +34,7 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
     try:
         path = entry_path(program, recipe)
     except InputError:  # there is no place for a cache
-        return train(program, recipe)[0], True
+        return train(program, recipe, progress)[0], True
     if path.exists():
         try:
             network = load_network(path, program, with_digest=True)
@@ -42,7 +43,7 @@ def cached_network(program: Program, recipe: Recipe) -> tuple[Network, bool]:
             return network, False
         except InputError as error:
             _log.warning("%s; it is trained again and replaced", error)
-    network, _ = train(program, recipe)
+    network, _ = train(program, recipe, progress)
     with suppress(OSError, InputError):  # a cache that cannot be written is no reason to fail
         path.parent.mkdir(parents=True, exist_ok=True)
         save_network(network, program, path)

@@ -115,7 +115,7 @@ def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> 
         helper.make_tensor_value_info("sums", wide, ["batch", shape.outputs]),
     ]
     about = {"program_id": program.id, "network_sha256": network.digest}
-    _save(nodes, inputs, outputs, tensors, about, path)
+    save_model(nodes, inputs, outputs, tensors, about, path)
 
 
 def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path) -> None:
@@ -130,10 +130,10 @@ def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path) ->
     ]
     inputs = [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["batch", first.shape[0]])]
     outputs = [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["batch", last.shape[1]])]
-    _save(nodes, inputs, outputs, {"first": first, "last": last}, about, path)
+    save_model(nodes, inputs, outputs, {"first": first, "last": last}, about, path)
 
 
-def _save(
+def save_model(
     nodes: Sequence[Any],
     inputs: Sequence[Any],
     outputs: Sequence[Any],
@@ -141,12 +141,12 @@ def _save(
     about: Mapping[str, str],
     path: Path,
 ) -> None:
+    """Writes a model of these operators and tensors."""
     onnx = onnx_module()
     from onnx import helper, numpy_helper
 
     if sum(tensor.nbytes for tensor in tensors.values()) > _MAX_BYTES:
-        width = tensors["first"].shape[1]
-        raise InputError(f"a network of width {width:,} is larger than the 2 GiB an ONNX file may have")
+        raise InputError("this network is larger than the 2 GiB an ONNX file may have; take a narrower one")
     stored = [numpy_helper.from_array(np.ascontiguousarray(tensor), name) for name, tensor in tensors.items()]
     graph = helper.make_graph(nodes, "bitwright", inputs, outputs, stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)

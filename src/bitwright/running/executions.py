@@ -12,7 +12,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
-from bitwright.running.observers import Observer, View
+from bitwright.running.observers import Observer, Progress, View
 from bitwright.running.sampling import random_starts
 
 _TOGETHER = 16  # runs that are made at the same time
@@ -44,7 +44,13 @@ def random_executions(program: Program, count: int, seed: int = 0) -> Executions
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
 
 
-def executions_of_runs(algorithm: Algorithm, count: int, seed: int = 0, max_steps: int | None = None) -> Executions:
+def executions_of_runs(
+    algorithm: Algorithm,
+    count: int,
+    seed: int = 0,
+    max_steps: int | None = None,
+    progress: Progress | None = None,
+) -> Executions:
     """The first so many steps of runs of random inputs, run after run; steps that change nothing may be left out.
 
     >>> from bitwright import addition
@@ -62,6 +68,8 @@ def executions_of_runs(algorithm: Algorithm, count: int, seed: int = 0, max_step
         if not found:
             raise InputError(f"runs of {algorithm.name} have no steps, so there are no executions to write")
         states += found
+        if progress:
+            progress(min(count, sum(map(len, states))), count)
     before = np.concatenate(states)[:count]
     program = algorithm.program
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)

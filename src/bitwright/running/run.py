@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -69,8 +70,10 @@ class Run(Shown):
         return next(iter(self.outputs.values()))
 
     @cached_property
-    def nodes(self) -> dict[Hashable, dict[str, int | None]]:
+    def nodes(self) -> dict[Hashable, dict[str, Any]]:
         """What each node of a graph puts out, by output; None where it has no value.
+
+        What its ports put out is a list: of flags the neighbours that they lead to, else pairs, neighbour and value.
 
         >>> from bitwright import parse_node_program, run
         >>> from bitwright.program import Topology
@@ -81,9 +84,7 @@ class Run(Shown):
         """
         if not isinstance(self.algorithm, GraphAlgorithm):
             raise InputError(f"{self.algorithm.name} does not run on a graph; use outputs")
-        read = self.algorithm.read_places(self.state)
-        rows = zip(*read.values(), strict=True) if read else ([] for _ in self.algorithm.names)
-        return {name: dict(zip(read, row, strict=True)) for name, row in zip(self.algorithm.names, rows, strict=True)}
+        return self.algorithm.read_nodes(self.state)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitwright.studies.figure import Figure, Setting, Tables
+from bitwright.studies.numbers import number
 from bitwright.studies.style import COLOURS, MARKERS
 from bitwright.studies.table import Table
 from bitwright.theory.lemma import orders
@@ -35,17 +36,17 @@ def draw(pyplot: Any, given: Tables) -> Any:
     figure, panels = pyplot.subplots(1, 3, figsize=(10.5, 4.0), sharex=True)
     for axes, quantity in zip(panels, _TITLES, strict=True):
         part = table.where(quantity=quantity)
-        for number, regime in enumerate(part.values("regime")):
+        for place, regime in enumerate(part.values("regime")):
             line = part.where(regime=regime)
             stated, fitted = float(line.numbers("stated_exponent")[0]), float(line.numbers("fitted_exponent")[0])
             name = _SIGNS.get(str(regime), "$n=K$, 1 conflict")
             axes.plot(
                 line.numbers("K"),
                 line.numbers("value"),
-                MARKERS[number] + "-",
-                color=COLOURS[number],
+                MARKERS[place] + "-",
+                color=COLOURS[place],
                 markevery=4,
-                label=f"{name}:  $K^{{{stated:g}}}$, fitted ${abs(fitted) if abs(fitted) < 0.005 else fitted:.2f}$",
+                label=f"{name}:  $K^{{{stated:g}}}$, fitted ${number(fitted, 2)}$",
             )
         axes.set_xscale("log")
         axes.set_yscale("log")

@@ -10,8 +10,9 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.studies.cells import CELL, block_colours, frame
 from bitwright.studies.figure import Figure, Setting, Tables
+from bitwright.studies.numbers import number
 from bitwright.studies.table import Row, Table
-from bitwright.studies.worked import Worked, worked_example
+from bitwright.studies.worked import Worked, left_out, short, worked_example
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.kernels import ntk
 from bitwright.theory.predictor import Predictor
@@ -34,33 +35,48 @@ def _rows(worked: Worked) -> list[Row]:
     test = examples.encode(worked.state[None])
     theta, f = ntk(inputs, inputs), ntk(test, inputs)[0]
     inverse = np.linalg.inv(theta)
+    w = inverse @ f
     mean = Predictor(inputs, labels).mean(test)[0]
     truth = labels[matched].max(axis=0)
-    names = [program.template_text(t).removeprefix("when ") for t in range(program.templates)]
-    colours = [block_colours(program)[block] for block in program.template_block]
-    bits = program.layout.names
-    owner = [block_colours(program)[block] for block in program.block_of]
+    sign = (mean > 1e-12).astype(float)
+    shown, shown_bits = worked.window.templates.tolist(), worked.window.bits.tolist()
+    names = [program.template_text(t).removeprefix("when ") for t in shown]
+    colours = [block_colours(program)[block] for block in program.template_block[shown]]
+    bits = [program.layout.name_of(bit) for bit in shown_bits]
+    owner = [block_colours(program)[block] for block in program.block_of[shown_bits]]
     rows: list[Row] = []
-    for part, vector in (("f", f), ("w", inverse @ f)):
+    for part, vector in (("f", f), ("w", w)):
         rows += [
-            (part, t, names[t], 0, worked.title, int(matched[t]), colours[t], float(vector[t]))
-            for t in range(program.templates)
+            (part, row, names[row], 0, worked.title, int(matched[t]), colours[row], float(vector[t]))
+            for row, t in enumerate(shown)
         ]
     for part, matrix in (("Theta", theta), ("inverse", inverse)):
         rows += [
-            (part, s, names[s], t, names[t], int(matched[s] and matched[t]), colours[t], float(matrix[s, t]))
-            for s in range(program.templates)
-            for t in range(program.templates)
+            (part, a, names[a], b, names[b], int(matched[s] and matched[t]), colours[b], float(matrix[s, t]))
+            for a, s in enumerate(shown)
+            for b, t in enumerate(shown)
         ]
     rows += [
-        ("Y'", i, bits[i], t, names[t], int(matched[t]), colours[t], float(labels[t, i]))
-        for i in range(program.bits)
-        for t in range(program.templates)
+        ("Y'", a, bits[a], b, names[b], int(matched[t]), colours[b], float(labels[t, i]))
+        for a, i in enumerate(shown_bits)
+        for b, t in enumerate(shown)
     ]
-    for part, vector in (("mean", mean), ("sign", (mean > 1e-12).astype(float)), ("truth", truth)):
+    for part, vector in (("mean", mean), ("sign", sign), ("truth", truth)):
         rows += [
-            (part, i, bits[i], 0, worked.title, int(truth[i]), owner[i], float(vector[i])) for i in range(program.bits)
+            (part, row, bits[row], 0, worked.title, int(truth[i]), owner[row], float(vector[i]))
+            for row, i in enumerate(shown_bits)
         ]
+    # What the caption says is of the whole program, whatever the picture shows of it.
+    facts: dict[str, float] = {**worked.counts, "right signs": int((sign == truth).sum())}
+    facts |= {"f matched": f[matched].max(), "w matched": w[matched].max(), "least set": mean[truth > 0].min()}
+    if not matched.all():
+        facts |= {"f elsewhere": f[~matched].max(), "w elsewhere": w[~matched].max(), "off": inverse[0, -1]}
+    elif program.templates > 1:
+        facts |= {"off": inverse[0, -1]}
+    if (truth == 0).any():
+        facts |= {"most other": mean[truth == 0].max()}
+    facts |= {"diagonal": inverse[0, 0]}
+    rows += [("fact", at, name, 0, "", 0, "", float(value)) for at, (name, value) in enumerate(facts.items())]
     return rows
 
 
@@ -76,7 +92,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
     """From left to right: f, Theta^-1, w, Y', mu, bits. Matched examples in colour, the others in grey."""
     table = given["predictor"]
     K, k = len(matrix(table, "f")), len(matrix(table, "mean"))
-    names = [str(name) for name in table.where(part="f").column("row_name")]
+    names = [short(str(name)) for name in table.where(part="f").column("row_name")]
     bits = [str(name) for name in table.where(part="mean").column("row_name")]
     colours = [
         str(colour) if matched else "#888888"
@@ -96,7 +112,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
         axes.text(at - 0.5, top + row + 0.55, name, ha="right", va="center", fontsize=7.5, color=_ink(colours[row]))
     f, w, inverse = matrix(table, "f"), matrix(table, "w"), matrix(table, "inverse")
     _heading(axes, at, top, "test kernel", r"$f=\Theta(\hat{x}, X)$")
-    _numbers(axes, at, top, f[:, 0] / f.max(), [f"{v:.3f}" for v in f[:, 0]], colours)
+    _numbers(axes, at, top, f[:, 0] / f.max(), [number(v, 3) for v in f[:, 0]], colours)
     at += 2.6 + gap
     _sign(axes, at - gap / 2, top + K / 2, r"$\rightarrow$")
     _heading(axes, at, top, "inverse train kernel", r"$\tilde{\Theta}^{-1}$")
@@ -105,7 +121,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
     at += K + gap
     _sign(axes, at - gap / 2, top + K / 2, "=")
     _heading(axes, at, top, "weights", r"$w=\tilde{\Theta}^{-1}f$")
-    _numbers(axes, at, top, np.abs(w[:, 0]) / np.abs(w).max(), [f"{v:+.3f}" for v in w[:, 0]], colours)
+    _numbers(axes, at, top, np.abs(w[:, 0]) / np.abs(w).max(), [number(v, 3, plus=True) for v in w[:, 0]], colours)
     at += 2.6 + gap + word / CELL
     labels = matrix(table, "Y'")
     middle = top + (K - k) / 2 if k < K else top
@@ -117,6 +133,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
     _sign(axes, at - gap / 2 - 0.4, top + K / 2, "=")
     _heading(axes, at - 0.6, top, "mean of the limit", r"$\mu=Y'w$")
     _bars(axes, at, middle, table)
+    axes.text(size[0] / CELL - 0.5, 0.7, _left_out(table).strip(), ha="right", fontsize=9)
     return figure
 
 
@@ -172,7 +189,7 @@ def _bars(axes: Any, at: float, top: float, table: Table) -> None:
         long = reach * value / np.abs(mean).max()
         _rectangle(axes, zero + min(0.0, long), top + row + 0.15, max(abs(long), 0.06), colour, 1.0)
         axes.patches[-1].set_height(0.7)
-        axes.text(at - 0.6, top + row + 0.55, f"{value:+.3f}", va="center", fontsize=7)
+        axes.text(at - 0.6, top + row + 0.55, number(value, 3, plus=True), va="center", fontsize=7)
         for place, bit in ((at + 7.3, sign[row]), (at + 10.0, truth[row])):
             _rectangle(axes, place, top + row + 0.05, 0.9, owner[row], 0.9 if bit else 0.15)
             axes.patches[-1].set_height(0.9)
@@ -190,27 +207,40 @@ def _bars(axes: Any, at: float, top: float, table: Table) -> None:
     axes.text(at + 10.45, top - 0.35, "truth", ha="center", va="bottom", fontsize=9)
 
 
+def facts(table: Table) -> dict[str, float]:
+    """Numbers of the whole program, whatever is shown of it."""
+    part = table.where(part="fact")
+    return {str(name): value for name, value in zip(part.column("row_name"), part.numbers("value"), strict=True)}
+
+
+def _left_out(table: Table) -> str:
+    there = {name: int(facts(table)[name]) for name in ("templates", "blocks", "bits", "shown blocks")}
+    K, k = len(matrix(table, "f")), len(matrix(table, "mean"))
+    return left_out(there, {"templates": K, "blocks": there["shown blocks"], "bits": k})
+
+
 def caption(given: Tables) -> str:
     table = given["predictor"]
-    f, w, inverse = (matrix(table, part) for part in ("f", "w", "inverse"))
-    mean, truth = matrix(table, "mean")[:, 0], matrix(table, "truth")[:, 0]
-    matched = table.where(part="f").numbers("matched") > 0
-    n, K = int(matched.sum()), len(matched)
-    examples = counted(n, "matched example")
-    if n < K:
-        at, elsewhere = f[matched].max(), f[~matched].max()
-        values = f"two values, {at:.4f} at the {examples} (coloured) and {elsewhere:.4f} elsewhere (grey)"
-        weights = f"the weights are {w[matched].max():.4f} and {w[~matched].max():.4f}"
+    fact = facts(table)
+    there = {
+        name: int(fact[name]) for name in ("templates", "blocks", "bits", "shown blocks", "matched", "right signs")
+    }
+    examples = counted(there["matched"], "matched example")
+    if "f elsewhere" in fact:
+        at, elsewhere = number(fact["f matched"], 4), number(fact["f elsewhere"], 4)
+        values = f"two values, {at} at the {examples} (coloured) and {elsewhere} elsewhere (grey)"
+        weights = f"the weights are {number(fact['w matched'], 4)} and {number(fact['w elsewhere'], 4)}"
     else:
-        values, weights = f"one value, {f.max():.4f}: all {examples} (coloured)", f"all weights are {w.max():.4f}"
-    off = f", {inverse[0, -1]:.3f} off it" if K > 1 else ""
-    others = f", the others of at most {mean[truth == 0].max() + 0:.4f}" if (truth == 0).any() else ""
-    agree = int((matrix(table, "sign")[:, 0] == truth).sum())
+        values = f"one value, {number(fact['f matched'], 4)}: all {examples} (coloured)"
+        weights = f"all weights are {number(fact['w matched'], 4)}"
+    off = f", {number(fact['off'], 3)} off it" if "off" in fact else ""
+    others = f", the others of at most {number(fact['most other'], 4)}" if "most other" in fact else ""
     return (
-        f"**Figure 4, predictor structure** for {table.column('column_name')[0]}. The test kernel takes {values}. The "
-        f"inverse train kernel is a multiple of the identity plus a constant: {inverse[0, 0]:.3f} on the diagonal{off} "
-        f"(black). So {weights}. Bits that should be set have means of at least {mean[truth > 0].min():.4f}{others}; "
-        f"{agree} of {len(truth)} signs are right. NTK of Eq. (1), dense linear algebra."
+        f"**Figure 4, predictor structure** for {table.column('column_name')[0]}.{_left_out(table)} The test "
+        f"kernel takes {values}. The inverse train kernel is a multiple of the identity plus a constant: "
+        f"{number(fact['diagonal'], 3)} on the diagonal{off} (black). So {weights}. Bits that should be set have means "
+        f"of at least {number(fact['least set'], 4)}{others}; {there['right signs']:,} of {there['bits']:,} signs are "
+        "right. NTK of Eq. (1), dense linear algebra."
     )
 
 

@@ -19,7 +19,9 @@ from bitwright.machines import (
 from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.style import COLOURS
 from bitwright.studies.table import Row, Table
-from bitwright.viewer.diagram import EXPLANATION, GAP, SBN_UNITS, WIDTH, Diagram, block_kinds, lay_out, links
+from bitwright.viewer.diagram import SBN_UNITS, block_drawing, block_kinds, links
+from bitwright.viewer.layered import Drawing
+from bitwright.viewer.layered.svg import tip
 
 WORD = 16  # bits
 SHOWN = Sizes(4, 4, 4)  # the machines of the diagrams; larger ones have more blocks of the same kinds
@@ -104,49 +106,48 @@ def draw_steps(pyplot: Any, given: Tables) -> Any:
 def draw_machine(name: str, pyplot: Any, given: Tables) -> Any:  # noqa: ARG001
     """The diagram of a machine, drawn from its program."""
     title = f"SBN machine {name} with {SHOWN}"
-    diagram = lay_out(MACHINES[name](SHOWN).program, title, SBN_UNITS)
-    figure = pyplot.figure(figsize=(diagram.width / 110, diagram.height / 110))
+    drawing = block_drawing(MACHINES[name](SHOWN).program, title, SBN_UNITS, "own")  # the same on every machine
+    figure = pyplot.figure(figsize=(drawing.width / 110, drawing.height / 110))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, diagram.width)
-    axes.set_ylim(diagram.height, 0)
+    axes.set_xlim(0, drawing.width)
+    axes.set_ylim(drawing.height, 0)
     axes.axis("off")
-    _paint(axes, diagram)
+    _paint(axes, drawing)
     return figure
 
 
-def _paint(axes: Any, diagram: Diagram) -> None:
-    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
+def _paint(axes: Any, drawing: Drawing) -> None:
+    from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
     from matplotlib.path import Path as Curve
 
-    axes.text(GAP // 2, 28, diagram.title, fontsize=10.5, weight="bold")
-    axes.text(GAP // 2, 48, EXPLANATION, fontsize=7, color="#666666")
-    for x, y, label, colour in diagram.headings:
-        axes.text(x, y, label, fontsize=8.5, weight="bold", color=colour)
-    for arrow in diagram.arrows:
-        if not arrow.points:
-            axes.add_patch(Circle(arrow.dot, 4, color=arrow.colour, linewidth=0))
-            continue
-        x, y = arrow.points[-1]
-        curve = Curve(arrow.points, [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4])
-        axes.add_patch(PathPatch(curve, fill=False, edgecolor=arrow.colour, alpha=0.55, linewidth=0.8))
-        back = x - 7 * arrow.ahead
-        axes.add_patch(Polygon([(x, y), (back, y - 3.5), (back, y + 3.5)], color=arrow.colour, linewidth=0))
-    for box in diagram.boxes:
+    for order, arrow in enumerate(drawing.arrows):
+        end, left, right = tip(arrow.route)
+        route = [*arrow.route[:-1], ((left[0] + right[0]) / 2, (left[1] + right[1]) / 2)]
+        curve = Curve(route, [Curve.MOVETO, *[Curve.CURVE4] * (len(route) - 1)])
+        style = (0, (5, 2.2)) if arrow.back else "-"
+        for colour, width, line in (("white", 2.8, "-"), (arrow.colour, 0.9, style)):
+            axes.add_patch(
+                PathPatch(curve, fill=False, edgecolor=colour, linewidth=width, linestyle=line, zorder=order)
+            )
+        axes.add_patch(Polygon([end, left, right], color=arrow.colour, linewidth=0, zorder=order))
+    for box in drawing.boxes:
         axes.add_patch(
             FancyBboxPatch(
                 (box.x, box.y),
-                WIDTH,
+                box.width,
                 box.height,
                 boxstyle="round,pad=0,rounding_size=4",
-                facecolor="white",
+                facecolor=box.colour if box.filled else "white",
                 edgecolor=box.colour,
                 linewidth=1,
+                zorder=len(drawing.arrows),
             )
         )
-        axes.text(box.x + WIDTH - 6, box.y + 15, f"{box.kind.count:,} ×", ha="right", fontsize=6.5, color="#888888")
-        for y, name in box.lines():
-            axes.text(box.x + 8, y, name, fontsize=7, color="#222222")
+    for text in drawing.texts:
+        weight, size = "bold" if text.bold else "normal", 0.62 * text.size
+        options = {"fontsize": size, "weight": weight, "color": text.colour, "zorder": len(drawing.arrows) + 1}
+        axes.text(text.x, text.y, text.text, **options)
 
 
 def caption(given: Tables) -> str:

@@ -28,7 +28,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Iterable[str], rows: Iterable[Sequence[Value]]) -> Table:
-        return cls(tuple(columns), tuple(tuple(row) for row in rows))
+        return cls(tuple(columns), tuple(tuple(map(_plain, row)) for row in rows))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,6 +56,10 @@ class Table:
         writer.writerow(self.columns)
         writer.writerows(self.rows)
         return text.getvalue().encode()
+
+
+def _plain(value: Value) -> Value:
+    return value + 0.0 if isinstance(value, float) else value  # a zero without a sign
 
 
 def load_table(path: Path, columns: Sequence[str]) -> Table:

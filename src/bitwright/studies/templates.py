@@ -12,7 +12,7 @@ from bitwright.studies.cells import CELL, bare, bit_colours, block_colours, draw
 from bitwright.studies.figure import Figure, Setting, Tables
 from bitwright.studies.style import COLOURS
 from bitwright.studies.table import Row, Table
-from bitwright.studies.worked import Worked, run_states, worked_example
+from bitwright.studies.worked import Worked, left_out, run_states, short, worked_example
 from bitwright.theory.closed_form import FloatArray
 
 COLUMNS = ("part", "row", "row_name", "column", "column_name", "block", "colour", "value")
@@ -23,38 +23,44 @@ def tables(setting: Setting) -> Tables:
 
 
 def _rows(worked: Worked) -> list[Row]:
-    """Every matrix of the picture, cell by cell.
+    """Every matrix of the picture, cell by cell, as far as its window goes.
 
     X_init: the configuration of each template in its own block (Figure 3), X its orthonormal encoding, Y its label;
-    state, encoded and output: the same three for the test input; run: the states that follow; ending: why no more do.
+    state, encoded and output: the same three for the test input; run: the states that follow; ending: why no more do;
+    count: how much there is of everything, shown or not.
     """
-    program, examples = worked.algorithm.program, worked.examples
-    order, _ = shown_order(program)
+    program, examples, shown = worked.algorithm.program, worked.examples, worked.window
+    order = shown_order(program)[0]
+    order = order[np.isin(order, shown.bits)]
     bits, names = bit_colours(program, order), [program.layout.name_of(int(bit)) for bit in order]
-    labels = examples.labels().toarray()[:, order]
-    configured = np.full((program.templates, program.bits), np.nan)
-    for template in range(program.templates):
+    labels = examples.labels().tocsr()
+    configured = np.full((len(shown.templates), program.bits), np.nan)
+    for row, template in enumerate(shown.templates.tolist()):
         members = program.block_members(int(program.template_block[template]))
-        configured[template, members] = int(program.template_config[template]) >> np.arange(len(members)) & 1
+        configured[row, members] = int(program.template_config[template]) >> np.arange(len(members)) & 1
     matched = program.match(worked.state)
     rules = [
         "when " + program.template_text(t).removeprefix("when ") + (" *" if t in matched else "")
-        for t in range(program.templates)
+        for t in shown.templates.tolist()
     ]
-    across = [block_colours(program)[block] for block in program.template_block]
+    owners = program.template_block[shown.templates]
+    across = [block_colours(program)[block] for block in owners]
     blocks = program.block_of[order].tolist()
     states, ending = run_states(worked)
     steps = [f"step {step}{_reading(worked, state)}" for step, state in enumerate(states)]
-    output = labels[matched].max(axis=0) if len(matched) else np.zeros(program.bits)
+    output = labels[matched].toarray().max(axis=0) if len(matched) else np.zeros(program.bits)
+    inputs = examples.inputs().tocsr()[shown.templates][:, shown.templates].toarray()
+    encoded = examples.encode(worked.state[None])[:, shown.templates]
     parts: list[tuple[str, FloatArray, list[str], list[str], list[str], list[int]]] = [
         ("X_init", configured[:, order], rules, names, bits, blocks),
-        ("X", examples.inputs().toarray(), rules, rules, across, program.template_block.tolist()),
-        ("Y", labels, rules, names, bits, blocks),
+        ("X", inputs, rules, rules, across, owners.tolist()),
+        ("Y", labels[shown.templates].toarray()[:, order], rules, names, bits, blocks),
         ("state", worked.state[None, order].astype(float), [worked.title], names, bits, blocks),
-        ("encoded", examples.encode(worked.state[None]), ["x"], rules, across, program.template_block.tolist()),
-        ("output", output[None], ["f(x)"], names, bits, blocks),
+        ("encoded", encoded, ["x"], rules, across, owners.tolist()),
+        ("output", output[None, order], ["f(x)"], names, bits, blocks),
         ("run", states[:, order].astype(float), steps, names, bits, blocks),
         ("ending", np.zeros((1, 1)), [ending], [""], [""], [0]),
+        *(("count", np.array([[float(n)]]), [what], [""], [""], [0]) for what, n in worked.counts.items()),
     ]
     return [
         (
@@ -72,6 +78,12 @@ def _rows(worked: Worked) -> list[Row]:
         for column in range(values.shape[1])
         if not np.isnan(values[row, column])
     ]
+
+
+def counts(table: Table) -> dict[str, int]:
+    """How much there is of everything, shown or not."""
+    part = table.where(part="count")
+    return {str(name): int(value) for name, value in zip(part.column("row_name"), part.numbers("value"), strict=True)}
 
 
 def _reading(worked: Worked, state: BoolArray) -> str:
@@ -99,6 +111,7 @@ def matrix(table: Table, part: str) -> tuple[FloatArray, list[list[str]], list[s
 def draw(pyplot: Any, given: Tables) -> Any:
     table = given["templates"]
     init, _, rules, names, _ = matrix(table, "X_init")
+    rules = [short(rule.removesuffix(" *")) + " *" * rule.endswith("*") for rule in rules]
     K, k = init.shape
     steps = len(matrix(table, "run")[0])
     text = 0.078 * max(len(rule) for rule in rules)
@@ -140,12 +153,15 @@ def draw(pyplot: Any, given: Tables) -> Any:
         if train == "X_init":
             _rule_names(axes, rules, tops)
         elif train == "X":
-            n = sum(rule.endswith("*") for rule in rules)
+            n = counts(table)["matched"]
             said = rf"the {n} matched row{'s' * (n != 1)} $/\sqrt{{{n}}}$" if n else "no row matches"
             axes.text(0, tops[0] - 0.2, rf"$\hat{{x}}$: {said}", fontsize=8, va="bottom")
         at += (columns + 1.6) * CELL
     _run(panel(at + after, k), table, top)
-    figure.text(0.12 / size[0], 1 - 0.3 / size[1], f"{table.where(part='state').column('row_name')[0]}", fontsize=12)
+    title = f"{table.where(part='state').column('row_name')[0]}"
+    shown = {"templates": K, "blocks": counts(table)["shown blocks"], "bits": k}
+    figure.text(0.12 / size[0], 1 - 0.3 / size[1], title, fontsize=12)
+    figure.text(0.99, 1 - 0.3 / size[1], left_out(counts(table), shown).strip(), fontsize=9, ha="right")
     return figure
 
 
@@ -180,21 +196,24 @@ def _run(axes: Any, table: Table, top: float) -> None:
 
 def caption(given: Tables) -> str:
     table = given["templates"]
-    init, _, rules, _, breaks = matrix(table, "X_init")
-    used = len(set(table.where(part="X").column("block")))  # a block without templates has no example
-    blocks = counted(used, "block") if used == len(breaks) else f"{used} of {counted(len(breaks), 'block')}"
-    n = sum(rule.endswith("*") for rule in rules)
+    there, init = counts(table), matrix(table, "X_init")[0]
+    used = there["blocks with templates"]  # a block without templates has no example
+    blocks = counted(there["blocks"], "block")
+    blocks = blocks if used == there["blocks"] else f"{used:,} of {blocks}"
+    n = there["matched"]
     encoded = (
-        f"the sum of its {counted(n, 'matched row')} (marked *) over the root of {n}" if n else "zero: no row matches"
+        f"the sum of its {counted(n, 'matched row')} (marked *) over the root of {n:,}" if n else "zero: no row matches"
     )
     steps = counted(len(matrix(table, "run")[0]) - 1, "step")
     ending = {"steady": f"steady after {steps}", "done": f"done after {steps}", "cut": f"its first {steps}"}
+    shown = {"templates": len(init), "blocks": there["shown blocks"], "bits": init.shape[1]}
     return (
         f"**Figures 1-3, templates and encoding** of {table.where(part='state').column('row_name')[0]}. "
-        f"{counted(len(init), 'template')} in {blocks} (heavier lines; blocks of one kind share a colour) over "
-        f"{counted(init.shape[1], 'bit')}. Left: the state before encoding, and each template's configuration of its "
-        f"own block. Middle: their encoding, an orthonormal set; the input is {encoded}. Right: what each template "
-        "writes; the next state is the union of the matched rows. Far right: the run, "
+        f"{counted(there['templates'], 'template')} in {blocks} (heavier "
+        f"lines; blocks of one kind share a colour) over {counted(there['bits'], 'bit')}."
+        f"{left_out(there, shown)} Left: the state before encoding, and each template's configuration of its own "
+        f"block. Middle: their encoding, an orthonormal set; the input is {encoded}. Right: what each template writes; "
+        "the next state is the union of the matched rows. Far right: the run, "
         f"{ending[str(table.where(part='ending').column('row_name')[0])]}. All from the program itself; no number is "
         "drawn by hand."
     )

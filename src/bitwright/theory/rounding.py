@@ -77,10 +77,8 @@ def round_outputs(
     Under `calibrated` the margin is the smallest |zhat - 1/2|, with zhat = (F - c w0)/(w1 - w0) the estimate of how
     many writers match; under `sign` the smallest |F|. What lies within `tolerance` of a threshold counts as at it.
     """
-    found = Thresholds.of(rounding, matches, writers, examples, kind)
-    over = outputs - found.at
-    margin = np.abs(over).min(axis=1, initial=np.inf) / found.unit
-    return over > tolerance, np.where(found.at_stake, margin, np.inf)
+    bits, margins = round_each(outputs, matches, writers, examples, rounding, kind, tolerance)
+    return bits, margins.min(axis=1, initial=np.inf)
 
 
 def round_each(

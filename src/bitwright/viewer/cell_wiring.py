@@ -17,6 +17,12 @@ _LETTERS = "ijklmnuvwxyz"
 _NAMED = 3  # ways in which cells of one kind are named, and lines that they come from; the others are counted
 NOWHERE = -1  # in place of a kind: cells without templates
 SAME = "same cell"
+_PATHS = {  # of node programs: where a bit with this in front of its name is, seen from a node or port
+    "far": "over the edge",
+    "all": "all ports",
+    "far.all": "all ports over the edge",
+    "next": "next port",
+}
 
 
 @dataclass(frozen=True)
@@ -161,7 +167,8 @@ def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[i
     numbers = {array: number for number, array in enumerate(arrays)}
     sizes = [field.size for field in program.layout.fields]
     array = np.repeat([numbers[name] for name in program.array_families], sizes)[found.wire_bit]
-    target = cells.of_block[program.block_of[found.wire_bit]]
+    bits, paths = _bits_meant(program)
+    target = cells.of_block[program.block_of[bits[found.wire_bit]]]
     columns = (array, found.of[target], found.wire_port, found.of[found.wire_cell])
     order = np.lexsort(columns)
     rows = np.stack(columns)[:, order]
@@ -171,10 +178,23 @@ def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[i
         a, b = found.wire_cell[wires], target[wires]
         kind, port, to = int(found.of[a[0]]), int(found.wire_port[wires[0]]), int(found.of[b[0]])
         reached = int(found.counts[to]) if to != NOWHERE else int((found.of == NOWHERE).sum())
-        relation = _relation(cells, a, b, reached)
+        relation = paths.get(arrays[int(array[wires[0]])]) or _relation(cells, a, b, reached)
         alike.setdefault((kind, port, to, relation), []).append((arrays[int(array[wires[0]])], len(wires)))
     for (kind, port, to, relation), parts in alike.items():
         yield kind, Wires(port, to, tuple(name for name, _ in parts), relation, sum(count for _, count in parts))
+
+
+def _bits_meant(program: Program) -> tuple[IntArray, dict[str, str]]:
+    """Of every bit, the bit that it is at another place, else itself; and of arrays at other places, where that is."""
+    bits = np.arange(program.bits)
+    paths = {}
+    for field in program.layout.fields:
+        path, _, name = field.name.rpartition(".")
+        if path in _PATHS and name in program.layout:
+            here = program.layout[name]
+            bits[field.offset : field.offset + field.size] = here.offset + np.arange(field.size) % here.size
+            paths[field.name] = _PATHS[path]
+    return bits, paths
 
 
 def _relation(cells: Cells, a: IntArray, b: IntArray, reached: int) -> str:

@@ -2,25 +2,25 @@
 
 Drawn from the program itself. The families of blocks that are made of the same arrays are one kind, and arrays of one
 family (the levels of a tree) count as one array. Where units are given, the prefix of a name up to its first underscore
-says which one it belongs to, and units stand side by side, many of them in two rows.
+says which one it belongs to, and each unit has a colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from html import escape
+from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.viewer.layered.drawing import COLOURS, Content, Drawing, Layout, draw
+from bitwright.viewer.layered.svg import drawing_svg
+from bitwright.viewer.layered.texts import wrapped
 
-_COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#555555")
-WIDTH, GAP, LINE, SPACE, TOP = 190, 120, 14, 12, 92
 MAX_KINDS = 200
-_MOST_IN_A_ROW = 5  # units; more of them would be too wide to read on a page
+_WIDEST = 170  # the names in a box
 SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
 
 
@@ -66,142 +66,46 @@ def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
     return {(int(a), int(b)): int(n) for (a, b), n in zip(pairs.T, counts, strict=True)}
 
 
-@dataclass(frozen=True)
-class Box:
-    """A kind of block, with the corner and height of its rectangle."""
-
-    kind: BlockKind
-    x: int
-    y: int
-    height: int
-    colour: str
-
-    @property
-    def middle(self) -> int:
-        return self.y + self.height // 2
-
-    def lines(self) -> list[tuple[int, str]]:
-        """The names of its bits without the unit, and their baselines."""
-        unit = f"{self.kind.unit}_" if self.kind.unit else ""
-        return [(self.y + 15 + LINE * line, name.removeprefix(unit)) for line, name in enumerate(self.kind.names)]
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """A curve from a box to another with a tip at its end; without points, a dot: the box writes to itself."""
-
-    colour: str
-    points: tuple[tuple[int, int], ...]  # start, two control points, end
-    ahead: int = 0  # where the tip points: 1 to the right, -1 to the left
-    dot: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """Everything a picture needs, in units of a point; y runs down."""
-
-    title: str
-    width: int
-    height: int
-    headings: tuple[tuple[int, int, str, str], ...]  # x, y, text, colour
-    boxes: tuple[Box, ...]
-    arrows: tuple[Arrow, ...]
-
-
 EXPLANATION = (
-    "A box is a kind of block with its bits; an arrow leads to what its templates write. "
-    "A dot: it also writes to itself."
+    "A box is a kind of block: how many there are, and their bits. An arrow leads to what its templates write; dashed, "
+    "it leads back up."
 )
 
 
-def lay_out(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Diagram:
-    """Where everything stands; `units` gives units their names, in the order in which they shall stand."""
+def block_drawing(
+    program: Program, title: str = "", units: Mapping[str, str] | None = None, layout: Layout = "auto"
+) -> Drawing:
+    """Where everything stands; `units` gives prefixes of names the names of their units."""
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")
-    named = dict(units or {"": ""})
-    columns = list(named)
-    # Flags of the whole machine, such as HALT, stand with the last unit.
-    kinds = [kind if kind.unit in named else replace(kind, unit=columns[-1]) for kind in kinds]
-    across = len(columns) if len(columns) <= _MOST_IN_A_ROW else -(-len(columns) // 2)
-    left = {unit: GAP // 2 + number % across * (WIDTH + GAP) for number, unit in enumerate(columns)}
-    colour = {unit: _COLOURS[number % len(_COLOURS)] for number, unit in enumerate(columns)}
-    heights = {unit: sum(_height(kind) + SPACE for kind in kinds if kind.unit == unit) for unit in columns}
-    second = TOP + max(heights[unit] for unit in columns[:across]) + 3 * SPACE
-    first = {unit: TOP if number < across else second for number, unit in enumerate(columns)}
-    tops, boxes = dict(first), []
-    for kind in kinds:
-        boxes.append(Box(kind, left[kind.unit], tops[kind.unit], _height(kind), colour[kind.unit]))
-        tops[kind.unit] += _height(kind) + SPACE
-    return Diagram(
-        title,
-        max(760, across * (WIDTH + GAP)),
-        max(tops.values()) + 20,
-        tuple((left[unit], first[unit] - 14, named[unit], colour[unit]) for unit in columns),
-        tuple(boxes),
-        tuple(_arrow(boxes[a], boxes[b]) for a, b in sorted(links(program, of))),
-    )
+    # Flags of the whole machine, such as HALT, belong to the last unit.
+    unit_of = [kind.unit if kind.unit in (units or {}) else list(units or [""])[-1] for kind in kinds]
+    numbers = {unit: number for number, unit in enumerate(units or {})}
+    colour_of = [COLOURS[numbers.get(unit, place) % len(COLOURS)] for place, unit in enumerate(unit_of)]
+    contents = [
+        Content(counted(kind.count, "block"), tuple(_names(kind, bool(units))), colour)
+        for kind, colour in zip(kinds, colour_of, strict=True)
+    ]
+    said = {
+        (a, b): f"{' '.join(kinds[a].names)} \N{RIGHTWARDS ARROW} {' '.join(kinds[b].names)}: {counted(n, 'write')}"
+        for (a, b), n in links(program, of).items()
+    }
+    legend = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate((units or {}).values())}
+    return draw(title, EXPLANATION, contents, said, legend, layout=layout)
 
 
-def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
+def diagram_svg(
+    program: Program, title: str = "", units: Mapping[str, str] | None = None, layout: Layout = "auto"
+) -> str:
     """The diagram as SVG text."""
-    diagram = lay_out(program, title, units)
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {diagram.width} {diagram.height}" '
-        f'width="{diagram.width}" height="{diagram.height}" font-family="Helvetica, Arial, sans-serif" '
-        f'font-size="11" role="img" aria-label="{escape(title)}">',
-        f'<rect width="{diagram.width}" height="{diagram.height}" fill="white"/>',
-        f'<text x="{GAP // 2}" y="28" font-size="16" font-weight="bold" fill="#222">{escape(title)}</text>',
-        f'<text x="{GAP // 2}" y="48" fill="#666">{EXPLANATION}</text>',
-    ]
-    for x, y, label, colour in diagram.headings:
-        out.append(f'<text x="{x}" y="{y}" font-size="13" font-weight="bold" fill="{colour}">{escape(label)}</text>')
-    out += [_arrow_svg(arrow) for arrow in diagram.arrows]
-    out += [_box_svg(box) for box in diagram.boxes]
-    return "\n".join([*out, "</svg>"]) + "\n"
+    return drawing_svg(block_drawing(program, title, units, layout))
 
 
-def _height(kind: BlockKind) -> int:
-    return LINE * len(kind.names) + 10
-
-
-def _box_svg(box: Box) -> str:
-    parts = [
-        f'<rect x="{box.x}" y="{box.y}" width="{WIDTH}" height="{box.height}" rx="4" fill="white" fill-opacity="0.92" '
-        f'stroke="{box.colour}" stroke-width="1.5"/>',
-        f'<text x="{box.x + WIDTH - 6}" y="{box.y + 15}" text-anchor="end" font-size="10" fill="#888">'
-        f"{box.kind.count:,} &#215;</text>",
-    ]
-    for y, name in box.lines():
-        parts.append(f'<text x="{box.x + 8}" y="{y}" fill="#222">{escape(name)}</text>')
-    return "".join(parts)
-
-
-def _arrow_svg(arrow: Arrow) -> str:
-    if not arrow.points:
-        return f'<circle cx="{arrow.dot[0]}" cy="{arrow.dot[1]}" r="4" fill="{arrow.colour}"/>'
-    (x1, y1), *curve, (x2, y2) = arrow.points
-    path = f"M{x1} {y1}C" + " ".join(f"{x} {y}" for x, y in (*curve, (x2 - 5 * arrow.ahead, y2)))
-    return (
-        f'<path d="{path}" fill="none" stroke="{arrow.colour}" stroke-opacity="0.55" stroke-width="1.2"/>'
-        f'<path d="M{x2} {y2}l{-7 * arrow.ahead} -3.5v7z" fill="{arrow.colour}"/>'
-    )
-
-
-def _arrow(a: Box, b: Box) -> Arrow:
-    y1, y2 = a.middle, b.middle
-    if a == b:
-        return Arrow(a.colour, (), dot=(a.x, y1))
-    if b.x > a.x:
-        x1, x2, bend = a.x + WIDTH, b.x, (b.x - a.x - WIDTH) // 2
-        return Arrow(a.colour, ((x1, y1), (x1 + bend, y1), (x2 - bend, y2), (x2, y2)), 1)
-    if b.x < a.x:
-        x1, x2 = a.x, b.x + WIDTH
-        bend = max(40, (x1 - x2) // 2)
-        return Arrow(a.colour, ((x1, y1), (x1 - bend, y1), (x2 + bend, y2), (x2, y2)), -1)
-    x = a.x + WIDTH
-    bend = min(50, 14 + abs(y2 - y1) // 8)
-    return Arrow(a.colour, ((x, y1), (x + bend, y1), (x + bend, y2), (x, y2)), -1)
+def _names(kind: BlockKind, by_unit: bool) -> list[str]:
+    """The names of its bits, without the unit where its colour says it."""
+    unit = f"{kind.unit}_" if by_unit and kind.unit else ""
+    return wrapped(" ".join(name.removeprefix(unit) for name in kind.names), _WIDEST)
 
 
 def _unit(name: str) -> str:

@@ -134,7 +134,7 @@ def _verdict(certified: bool, verdict: str, rows: list[tuple[str, str]]) -> str:
 @svg_of.register
 def _(program: Program) -> str | None:
     try:
-        return diagram_svg(program)
+        return diagram_svg(program, layout="own")  # the same picture wherever a notebook runs
     except InputError:  # too many kinds of blocks for one picture
         return None
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from math import ceil
 
 import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.program.trace import Trace
 from bitwright.viewer.columns import choose_columns
+from bitwright.viewer.layered.drawing import BOLD
+from bitwright.viewer.layered.texts import text_width
 
 _CELL, _GAP, _LEFT, _TOP = 12, 14, 46, 64
 _MAX_CELLS = 1_000_000
@@ -30,6 +33,7 @@ def trace_svg(
         lefts.append(left)
         left += max(_CELL * len(column.bits), 7 * len(column.heading)) + _GAP
     width = left + (max(map(len, [reading, *readings])) * 7 + _GAP if readings else 0)
+    width = max(width, _LEFT + ceil(text_width(title, 15 * BOLD)) + _GAP)
     height = _TOP + _CELL * len(trace) + 16
     states = trace.states()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
@@ -11,13 +12,18 @@ from bitwright.program.trace import Trace
 from bitwright.viewer.columns import choose_columns
 
 
-def trace_text(trace: Trace, names: Sequence[str] = (), notes: Iterable[str] = ()) -> Iterator[str]:
+def trace_text(
+    trace: Trace,
+    names: Sequence[str] = (),
+    notes: Iterable[str] = (),
+    heading_of: Callable[[str], str] = str,
+) -> Iterator[str]:
     """The lines of the picture: `1` for a bit that is on, a dot for one that is off.
 
     Where the program of the trace is known, n counts the matches of each state.
-    `notes` stand at the end of the lines, one for each step.
+    `notes` stand at the end of the lines, one for each step. `heading_of` gives columns other headings.
     """
-    columns = choose_columns(trace.layout, names)
+    columns = [replace(column, heading=heading_of(column.heading)) for column in choose_columns(trace.layout, names)]
     widths = [max(len(column.heading), len(column.bits)) for column in columns]
     margin = max(4, len(str(trace.steps)))
     width_of_n = 0 if trace.source is None else len(str(trace.source.blocks))

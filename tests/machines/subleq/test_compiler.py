@@ -360,7 +360,7 @@ def indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)  # a fault in one program of 25: found with 96%
 @given(programs(), st.lists(st.tuples(*[st.integers(-20, 20) | st.sampled_from(EDGES)] * 2), min_size=2, max_size=2))
 def test_random_programs_do_what_python_does(source: str, inputs: list[tuple[int, int]]) -> None:
     try:

@@ -25,7 +25,7 @@ def js_text(found: Exported, claim: Claim) -> str:
         )
     parts = [filled("core.mjs", _core_pieces(found, claim))]
     if wires is not None:
-        parts.append(filled("program.mjs", _program_pieces(core, wires)))
+        parts += [filled("words.mjs", {}), filled("program.mjs", _program_pieces(core, wires))]
     return "\n".join(parts)
 
 
@@ -43,26 +43,33 @@ def js_types(found: Exported) -> str:
 
 def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
     core = found.core
-    sums = _sums(core)
-    tables = [
-        _table("first", core.first, "Int8Array"),
-        _table("last", core.last, "Int8Array"),
-        _table("threshold", core.thresholds, sums),
-        _table("portColumn", core.column),
-        _table("kindBlock", core.kind_block),
-        _table("kindPort", core.kind_port),
-        _table("blockExample", core.block_example),
-        _table("configuration", core.configuration),
-    ]
+    tables = [_table(*one) for one in core_tables(core)]
     return {
         "about": "\n".join(f" * {line}".rstrip() for line in about_lines(found, claim)),
         "width": core.first.shape[0],
         "examples": core.first.shape[1],
         "ports": core.last.shape[1],
         "columns": core.thresholds.shape[1],
-        "sums": sums,
+        "sums": _sums(core),
         "tables": "\n".join(tables),
     }
+
+
+def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:
+    """Name, numbers and kind of array of each table of the core."""
+    others = {
+        "portColumn": core.column,
+        "kindBlock": core.kind_block,
+        "kindPort": core.kind_port,
+        "blockExample": core.block_example,
+        "configuration": core.configuration,
+    }
+    return [
+        ("first", core.first, "Int8Array"),
+        ("last", core.last, "Int8Array"),
+        ("threshold", core.thresholds, _sums(core)),
+        *((name, values, _unsigned(values)) for name, values in others.items()),
+    ]
 
 
 def _sums(core: Core) -> str:
@@ -96,5 +103,8 @@ def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:
 
 
 def _table(name: str, values: NDArray[np.integer], kind: str | None = None) -> str:
-    kind = kind or f"Uint{unsigned_bits(int(values.max(initial=0)))}Array"
-    return f"const {name} = new {kind}([\n{number_lines(values)}\n]);"
+    return f"const {name} = new {kind or _unsigned(values)}([\n{number_lines(values)}\n]);"
+
+
+def _unsigned(values: NDArray[np.integer]) -> str:
+    return f"Uint{unsigned_bits(int(values.max(initial=0)))}Array"

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bitwright.bits import width_of
 from bitwright.program import FIXED_POINT, Algorithm
-from bitwright.running.endings import step_limit
+from bitwright.program.algorithm import Halt
+from bitwright.running.endings import DEFAULT_LIMIT
 
 _PER_LINE = 24
 
@@ -34,10 +35,15 @@ def unsigned_bits(largest: int) -> int:
 
 def ending_of(algorithm: Algorithm) -> tuple[str, int, int]:
     """How runs end (steps, bit or rest), after how many steps at most, and at which bit."""
-    most = step_limit(algorithm, None)
-    if algorithm.halt is None:
-        return "steps", most, 0
-    return ("rest", most, 0) if algorithm.halt == FIXED_POINT else ("bit", most, int(algorithm.halt))
+    return halting_of(algorithm.halt, algorithm.steps)
+
+
+def halting_of(halt: Halt, steps: int | None) -> tuple[str, int, int]:
+    """The same for what a program says of its end."""
+    most = DEFAULT_LIMIT if steps is None else steps
+    if halt == FIXED_POINT or (halt is None and steps is None):
+        return "rest", most, 0
+    return ("steps", most, 0) if halt is None else ("bit", most, int(halt))
 
 
 def most_digits(bits: int) -> int:

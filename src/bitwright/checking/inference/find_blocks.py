@@ -19,6 +19,7 @@ from bitwright.checking.inference.elimination import Evidence, Rows, unpack_rows
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
 from bitwright.program.layout import IntArray
+from bitwright.running.observers import Progress
 
 MAX_FOUND = 6  # bits of a block that is looked for
 _LOOKS = 400_000  # of the search; joining once costs as much as _JOIN of them, and every bit may be joined twice
@@ -45,9 +46,12 @@ class FoundBlocks:
         return self.blocks is not None and not self.others
 
 
-def find_blocks(executions: Executions, most: int = MAX_FOUND, looks: int | None = None) -> FoundBlocks:
-    """The smallest blocks, of at most so many bits, that explain executions."""
-    search = _Search(executions, most, _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks)
+def find_blocks(
+    executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
+) -> FoundBlocks:
+    """The smallest blocks, of at most so many bits, that explain executions. `progress` hears of looks taken."""
+    looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
+    search = _Search(executions, most, Budget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
     try:
         found = search.solve(start)
@@ -71,9 +75,9 @@ class _Choice:
 
 
 class _Search:
-    def __init__(self, executions: Executions, most: int, looks: int) -> None:
+    def __init__(self, executions: Executions, most: int, budget: Budget) -> None:
         self.evidence, self.most = Evidence(_without_repeats(executions)), most
-        self.budget = Budget(looks)
+        self.budget = budget
         self.others: set[Block] = set()
         self.dead_end: tuple[int, int] | None = None
         self._ways: dict[tuple[int, int], tuple[list[list[Block]], Iterator[list[Block]]]] = {}

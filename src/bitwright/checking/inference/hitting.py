@@ -8,23 +8,31 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Rows, pack_rows
+from bitwright.running.observers import Progress
 
 
 class SearchLimitError(Exception):
     """The search took more looks than it may."""
 
 
+_TELL = 1_000  # looks between two that progress hears of
+
+
 class Budget:
     """Looks that a search may still take."""
 
-    def __init__(self, looks: int) -> None:
-        self.left = looks
+    def __init__(self, looks: int, progress: Progress | None = None) -> None:
+        self.left = self.all = looks
+        self._progress, self._told = progress, looks
 
     def spend(self, looks: int = 1) -> None:
         """So many looks more; raises SearchLimitError when there are not as many left."""
         if self.left < looks:
             raise SearchLimitError
         self.left -= looks
+        if self._progress and self._told - self.left >= _TELL:
+            self._told = self.left
+            self._progress(self.all - self.left, self.all)
 
 
 def hitting_sets(member: BoolArray, most: int, budget: Budget) -> Iterator[list[tuple[int, ...]]]:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
+from bitwright.program.text.expand import names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
 
@@ -60,6 +62,11 @@ class NodeProgram(Shown):
     def inputs(self) -> tuple[NodeWord, ...]:
         """Numbers that enter: at every node, at every port, or for the graph."""
         return self.schema().inputs
+
+    @property
+    def let_names(self) -> list[str]:
+        """The numbers that its text gives values to, and that may be given others."""
+        return names_of_lets(self.tree)
 
     @property
     def outputs(self) -> tuple[NodeWord, ...]:
@@ -228,6 +235,22 @@ class GraphAlgorithm(Algorithm):
             if word.place == place:
                 found[word.name] = self._values(state, word)
         return found
+
+    def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
+        """What each node puts out in a state, with what its ports do: of flags the neighbours, else pairs."""
+        assert self.wiring is not None
+        found: list[dict[str, Any]] = [{} for _ in self.names]
+        for name, values in self.read_places(state).items():
+            for own, value in zip(found, values, strict=True):
+                own[name] = value
+        graph, width = self.topology, {word.name: word.width for word in self.wiring.schema.outputs}
+        for name, values in self.read_places(state, "port").items():
+            for own in found:
+                own[name] = []
+            for one, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
+                if value is not None and (value or width[name] > 1):
+                    found[one][name].append(self.names[far] if width[name] == 1 else (self.names[far], value))
+        return dict(zip(self.names, found, strict=True))
 
     def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
         assert self.wiring is not None

@@ -44,7 +44,12 @@ def expand(
 def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
     """Raises InputError for values of numbers that a text does not have."""
     if lets and not tree.problems:
-        _check_lets(program, [item.name.text for item in tree.statements if isinstance(item, syntax.Let)], lets)
+        _check_lets(program, names_of_lets(tree), lets)
+
+
+def names_of_lets(tree: SyntaxTree) -> list[str]:
+    """The numbers that a text gives values to."""
+    return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
 
 
 def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:

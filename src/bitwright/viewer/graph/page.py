@@ -11,12 +11,14 @@ from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
 from bitwright.files.storage import write_atomically
 from bitwright.program.graph.schema import NodeWord
+from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.viewer.graph.colours import SCALE, SETS
 from bitwright.viewer.graph.view import Choice, GraphView
 from bitwright.viewer.page.assemble import assemble
 from bitwright.viewer.page.blob import Blob
+from bitwright.viewer.page.sampling import Sample
 
 MAX_PAGE = 1 << 25  # bytes
 STYLES = ("trace.css", "graph.css")
@@ -26,8 +28,9 @@ SCRIPTS = ("data", "canvas", "player", "graph-state", "graph-edges", "graph-view
 def graph_page(run: Run, *, title: str = "") -> str:
     """The page of a run on a graph, as text; it needs no other file and no network.
 
-    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Raises
-    InputError where the run was not recorded, is not on a graph, or is too large for a page.
+    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Of a run
+    that is too long for a page some steps are shown, and the page says which. Raises InputError where the run was not
+    recorded, is not on a graph, or the graph is too large.
 
     >>> from bitwright import parse_node_program, run
     >>> from bitwright.program import Topology
@@ -38,9 +41,25 @@ def graph_page(run: Run, *, title: str = "") -> str:
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    view, blob = GraphView(run), Blob()
+    view, sample = GraphView(run), Sample(1, run.steps)
+    differing = np.array(_differing(run, view.trace), dtype=np.int64)
+    while True:
+        page = _page(view, sample, differing, title)
+        if len(page) <= MAX_PAGE:
+            return page
+        if sample.every >= sample.run_steps:
+            raise InputError(
+                f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20} even with "
+                "two of its steps; take a smaller graph"
+            )
+        sample = Sample(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
+
+
+def _page(view: GraphView, sample: Sample, differing: IntArray, title: str) -> str:
+    """The page with the steps of the sample."""
+    run, blob = view.run, Blob()
     topology, trace, layout = view.topology, view.trace, view.layout
-    blob.deltas("states", trace.packed)
+    blob.deltas("states", trace.packed[sample.steps])
     for name in ("port_node", "port_far", "port_edge"):
         blob.integers(name, getattr(topology, name))
     if topology.opposite is not None:
@@ -48,7 +67,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
     blob.reals("x", layout.places[:, 0], single=True)
     blob.reals("y", layout.places[:, 1], single=True)
     blob.reals("bend", view.bends, single=True)
-    blob.integers("wrong", _differing(run, trace))
+    blob.integers("wrong", sample.sums(differing))
     mark, colour = view.mark(None), view.colour(None)
     facts = {
         "title": printable(title or view.title),
@@ -56,7 +75,8 @@ def graph_page(run: Run, *, title: str = "") -> str:
         "description": printable(run.algorithm.description),
         "engine": run.engine,
         "halted": run.halted,
-        "steps": trace.steps,
+        **sample.facts,
+        "wrong_steps": int(np.count_nonzero(differing)),
         "bits": trace.layout.size,
         "program": run.algorithm.program.id,
         "nodes": topology.nodes,
@@ -81,13 +101,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
         "sets": SETS,
         "arrays": blob.directory,
     }
-    page = assemble("graph.html", STYLES, SCRIPTS, facts, blob.packed())
-    if len(page) > MAX_PAGE:
-        raise InputError(
-            f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20}; "
-            "lower --max-steps or take a smaller graph"
-        )
-    return page
+    return assemble("graph.html", STYLES, SCRIPTS, facts, blob.packed())
 
 
 def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") -> None:
@@ -126,6 +140,7 @@ def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
         "signed": choice.signed,
         "where": -1 if choice.where is None else choice.where,
         "way": "place" if choice.by_place else "not" if all(choice.inverted) else "",
+        "first": None if choice.first is None else _choice(view, choice.first),
     }
     if choice.sort == "number":
         return {**found, "range": view.range(choice)}

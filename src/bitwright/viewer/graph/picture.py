@@ -16,6 +16,7 @@ from bitwright.viewer.graph.view import Choice, GraphView
 
 _WIDTH, _HIGH, _MARGIN = 600, 430, 24  # of the picture; of a single panel at most; around nodes
 _TITLE, _LABEL, _LEGEND, _LETTERS = 38, 26, 24, 15
+_SMALL = 11  # letters of names under nodes
 _EMPTY = "#eceef1"  # a cell of a grid that is off
 
 
@@ -102,18 +103,31 @@ class Panel:
         hues, numbers = paint.nodes(step)
         if self.view.layout.grid:
             return [*self._cells(hues), *self._marked(step, mark)]
-        texts = numbers or (self.view.names if self.view.layout.spacing * self.scale >= 20 else ())
-        out = [*self._edges(), *self._marked(step, mark)]
+        names = self.view.names if self.view.layout.spacing * self.scale >= 20 else ()
+        texts = numbers or names
+        out, labels = [*self._edges(), *self._marked(step, mark)], list[str]()
         for node, ((x, y), hue) in enumerate(zip(self.places.tolist(), hues, strict=True)):
             out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{self.radius:.1f}" fill="{hue}" stroke="#555"/>')
             text = texts[node] if texts else ""
             letters = min(14.0, self.radius, 3.1 * self.radius / max(1, len(text)))
-            if text and letters >= 6:
+            inside = bool(text) and letters >= 6
+            if inside:
                 out.append(
                     f'<text x="{x:.1f}" y="{y + letters * 0.36:.1f}" font-size="{letters:.1f}" font-weight="bold" '
                     f'text-anchor="middle" fill="{ink_on(hue)}">{escape(text)}</text>'
                 )
-        return out
+            if names and (numbers or not inside):
+                labels.append(self._label(names[node], x, y))
+        return out + labels
+
+    def _label(self, name: str, x: float, y: float) -> str:
+        """A name under its node, inside the picture."""
+        half = 0.29 * _SMALL * len(name)
+        x = min(max(x, half), max(half, self.width - half))
+        return (
+            f'<text x="{x:.1f}" y="{y + self.radius + _SMALL:.1f}" font-size="{_SMALL}" text-anchor="middle" '
+            f'fill="#444" stroke="white" stroke-width="2.5" paint-order="stroke">{escape(name)}</text>'
+        )
 
     def _cells(self, hues: list[str]) -> list[str]:
         """Squares of one colour as one path each; small empty ones of a grid without holes as one square."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -40,6 +40,7 @@ class Choice:
     where: int | None = None
     by_place: bool = False
     flags: tuple[str, ...] = ()  # of a set
+    first: Choice | None = None  # what is shown in its place before the first step: the input that it comes from
 
 
 class GraphView:
@@ -116,6 +117,7 @@ class GraphView:
     def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
         """An output; the one bit of an array is a number, as it would be on a larger graph."""
         flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
+        given = self._given(word)
         return Choice(
             word.name,
             "outputs",
@@ -126,7 +128,22 @@ class GraphView:
             word.signed,
             word.where,
             word.way == "place",
+            first=None if given is None else self._of_word(given, place),
         )
+
+    def _given(self, word: NodeWord) -> NodeWord | None:
+        """The input of an output's name, or the only one where both are flags, if it is in other bits."""
+        inputs = [one for one in self.schema.inputs if one.place == word.place]
+        alike = [one for one in inputs if one.name == word.name]
+        if (
+            not alike
+            and len(inputs) == 1
+            and inputs[0].width == word.width == 1
+            and not word.way
+            and word.where is None
+        ):
+            alike = inputs
+        return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
 
     def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
         """Single bits; without those that an output of the same name shows."""
@@ -143,6 +160,8 @@ class GraphView:
 
     def values(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes or ports,)
         """What each node or port has after a step, and whether it has any. Numbers above 2^53 are rounded."""
+        if step == 0 and choice.first is not None:
+            return self.values(choice.first, 0)
         state = self.trace.state(step)
         at = np.arange(self.wiring.count(choice.place))
         total: FloatArray = np.zeros(len(at))
@@ -181,7 +200,12 @@ def _together(flags: Sequence[Choice]) -> Choice:
     bits, inverted = (
         tuple(part[0] for part in parts) for parts in zip(*((c.bits, c.inverted) for c in flags), strict=True)
     )
-    return Choice(", ".join(names), "outputs", "set", "node", bits, inverted, flags=names)
+    first = (
+        _together([replace(c.first or c, name=c.name, first=None) for c in flags])
+        if any(c.first for c in flags)
+        else None
+    )
+    return Choice(", ".join(names), "outputs", "set", "node", bits, inverted, flags=names, first=first)
 
 
 def _named(choices: Sequence[Choice], name: str | None, what: str) -> Choice | None:

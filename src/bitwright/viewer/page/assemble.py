@@ -29,7 +29,10 @@ def assemble(page: str, styles: Sequence[str], scripts: Sequence[str], facts: Ma
         "data": b64encode(data).decode(),
         "script": script,
     }
-    before, *rest = (assets / page).read_text("utf-8").split("{{")
+    html = (assets / page).read_text("utf-8")
+    for part in ("head", "steps", "foot", "tail"):  # what all pages have
+        html = html.replace(f"{{{{part {part}}}}}", (assets / f"part-{part}.html").read_text("utf-8"))
+    before, *rest = html.split("{{")
     return before + "".join(pieces[name] + after for name, _, after in (part.partition("}}") for part in rest))
 
 

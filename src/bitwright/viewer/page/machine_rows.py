@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bitwright.program.trace import Trace
 from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page.blob import Blob
+from bitwright.viewer.page.sampling import Sample
 
 
-def computer_data(trace: Trace, computer: MachineView, blob: Blob) -> dict[str, object]:
+def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: Sample) -> dict[str, object]:
     """Adds the marks in time to the blob, and gives instructions and words as people read them."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)
     phases = computer.phases(trace)
-    blob.integers("instruction_step", steps)
+    blob.integers("instruction_step", sample.piece_of(steps))
     blob.integers("instruction_address", addresses)
-    blob.integers("phase_step", [step for step, _ in phases])
+    blob.integers("phase_step", sample.piece_of(np.array([step for step, _ in phases], dtype=np.int64)))
     blob.integers("phase_kind", [number for _, number in phases])
     return {
         "kind": machine.kind,

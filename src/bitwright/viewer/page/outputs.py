@@ -19,32 +19,34 @@ from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.theory.scales import scale_weights
 from bitwright.viewer.page.blob import Blob
+from bitwright.viewer.page.sampling import Sample
 
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
 CLOSEST = 32
 
 
 def outputs_data(
-    run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES, closest: int = CLOSEST
+    run: Run, trace: Trace, blob: Blob, sample: Sample, most: int = MAX_VALUES, closest: int = CLOSEST
 ) -> dict[str, object]:
     """Adds n, margins and outputs to the blob, and says what the page needs to know about them.
 
-    All recorded outputs if there are at most `most`, else the `closest` of each step.
+    Of the steps shown all recorded outputs if there are at most `most`, else the `closest` of each.
     """
     rounding = check_rounding(run.rounding or "calibrated")
     # A network of cells has examples and an n of each cell's own; of the whole state it has no outputs to show.
     examples = trace.program.templates if run.cells is not None else run.examples or trace.program.templates
     closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
-    blob.integers("n", n)
-    blob.integers("wrong", wrong)
-    blob.reals("margin", least)
-    blob.integers("margin_bit", bit)
+    blob.integers("n", n[sample.steps])
+    blob.integers("wrong", sample.sums(wrong))
+    closest_steps = sample.least(least)
+    blob.reals("margin", least[closest_steps])
+    blob.integers("margin_bit", bit[closest_steps])
     stored = "closed form" if closed else "nothing"
     if trace.outputs is not None and not closed:
-        few = trace.outputs.size <= most or trace.program.bits <= closest
+        few = (len(sample.steps) - 1) * trace.program.bits <= most or trace.program.bits <= closest
         stored = "all" if few else "closest"
-        _store(run, trace, n, examples, blob, None if few else closest)
+        _store(run, trace, n, examples, blob, sample.steps[:-1], None if few else closest)
     kinds = np.unique(n)
     w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
     random = run.networks is None  # then the deviation of one network is shown; those that are there have none
@@ -59,7 +61,8 @@ def outputs_data(
         "deviations": random,
         "followed": run.rounding is not None and run.cells is None,
         "closest": closest,
-        "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random),
+        "wrong_steps": int(np.count_nonzero(wrong)),
+        "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random, sample),
     }
 
 
@@ -79,6 +82,7 @@ def _least(
     kinds: IntArray,
     rounding: Rounding,
     random: bool,
+    sample: Sample,
 ) -> dict[str, object] | None:
     """The step that was closest to going wrong: by margin, or by margin in standard deviations where they are known."""
     at = np.searchsorted(kinds, n[: len(margin)])
@@ -90,7 +94,8 @@ def _least(
         return None
     step = int(np.argmin(measure))
     return {
-        "step": step,
+        "step": int(sample.piece_of(np.array(step))),
+        "number": step,
         "bit": int(bit[step]),
         "margin": float(margin[step]),
         "deviations": float(measure[step]) if random else None,
@@ -149,11 +154,13 @@ def _margins(
     return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
 
 
-def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, closest: int | None) -> None:
-    """Puts recorded outputs into the page: all of them, or the closest of every step."""
+def _store(
+    run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, shown: IntArray, closest: int | None
+) -> None:
+    """Puts recorded outputs of the steps shown into the page: all of them, or the closest of every step."""
     assert trace.outputs is not None
     if closest is None:
-        blob.reals("outputs", trace.outputs, single=True)
+        blob.reals("outputs", trace.outputs[shown], single=True)
         return
     rounding = check_rounding(run.rounding or "calibrated")
     chosen = np.empty((trace.steps, closest), dtype=np.int64)
@@ -162,8 +169,9 @@ def _store(run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, close
         margin = _margins(run, trace, np.zeros((0, 0), dtype=bool), first, n[first:last], rounding, examples)
         assert margin is not None
         chosen[first:last] = np.sort(np.argpartition(margin, closest, axis=1)[:, :closest], axis=1)
+    chosen = chosen[shown]
     blob.integers("chosen", chosen.ravel())
-    blob.reals("outputs", np.take_along_axis(trace.outputs, chosen, axis=1), single=True)
+    blob.reals("outputs", np.take_along_axis(trace.outputs[shown], chosen, axis=1), single=True)
 
 
 def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:

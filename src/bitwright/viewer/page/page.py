@@ -14,7 +14,9 @@ from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page.assemble import assemble
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.machine_rows import computer_data
+from bitwright.viewer.page.one_hot import one_hot
 from bitwright.viewer.page.outputs import outputs_data
+from bitwright.viewer.page.sampling import sample_of
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
 SCRIPTS = (
@@ -34,7 +36,8 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program, give the
     `computer`, which is the machine whose algorithm was run and the code on it: the page then marks the phases of
-    every instruction and shows memory as numbers. Raises InputError where the run was not recorded, or is too large.
+    every instruction and shows memory as numbers. Of a run that is too long for a page some steps are shown, and the
+    page says which. Raises InputError where the run was not recorded, or the program is too large.
 
     >>> from bitwright import addition, run
     >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
@@ -42,8 +45,8 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
     (True, False)
     """
     trace = _checked(run)
-    blob = Blob()
-    blob.deltas("states", trace.packed)
+    blob, sample = Blob(), sample_of(trace.steps, MAX_STEPS, trace.packed.shape[1], MAX_BYTES)
+    blob.deltas("states", trace.packed[sample.steps])
     program = trace.program
     for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
         blob.integers(name, getattr(program, name))
@@ -60,15 +63,16 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
         "rounding": run.rounding,
         "halted": run.halted,
         "bits": program.bits,
-        "steps": trace.steps,
+        **sample.facts,
         "inputs": _numbers(run.inputs),
         "outputs": _numbers(run.outputs),
         "program": program.id,
         "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
+        "one_hot": one_hot(trace),
         "words": _words(run.algorithm),
         "rules": [text if text.startswith("when ") else "" for text in program.rules],
-        "real": outputs_data(run, trace, blob),
-        "computer": computer_data(trace, computer, blob) if computer else None,
+        "real": outputs_data(run, trace, blob, sample),
+        "computer": computer_data(trace, computer, blob, sample) if computer else None,
         "arrays": blob.directory,
     }
     return assemble("trace.html", ("trace.css",), SCRIPTS, facts, blob.packed())
@@ -89,14 +93,11 @@ def _checked(run: Run) -> Trace:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
     sizes = (
         (trace.program.bits, MAX_BITS, "bits"),
-        (trace.steps, MAX_STEPS, "steps"),
         (trace.program.templates, MAX_TEMPLATES, "templates"),
-        (trace.packed.nbytes, MAX_BYTES, "bytes of states"),
     )
     for size, most, what in sizes:
         if size > most:
-            hint = "; lower --max-steps" if what in ("steps", "bytes of states") else ""
-            raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}{hint}")
+            raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}")
     return trace
 
 

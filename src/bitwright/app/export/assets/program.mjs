@@ -26,20 +26,7 @@ export const outputs = {{outputs}};
 export function load(values) {
   const state = new Uint8Array(bits);
   for (const bit of startBit) state[bit] = 1;
-  for (const name of Object.keys(values)) {
-    if (!inputs.some((word) => word.name === name)) throw new RangeError(`there is no input ${name}`);
-  }
-  for (const word of inputs) {
-    if (!Object.hasOwn(values, word.name)) throw new RangeError(`input ${word.name} needs a value`);
-    const value = BigInt(values[word.name]);
-    const size = word.bits.length;
-    const pattern = BigInt.asUintN(size, value);
-    if ((word.signed ? BigInt.asIntN(size, value) : pattern) !== value) {
-      throw new RangeError(`input ${word.name} must fit in ${size} bits`);
-    }
-    const digits = pattern.toString(2).padStart(size, "0");
-    for (let i = 0; i < size; i++) state[word.bits[i]] = digits.charCodeAt(size - 1 - i) & 1;
-  }
+  loadWords(inputs, values, state);
   return state;
 }
 
@@ -49,14 +36,7 @@ export function load(values) {
  * @returns {Record<string, bigint>}
  */
 export function read(state) {
-  /** @type {Record<string, bigint>} */
-  const found = Object.create(null);
-  for (const word of outputs) {
-    const size = word.bits.length;
-    const value = BigInt("0b" + Array.from(word.bits, (bit) => state[bit]).reverse().join(""));
-    found[word.name] = word.signed ? BigInt.asIntN(size, value) : value;
-  }
-  return found;
+  return readWords(outputs, state);
 }
 
 /**

@@ -1,17 +1,9 @@
 // What people do: step, play, point, choose, zoom, share; and how the page starts.
 
-const slider = element("slider"), tip = element("tip");
-
 function go(step) {
-  now.step = Math.min(Math.max(0, Math.round(step) || 0), facts.steps);
-  slider.value = now.step;
-  slider.setAttribute("aria-valuetext", `step ${now.step} of ${facts.steps}`);
-  if (document.activeElement !== element("step")) element("step").value = now.step;
+  setStep(step);
   if (!tip.hidden && now.hover >= 0) tip.replaceChildren(...describe(now.hover));
-  showStep();
-  redraw();
-  remember();
-  speak();
+  changed();
 }
 
 function advance(steps) {
@@ -27,10 +19,7 @@ function choose(node) {
     view.x += size.width / 2 - placeX(node);
     view.y += size.height / 2 - placeY(node);
   }
-  showStep();
-  redraw();
-  remember();
-  speak();
+  changed();
 }
 
 function show(what, number) { // what: colour or mark
@@ -41,49 +30,36 @@ function show(what, number) { // what: colour or mark
   remember();
 }
 
-let speaking = 0;
-
-function speak() { // to screen readers, once things have come to rest
-  clearTimeout(speaking);
-  if (now.playing) return;
-  speaking = setTimeout(() => {
-    const parts = [`Step ${now.step} of ${facts.steps}.`], lamps = namesOn("whole", 0, now.step);
-    if (lamps.length) parts.push(`On: ${lamps.join(", ")}.`);
-    if (now.node >= 0) {
-      const choice = colouring(), bits = namesOn("node", now.node, now.step);
-      const words = facts.outputs.filter((word) => word.place === "node").map((word) => `${word.name} is ${valueOf(word, now.node, now.step) ?? "none"}`);
-      parts.push(`Node ${facts.names[now.node]}: ${[...words, choice && choice.group !== "outputs" ? `${titleOf(choice)} is ${shadeOf(choice, now.node, now.step)}` : ""].filter(Boolean).join(", ")}.`);
-      parts.push(bits.length ? `Bits on: ${bits.join(", ")}.` : "No bit is on.");
-    }
-    element("spoken").textContent = parts.join(" ");
-  }, 250);
+function spokenText() {
+  const parts = [`Step ${stepNumber(now.step)} of ${runSteps}.`], lamps = namesOn("whole", 0, now.step);
+  if (lamps.length) parts.push(`On: ${lamps.join(", ")}.`);
+  if (now.node >= 0) {
+    const choice = colouring(), bits = namesOn("node", now.node, now.step);
+    const words = facts.outputs.filter((word) => word.place === "node").map((word) => `${word.name} is ${valueOf(word, now.node, now.step) ?? "none"}`);
+    parts.push(`Node ${facts.names[now.node]}: ${[...words, choice && choice.group !== "outputs" ? `${titleOf(choice)} is ${shadeOf(choice, now.node, now.step)}` : ""].filter(Boolean).join(", ")}.`);
+    parts.push(bits.length ? `Bits on: ${bits.join(", ")}.` : "No bit is on.");
+  }
+  return parts.join(" ");
 }
 
 // The address: #step=12&node=a&colour=level&edges=parent.
 
-let remembering = 0;
-
-function remember() {
-  clearTimeout(remembering);
-  if (now.playing) return;
-  remembering = setTimeout(() => {
-    const parts = [`step=${now.step}`], add = (name, value) => parts.push(`${name}=${encodeURIComponent(value)}`);
-    if (now.node >= 0) add("node", facts.names[now.node]);
-    if (now.colour !== facts.colour) add("colour", titleOf(colouring()));
-    if (now.mark !== facts.mark) add("edges", now.mark < 0 ? "" : marking().name);
-    try { history.replaceState(null, "", `#${parts.join("&")}`); } catch { /* inside a frame without an address */ }
-  }, 200);
+function addressParts() {
+  const parts = [], add = (name, value) => parts.push(`${name}=${encodeURIComponent(value)}`);
+  if (now.node >= 0) add("node", facts.names[now.node]);
+  if (now.colour !== facts.colour) add("colour", titleOf(colouring()));
+  if (now.mark !== facts.mark) add("edges", now.mark < 0 ? "" : marking().name);
+  return parts;
 }
 
 function recall() {
-  let asked;
-  try { asked = new URLSearchParams(location.hash.slice(1)); } catch { return; }
-  const colour = facts.colours.findIndex((choice) => titleOf(choice) === asked.get("colour"));
-  const mark = facts.marks.findIndex((choice) => choice.name === asked.get("edges"));
+  const given = asked();
+  const colour = facts.colours.findIndex((choice) => titleOf(choice) === given.get("colour"));
+  const mark = facts.marks.findIndex((choice) => choice.name === given.get("edges"));
   show("colour", colour < 0 ? facts.colour : colour);
-  show("mark", mark >= 0 || asked.get("edges") === "" ? mark : facts.mark);
-  choose(asked.has("node") ? facts.names.indexOf(asked.get("node")) : -1);
-  go(Number(asked.get("step")) || 0);
+  show("mark", mark >= 0 || given.get("edges") === "" ? mark : facts.mark);
+  choose(given.has("node") ? facts.names.indexOf(given.get("node")) : -1);
+  go(askedStep());
 }
 
 // Choices.
@@ -142,10 +118,7 @@ function point(event) {
     tip.hidden = false;
     redraw();
   }
-  const frame = tip.getBoundingClientRect();
-  const right = event.clientX + 22 + frame.width > innerWidth, under = event.clientY + 22 + frame.height > innerHeight;
-  tip.style.left = `${Math.max(4, right ? event.clientX - frame.width - 18 : event.clientX + 22)}px`;
-  tip.style.top = `${Math.max(4, under ? event.clientY - frame.height - 18 : event.clientY + 22)}px`;
+  placeTip(event, 22);
 }
 
 function leave() {
@@ -175,73 +148,40 @@ function wheel(event) {
   zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - frame.left, event.clientY - frame.top);
 }
 
-// Keys work everywhere but in fields that use them themselves.
+// Keys.
 
 const wholeGraph = () => { fit(); redraw(); };
 const moveNode = (by) => choose(now.node < 0 ? (by > 0 ? 0 : facts.nodes - 1) : Math.min(Math.max(0, now.node + by), facts.nodes - 1));
 const keys = {
-  ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
-  Home: () => go(0), End: () => go(facts.steps), ArrowUp: () => moveNode(-1), ArrowDown: () => moveNode(1),
-  " ": () => play(!now.playing), "/": () => element("search").focus(), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3),
-  0: wholeGraph, "[": () => go(nextChange(now.step, -1)), "]": () => go(nextChange(now.step, 1)), t: toggleTheme, Escape: () => choose(-1),
+  ...stepKeys, ArrowUp: () => moveNode(-1), ArrowDown: () => moveNode(1), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3),
+  0: wholeGraph, "[": () => go(nextChange(now.step, -1)), "]": () => go(nextChange(now.step, 1)), Escape: () => choose(-1),
   c: () => facts.colours.length && show("colour", (now.colour + 1) % facts.colours.length),
-  e: () => show("mark", now.mark + 1 < facts.marks.length ? now.mark + 1 : -1), "?": () => element("help").showModal(),
+  e: () => show("mark", now.mark + 1 < facts.marks.length ? now.mark + 1 : -1),
 };
 
-function keyDown(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || element("help").open) return;
-  const target = event.target, typing = target.matches("select, textarea, input:not([type=range], [type=checkbox])");
-  if (target.id === "search" && (event.key === "Escape" || event.key === "Enter")) { if (event.key === "Escape") target.value = ""; canvas.focus(); return; }
-  if (typing || (event.key === " " && target.matches("button, input"))) return;
-  if (target === slider && !/^(Arrow(Left|Right)|Home|End)$/.test(event.key) && event.key.length > 1) return;
-  const action = keys[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action(event);
-}
-
 function listen() {
-  const on_ = (id, kind, action) => element(id).addEventListener(kind, action);
-  on_("first", "click", () => go(0));
-  on_("back", "click", () => go(now.step - 1));
-  on_("next", "click", () => go(now.step + 1));
-  on_("last", "click", () => go(facts.steps));
-  on_("play", "click", () => play(!now.playing));
-  on_("step", "change", (e) => go(Number(e.target.value)));
-  on_("slider", "input", () => go(Number(slider.value)));
-  on_("colour", "change", (e) => show("colour", Number(e.target.value)));
-  on_("mark", "change", (e) => show("mark", Number(e.target.value)));
-  on_("search", "input", (e) => find(e.target.value));
-  on_("smaller", "click", keys["-"]);
-  on_("larger", "click", keys["+"]);
-  on_("fit", "click", wholeGraph);
-  on_("theme", "click", toggleTheme);
-  on_("help-button", "click", keys["?"]);
-  on_("ports", "click", (e) => { const row = e.target.closest("tr[data-node]"); if (row) choose(Number(row.dataset.node)); });
+  listenToSteps();
+  hear("colour", "change", (e) => show("colour", Number(e.target.value)));
+  hear("mark", "change", (e) => show("mark", Number(e.target.value)));
+  hear("smaller", "click", keys["-"]);
+  hear("larger", "click", keys["+"]);
+  hear("fit", "click", wholeGraph);
+  hear("ports", "click", (e) => { const row = e.target.closest("tr[data-node]"); if (row) choose(Number(row.dataset.node)); });
   canvas.addEventListener("pointermove", point);
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("pointerdown", grab);
   canvas.addEventListener("click", press);
   canvas.addEventListener("wheel", wheel, { passive: false });
-  document.addEventListener("keydown", keyDown);
-  window.addEventListener("hashchange", recall);
   window.addEventListener("beforeprint", () => { printed = document.documentElement.dataset.theme || ""; theme("light"); draw(); });
   window.addEventListener("afterprint", () => { document.documentElement.dataset.theme = printed; theme(printed); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
   new ResizeObserver(() => { measure(); redraw(); }).observe(field);
 }
 
-async function start() {
-  if (typeof DecompressionStream === "undefined")
-    throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
-  await decode();
+begin(() => {
   prepare();
   prepareEdges();
   preparePlaces();
-  slider.max = element("step").max = facts.steps;
-  element("steps").textContent = `of ${whole(facts.steps)}`;
   element("changes").checked = facts.grid;
-  readPalette();
   measure();
   describeOnce();
   fillChoices();
@@ -256,10 +196,4 @@ async function start() {
     },
     colour: (name) => { const choice = colouring(), node = facts.names.indexOf(name); return hueOf(choice, choice ? shadeOf(choice, node, now.step) : 0); },
   };
-  document.documentElement.dataset.ready = "true";
-}
-
-start().catch((error) => {
-  element("notice").textContent = error.message;
-  element("notice").hidden = false;
 });

@@ -4,12 +4,13 @@ const MOST_PORTS = 100, MOST_RULES = 40;
 
 function describeOnce() {
   const count = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
-  const parts = [count(facts.steps, "step"), count(facts.nodes, "node"), count(facts.edges, facts.directed ? "directed edge" : "edge"), count(facts.bits, "bit"), `engine ${facts.engine}`];
-  const about = element("about"), wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
+  const parts = [count(runSteps, "step"), count(facts.nodes, "node"), count(facts.edges, facts.directed ? "directed edge" : "edge"), count(facts.bits, "bit"), `engine ${facts.engine}`];
+  const about = element("about"), wrong = facts.wrong_steps;
   const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
   about.textContent = `${first ? `${first.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
   element("program").textContent = facts.description;
   element("program-box").hidden = first === facts.description;
+  if (sampled()) about.append(" · ", make("span", sampled(), "sampled"));
   if (!facts.halted) about.append(" · ", make("span", "did not halt within its step limit", "wrong"));
   if (wrong) about.append(" · ", make("span", `${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`, "wrong"));
   element("there").hidden = facts.directed;
@@ -29,7 +30,7 @@ function showLegend() {
   const legend = element("legend"), choice = colouring(), mark = marking();
   legend.classList.toggle("square", facts.grid);
   legend.replaceChildren();
-  if (choice) legend.append(make("b", titleOf(choice)), ...keysOf(choice));
+  if (choice) legend.append(make("b", `${titleOf(choice)}${now.step === 0 && choice.first ? ", as given" : ""}`), ...keysOf(choice));
   if (mark) legend.append(key("", `${mark.name}${facts.directed ? "" : ", arrows from the node that has it"}`, "stroke"));
 }
 
@@ -101,7 +102,7 @@ function showNode() {
   const given = facts.inputs.filter((word) => word.place === "node");
   if (given.length) inputs.append("given: ", ...given.map((word) => figure(word, node, 0)));
   panel.replaceChildren(make("p", facts.names[node], "node-name"), values, chips("node", node, now.step), inputs);
-  if (arrays.wrong[now.step - 1]) panel.append(make("p", `This step got ${whole(arrays.wrong[now.step - 1])} bits of the graph wrong.`, "wrong"));
+  if (arrays.wrong[now.step - 1]) panel.append(make("p", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${whole(arrays.wrong[now.step - 1])} bits of the graph wrong.`, "wrong"));
 }
 
 function showPorts() {

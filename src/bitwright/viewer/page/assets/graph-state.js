@@ -38,6 +38,7 @@ function valueOf(word, at, step) {
 // What a node is coloured by.
 
 function shadeOf(choice, node, step) {
+  if (step === 0 && choice.first) return shadeOf(choice.first, node, 0); // nothing was computed yet: what was given
   if (choice.group === "some port") {
     for (let port = firstPort[node]; port < firstPort[node + 1]; port++) if (valueOf(choice, port, step)) return 1;
     return 0;
@@ -53,6 +54,7 @@ const marking = () => facts.marks[now.mark] || null;
 // Whether a step changed a colour or a strong edge.
 
 function changes(step) {
+  if (step === 1 && colouring() && colouring().first) return true;
   for (const choice of [colouring(), marking()])
     for (const bit of choice ? [...choice.bits, choice.where] : []) {
       if (bit < 0) continue;

@@ -6,22 +6,23 @@ const plot = element("plot"), dots = plot.getContext("2d");
 function describeOnce() {
   const { real } = facts;
   const parts = [
-    `${whole(facts.steps)} ${facts.steps === 1 ? "step" : "steps"}`, `${whole(facts.bits)} bits`,
+    `${whole(runSteps)} ${runSteps === 1 ? "step" : "steps"}`, `${whole(facts.bits)} bits`,
     `${whole(arrays.template_block.length)} templates`, `engine ${facts.engine}`,
   ];
   if (facts.rounding) parts.push(`${facts.rounding} rounding`);
-  const wrong = arrays.wrong.reduce((sum, w) => sum + (w > 0), 0);
+  const wrong = real.wrong_steps;
   const about = element("about"), warnings = [];
   if (!facts.halted) warnings.push("did not halt within its step limit");
   if (wrong) warnings.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
   about.textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  if (sampled()) about.append(" · ", make("span", sampled(), "sampled"));
   for (const warning of warnings) about.append(" · ", make("span", warning, "wrong"));
 
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
     ? "The margin of each step: nothing was at stake in this run."
-    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.step)}: ${short(least.margin)}${far}.`;
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.number)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
@@ -101,7 +102,7 @@ function showComputer() {
 
 function cameOf(at, sbn) {
   const begins = arrays.instruction_step;
-  if (at + 1 >= begins.length) return "";
+  if (at + 1 >= begins.length || every > 1) return "";
   const [, bits] = facts.computer.words[sbn.words[1]];
   const result = numberAt(begins[at + 1], bits, true), next = arrays.instruction_address[at + 1];
   return ` → ${result}${result < 0n ? `, go to ${next}` : ""}`;
@@ -114,7 +115,7 @@ function describe(bit, step) {
   const head = make("p", undefined, "bit-head");
   const name = make("strong", nameOf(bit));
   name.style.color = colour(bit);
-  head.append(name, make("span", ` = ${on(step, bit)} at step ${whole(step)}`));
+  head.append(name, make("span", ` = ${on(step, bit)} at step ${stepText(step)}`));
   const list = make("dl", undefined, "facts");
   const add = (term, ...nodes) => { const d = make("dd"); d.append(...nodes); list.append(make("dt", term), d); };
   const members = make("span", undefined, "block-bits");
@@ -127,12 +128,12 @@ function describe(bit, step) {
     add("writes", make("span", namesOf(writesOf(template)), "writes"));
   }
   const setters = settersOf(step, bit);
-  if (step > 0 && (on(step, bit) || setters.length)) {
+  if (step > 0 && every === 1 && (on(step, bit) || setters.length)) {
     const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
     if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
     else add("set by", make("span", "no template: the engine was wrong here", "wrong"));
   }
-  if (step > 0 && setters.length && !on(step, bit)) add("but", make("span", "the engine did not set it", "wrong"));
+  if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span", "the engine did not set it", "wrong"));
   return [head, list];
 }
 
@@ -141,10 +142,10 @@ function describeNumber(group, step) {
   name.style.color = colour(group.bits[0]);
   if (group.cell) {
     const ones = group.bits.filter((bit) => on(step, bit));
-    head.append(name, make("span", ` at step ${whole(step)}`));
+    head.append(name, make("span", ` at step ${stepText(step)}`));
     return [head, make("p", ones.length ? `on: ${namesOf(ones)}` : "all bits are off", "soft")];
   }
-  head.append(name, make("span", ` = ${numberAt(step, group.bits, group.signed)} at step ${whole(step)}`));
+  head.append(name, make("span", ` = ${valueText(group, step)} at step ${stepText(step)}`));
   const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
   const more = make("p", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `, "soft");
   more.append(make("code", digits.length > 200 ? `${digits.slice(0, 200)}…` : digits));
@@ -161,7 +162,7 @@ function namesOf(bits) {
 function showOutputs() {
   const body = element("outputs").tBodies[0], more = element("outputs-more"), said = saidAt(now.step);
   element("outputs").hidden = plot.hidden = !said;
-  element("outputs-of").textContent = said ? `of step ${whole(now.step)}, n = ${whole(said.n)}` : "";
+  element("outputs-of").textContent = said ? `of step ${stepText(now.step)}, n = ${whole(said.n)}` : "";
   if (!said) {
     body.replaceChildren();
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
@@ -209,7 +210,7 @@ function outputRow(bit, said) {
   if (facts.real.deviations) cells.push(number(said.spread));
   const margin = said.margin(bit);
   cells.push(Number.isFinite(margin) || Number.isNaN(margin) ? number(margin) : make("td", "–"));
-  const next = on(now.step + 1, bit), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
+  const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
   cells.push(make("td", String(next), right ? (next ? "is-on" : "") : "wrong"));
   row.append(...cells);
   row.addEventListener("click", () => choose(bit));
@@ -223,8 +224,8 @@ function drawPlot(said, bits) {
   if (w <= 0) return;
   sharp(plot, dots, w, h);
   dots.clearRect(0, 0, w, h);
-  const every = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
-  const values = (every > 1 ? bits.filter((_, i) => i % every === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
+  const apart = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
+  const values = (apart > 1 ? bits.filter((_, i) => i % apart === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
   let low = Math.min(...sample(values), said.threshold) - reach, high = Math.max(...sample(values), said.threshold) + reach;
   if (said.calibrated) { low = Math.min(low, -0.25); high = Math.max(high, 1.25); }
   const pad = (high - low) * 0.04 || 1;

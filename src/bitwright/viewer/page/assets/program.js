@@ -118,7 +118,7 @@ function matchesAt(step) {
 }
 
 function settersOf(step, bit) {
-  return step === 0 ? [] : matchesAt(step - 1).templates.filter((t) => writesOf(t).includes(bit));
+  return step === 0 || every > 1 ? [] : matchesAt(step - 1).templates.filter((t) => writesOf(t).includes(bit));
 }
 
 // What the engine said about the state of a step: outputs F, and the value that rounding compares with a threshold:

@@ -2,15 +2,16 @@
 // cells under a heading that shows all their bits small.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
-const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), playing: false, zoomed: false };
+const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), playing: false, zoomed: false };
 
+const oneHot = new Set(facts.one_hot); // where arrays begin that never have more than one bit on
 const groups = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
 for (const field of fields) {
   const length = field.shape.length ? field.shape[field.shape.length - 1] : 1;
   for (let from = 0; from < field.size; from += length) {
     const bits = Array.from({ length }, (_, i) => field.offset + from + i);
     const heading = field.shape.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name;
-    groups.push({ label: heading, bits, field, signed: false, flag: !field.shape.length });
+    groups.push({ label: heading, bits, field, signed: false, flag: !field.shape.length, oneHot: oneHot.has(bits[0]) });
   }
 }
 

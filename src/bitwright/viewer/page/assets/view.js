@@ -10,11 +10,11 @@ function measure() {
   size.height = scroller.clientHeight;
   size.ruler = facts.computer ? 40 : 24;
   const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
-  size.row = room < 13 ? 17 : Math.min(22, Math.floor(room));
+  size.row = room < 13 ? 17 : Math.min(34, Math.floor(room));
   paint.font = "12px system-ui, sans-serif";
   let longest = 5;
-  const every = Math.max(1, Math.floor(rows.length / 3000));
-  for (let row = 0; row < rows.length; row += every) longest = Math.max(longest, labelOf(rows[row]).length);
+  const some = Math.max(1, Math.floor(rows.length / 3000));
+  for (let row = 0; row < rows.length; row += some) longest = Math.max(longest, labelOf(rows[row]).length);
   size.label = Math.min(Math.max(56, longest * 7.3 + 30), Math.max(110, size.width * 0.3));
   spacer.style.width = `${size.label + (facts.steps + 1) * now.cell + 8}px`;
   spacer.style.height = `${size.ruler + rows.length * size.row + 4}px`;
@@ -103,21 +103,34 @@ function drawNumber(group, row, first, last) {
       paint.globalAlpha = 1;
       continue;
     }
-    paint.globalAlpha = 0.16;
     paint.fillStyle = hue;
-    paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
-    paint.globalAlpha = 0.8;
-    paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
-    paint.globalAlpha = 1;
+    if (now.positions && group.oneHot) { // a mark at the height of the place
+      const share = group.bits.findIndex((bit) => on(from, bit)) / (group.bits.length - 1);
+      paint.fillRect(x, y + size.row - 6 - share * (size.row - 9), Math.max(w, 1), 3);
+    } else {
+      paint.globalAlpha = 0.16;
+      paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
+      paint.globalAlpha = 0.8;
+      paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
+      paint.globalAlpha = 1;
+    }
     const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
     if (room > 8) {
-      const text = String(numberAt(from, group.bits, group.signed));
+      const text = valueText(group, from);
       const fits = Math.floor(room / 6.7);
       paint.fillStyle = palette.text;
       if (text.length <= fits) paint.fillText(text, left, middle);
       else if (fits > 3) paint.fillText(`${text.slice(0, fits - 1)}…`, left, middle);
     }
   }
+}
+
+// What an array says as one: a number, or the place of the bit that is on.
+
+function valueText(group, step) {
+  if (!now.positions || !group.oneHot) return String(numberAt(step, group.bits, group.signed));
+  const place = group.bits.findIndex((bit) => on(step, bit));
+  return place < 0 ? "none" : `[${place + 1}]`;
 }
 
 // A cell in one row: a thin line for each of its bits.
@@ -152,7 +165,7 @@ function drawWrong(top, bottom, first, last) {
   let budget = 200; // columns; a run that goes wrong usually stays wrong
   paint.strokeStyle = palette.wrong;
   paint.lineWidth = 2;
-  for (let step = Math.max(1, first); step <= last && budget; step++) {
+  for (let step = Math.max(1, first); step <= last && budget && every === 1; step++) {
     if (!arrays.wrong[step - 1]) continue;
     budget--;
     const { counts } = matchesAt(step - 1);
@@ -176,7 +189,7 @@ function drawFocus() {
     paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
   };
   for (const other of blockBits(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
-  if (template >= 0 && step < facts.steps)
+  if (template >= 0 && step < facts.steps && every === 1) // else the step that follows is not shown
     for (const other of writesOf(template)) outline(other, step + 1, palette.accent, 2);
 }
 
@@ -222,15 +235,16 @@ function drawRuler(first, last) {
   paint.rect(size.label, 0, size.width, size.ruler);
   paint.clip();
   if (facts.computer) drawPhases(first, last);
-  const every = nice(56 / now.cell);
+  const apart = nice(56 / now.cell);
   paint.font = "11px system-ui, sans-serif";
   paint.textAlign = "center";
   paint.textBaseline = "middle";
   const centre = (step) => columnOf(step) + now.cell / 2;
   paint.fillStyle = palette.soft;
-  for (let step = Math.ceil(first / every) * every; step <= last; step += every) {
+  for (let step = Math.ceil(first / apart) * apart; step <= last; step += apart) {
     if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
-    paint.fillText(whole(step), Math.min(Math.max(centre(step), size.label + 4 + 3 * String(step).length), size.width - 4 - 3.5 * String(step).length), 11);
+    const name = stepText(step);
+    paint.fillText(name, Math.min(Math.max(centre(step), size.label + 4 + 3 * name.length), size.width - 4 - 3.5 * name.length), 11);
     paint.fillRect(centre(step), 20, 1, 3);
   }
   const { least } = facts.real;
@@ -238,7 +252,7 @@ function drawRuler(first, last) {
     paint.fillStyle = palette.wrong;
     paint.fillText("▼", centre(least.step), 21);
   }
-  const text = whole(now.step), half = text.length * 3.6 + 6;
+  const text = stepText(now.step), half = text.length * 3.6 + 6;
   const x = Math.min(Math.max(centre(now.step), size.label + half), size.width - half);
   if (now.step >= first - 1 && now.step <= last + 1) {
     paint.fillStyle = palette.accent;

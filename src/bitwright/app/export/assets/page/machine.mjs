@@ -1,0 +1,133 @@
+/* A program on its way. Only cells in which a bit has changed are asked again: what the others say has not changed. */
+
+class Machine {
+  constructor(wires) {
+    this.wires = wires;
+    const cells = wires.cellKind.length;
+    this.cells = cells;
+    this.cellAt = new Int32Array(cells + 1);
+    this.portAt = new Int32Array(cells + 1);
+    this.bitCell = new Int32Array(wires.bits).fill(-1);
+    for (let cell = 0; cell < cells; cell++) {
+      const kind = wires.cellKind[cell];
+      this.cellAt[cell + 1] = this.cellAt[cell] + kindSizes[kind];
+      this.portAt[cell + 1] = this.portAt[cell] + kindPort[kind + 1] - kindPort[kind];
+      for (let at = this.cellAt[cell]; at < this.cellAt[cell + 1]; at++) this.bitCell[wires.cellBit[at]] = cell;
+    }
+    this.state = new Uint8Array(wires.bits);
+    this.writers = new Int32Array(wires.bits); // how many wires are on that lead to a bit
+    this.said = new Array(cells);
+    this.isDirty = new Uint8Array(cells);
+    this.load(this.state);
+  }
+
+  /** Goes on from this state. */
+  load(state) {
+    this.state.set(state);
+    this.steps = 0;
+    this.firstWrong = null; // the step and the cell where the network first spoke otherwise than the rules
+    this.again();
+  }
+
+  /** Asks all cells again, after a weight has changed. */
+  again() {
+    this.writers.fill(0);
+    this.said.fill(null);
+    this.isDirty.fill(1);
+    this.dirty = Array.from(this.said.keys());
+    this.touched = Array.from(this.state.keys());
+  }
+
+  /** Sets bits from outside, between two steps. */
+  turnOn(bits) {
+    for (const bit of bits) {
+      if (this.state[bit]) continue;
+      this.state[bit] = 1;
+      this.touched.push(bit);
+      this.mark(this.bitCell[bit]);
+    }
+  }
+
+  mark(cell) {
+    if (cell >= 0 && !this.isDirty[cell]) {
+      this.isDirty[cell] = 1;
+      this.dirty.push(cell);
+    }
+  }
+
+  /** What the network says of a cell in some state; of the state it is in, what was said already, where nothing changed. */
+  answer(cell, state = this.state) {
+    return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
+  }
+
+  /** Asks the network of a cell. */
+  ask(cell, state) {
+    const { cellKind, cellBit } = this.wires;
+    const kind = cellKind[cell];
+    const configurations = [];
+    let at = this.cellAt[cell];
+    for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
+      let value = 0;
+      for (let i = 0; i < blockBits[block]; i++) if (state[cellBit[at++]]) value |= 1 << i;
+      configurations.push(value);
+    }
+    return answerTo(kind, match(kind, configurations));
+  }
+
+  /** One step; whether some bit has changed. */
+  step() {
+    for (const cell of this.dirty) {
+      this.isDirty[cell] = 0;
+      const before = this.said[cell];
+      const now = this.ask(cell, this.state);
+      if (now.wrong.length && !this.firstWrong) this.firstWrong = { step: this.steps, cell };
+      if (now === before) continue;
+      this.said[cell] = now;
+      if (before) this.count(cell, before, -1);
+      this.count(cell, now, 1);
+    }
+    this.dirty = [];
+    const touched = this.touched;
+    this.touched = [];
+    let changed = false;
+    for (const bit of touched) {
+      const value = this.writers[bit] > 0 ? 1 : 0;
+      if (this.state[bit] === value) continue;
+      this.state[bit] = value;
+      this.mark(this.bitCell[bit]);
+      changed = true;
+    }
+    this.steps++;
+    return changed;
+  }
+
+  count(cell, answer, change) {
+    const { wireStart, wireBit } = this.wires;
+    for (const port of answer.on) {
+      const at = this.portAt[cell] + port;
+      for (let wire = wireStart[at]; wire < wireStart[at + 1]; wire++) {
+        this.writers[wireBit[wire]] += change;
+        this.touched.push(wireBit[wire]);
+      }
+    }
+  }
+
+  /** A step of a run: "on", or how it ended. A step that changes nothing does not count. */
+  advance() {
+    const { ending, haltBit, steps } = this.wires;
+    if (ending === "bit" && this.state[haltBit]) return "done";
+    if (ending !== "rest" && this.steps >= steps) return ending === "steps" ? "done" : "limit";
+    if (!this.step() && ending === "rest") {
+      this.steps--;
+      return "done";
+    }
+    return ending === "rest" && this.steps > steps ? "limit" : "on";
+  }
+
+  /** All steps of a run: how many, or -1 where it does not end. */
+  run() {
+    let how = "on";
+    while (how === "on") how = this.advance();
+    return how === "done" ? this.steps : -1;
+  }
+}

@@ -1,0 +1,123 @@
+/* One weight can be changed, and restored. */
+
+const LAYERS = {
+  first: { table: first, rows: "Unit", columns: "Example", least: -128, most: 127, across: configuration.length },
+  last: { table: last, rows: "Unit", columns: "Port", least: -128, most: 127, across: kindPort[kinds] },
+  threshold: { table: threshold, rows: "n", columns: "Column", least: -(2 ** 31), most: 2 ** 31 - 1, across: threshold.length / mostMatches },
+};
+const MOST_COUNTED = 20000; // local states that are tried at once after a change
+
+class WeightsView {
+  constructor(app) {
+    this.app = app;
+    this.kept = null; // what was there before the change
+    byId("weights-count").textContent = grouped(first.length + last.length + threshold.length);
+    for (const id of ["layer", "weight-row", "weight-column"]) byId(id).addEventListener("input", () => this.show());
+    byId("weights").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.change(this.place(), Number(byId("weight-value").value));
+    });
+    byId("restore").addEventListener("click", () => this.restore());
+    byId("weakest").addEventListener("click", () => this.weakest());
+    byId("layer").value = "last";
+    this.show();
+  }
+
+  /** The layer and the number in its table that the form names; null where there is no such weight. */
+  place() {
+    const name = byId("layer").value;
+    const { table, across } = LAYERS[name];
+    const row = Number(byId("weight-row").value) - 1;
+    const column = Number(byId("weight-column").value) - 1;
+    const inside = [row, column].every(Number.isInteger) && row >= 0 && column >= 0 && column < across && row * across + column < table.length;
+    return inside ? { name, at: row * across + column } : null;
+  }
+
+  show() {
+    const { rows, columns, across, table } = LAYERS[byId("layer").value];
+    byId("row-name").textContent = rows;
+    byId("column-name").textContent = columns;
+    byId("weight-row").max = table.length / across;
+    byId("weight-column").max = across;
+    const place = this.place();
+    byId("weight-value").value = place ? table[place.at] : "";
+    byId("weight-about").textContent = place ? this.about(place.name, place.at % across) : `There are ${grouped(table.length / across)} rows and ${grouped(across)} columns.`;
+  }
+
+  about(name, column) {
+    if (name === "last") {
+      const kind = kindOf(kindPort, column);
+      return `Port ${column - kindPort[kind] + 1} of kind ${kind + 1}.`;
+    }
+    if (name === "first") {
+      const block = kindOf(blockExample, column);
+      const kind = kindOf(kindBlock, block);
+      const bits = configuration[column].toString(2).padStart(blockBits[block], "0");
+      return `Kind ${kind + 1}, block ${block - kindBlock[kind] + 1} is ${[...bits].reverse().join("")}.`;
+    }
+    return "What a sum must exceed, by how many examples match.";
+  }
+
+  change(place, value) {
+    const note = byId("weight-note");
+    if (!place) {
+      note.textContent = "There is no such weight.";
+      return;
+    }
+    const { table, least, most } = LAYERS[place.name];
+    if (!Number.isInteger(value) || value < least || value > most) {
+      note.textContent = `A whole number from ${grouped(least)} to ${grouped(most)}, please.`;
+      return;
+    }
+    if (this.kept) this.undo();
+    this.kept = { place, value: table[place.at] };
+    table[place.at] = value;
+    this.changed();
+    const states = countLocalStates();
+    const before = `${byId("layer").value === "threshold" ? "T" : place.name === "last" ? "B" : "A"} was ${grouped(this.kept.value)}, is ${grouped(value)}. `;
+    if (states > MOST_COUNTED) note.replaceChildren(before, "Prove counts what is wrong now.");
+    else {
+      const { wrong } = proveAll();
+      note.replaceChildren(before, made("span", { class: wrong ? "is-wrong" : "is-right" }, wrong ? `${grouped(wrong)} of ${plural(states, "local state")} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${grouped(states)} local states are still right: one weight does little.`));
+    }
+  }
+
+  restore() {
+    this.undo();
+    this.changed();
+    byId("weight-note").textContent = "As it was.";
+    this.show();
+  }
+
+  undo() {
+    const { place, value } = this.kept;
+    LAYERS[place.name].table[place.at] = value;
+    this.kept = null;
+  }
+
+  changed() {
+    byId("restore").disabled = !this.kept;
+    forgetAnswers();
+    this.app.machine.again();
+    this.app.weightChanged();
+  }
+
+  weakest() {
+    const found = weakestWeight();
+    if (this.kept) this.restore();
+    byId("layer").value = found ? "last" : "threshold";
+    byId("weight-row").value = found ? found.unit + 1 : 1;
+    byId("weight-column").value = found ? found.port + 1 : 1;
+    this.show();
+    const place = this.place();
+    byId("weight-value").value = found ? found.value : 2 ** 31 - 1;
+    this.change(place, Number(byId("weight-value").value));
+  }
+}
+
+/** Which part of a table of beginnings a number is in. */
+function kindOf(begins, number) {
+  let part = 0;
+  while (begins[part + 1] <= number) part++;
+  return part;
+}

@@ -1,0 +1,90 @@
+/* The wiring of a program at some size, from its description: progressions of cells, of their bits and of their wires. */
+
+/** The numbers of a formula at a size so much beyond its first one. */
+function termsAt(terms, beyond) {
+  const pairs = (beyond * (beyond - 1)) / 2;
+  return terms.map((term) => (typeof term === "number" ? term : term[0] + term[1] * beyond + (term[2] || 0) * pairs));
+}
+
+/** The description of a size: its shape and its numbers; null where there is none. */
+function describedAt(sizes, size) {
+  if (Object.hasOwn(sizes.single, size)) {
+    const [shape, numbers] = sizes.single[size];
+    return { shape, numbers };
+  }
+  if (!sizes.formula || size < sizes.formula[0]) return null;
+  const [begin, shape, terms] = sizes.formula;
+  return { shape, numbers: termsAt(terms, size - begin) };
+}
+
+/** How many bits a state has, without making the wiring. */
+function bitsOf({ shape, numbers }) {
+  let at = 2;
+  let bits = 0;
+  for (const [, rank] of shape.fields) {
+    let size = 1;
+    for (let i = 0; i < rank; i++) size *= numbers[at++];
+    bits += size;
+  }
+  return bits;
+}
+
+/** Tables of a program: its words and its end, and for each cell its kind, its bits and the wires of its ports. */
+function wiresOf({ shape, numbers }, kindSizes, kindPorts) {
+  let at = 0;
+  const next = () => numbers[at++];
+  const progressions = (count) => {
+    const found = [];
+    for (let i = 0; i < count; i++) {
+      const first = next();
+      const step = next();
+      const many = next();
+      for (let j = 0; j < many; j++) found.push(first + step * j);
+    }
+    return found;
+  };
+  const [steps, haltBit] = [next(), next()];
+  let bits = 0;
+  const fields = shape.fields.map(([name, rank]) => {
+    const extents = Array.from({ length: rank }, next);
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    bits += size;
+    return { name, extents, size, offset: bits - size };
+  });
+  const words = (given) => given.map(([name, signed, count]) => ({ name, signed: !!signed, bits: progressions(count) }));
+  const inputs = words(shape.inputs);
+  const outputs = words(shape.outputs);
+  const startBit = progressions(shape.start);
+  const cellKind = [];
+  const cellBit = [];
+  const wireStart = [0];
+  const wireBit = [];
+  for (const [kind, segments] of shape.kinds) {
+    for (const form of segments) {
+      const length = kindSizes[kind] + 3 * form.reduce((sum, count) => sum + count, 0);
+      const cells = next();
+      const [first, growth] = [numbers.slice(at, at + length), numbers.slice(at + length, at + 2 * length)];
+      at += 2 * length;
+      for (let cell = 0; cell < cells; cell++) {
+        cellKind.push(kind);
+        let place = 0;
+        const value = () => first[place] + growth[place++] * cell;
+        while (place < kindSizes[kind]) cellBit.push(value());
+        for (let port = 0; port < kindPorts[kind]; port++) {
+          for (let i = 0; i < form[port]; i++) {
+            const from = value();
+            const step = value();
+            const many = value();
+            for (let j = 0; j < many; j++) wireBit.push(from + step * j);
+          }
+          wireStart.push(wireBit.length);
+        }
+      }
+    }
+  }
+  return {
+    bits, fields, inputs, outputs, startBit, steps, ending: shape.ending, haltBit,
+    cellKind: Uint16Array.from(cellKind), cellBit: Int32Array.from(cellBit),
+    wireStart: Int32Array.from(wireStart), wireBit: Int32Array.from(wireBit),
+  };
+}

@@ -1,0 +1,149 @@
+"""A network as one page: its numbers, what a program is at any size, and the scripts that run it, offline."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.app.export.claims import Claim
+from bitwright.app.export.js_file import MOST_EXACT, core_tables
+from bitwright.app.export.model import Exported
+from bitwright.app.export.text import filled
+from bitwright.errors import InputError
+from bitwright.program import Program
+
+ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove")
+SHELL = ("dom", "colours", "history", "player", "cells-view", "chosen", "weights", "proof")
+STAGES = {
+    "numbers": ("trace-view", "numbers"),
+    "graph": ("graph-wires", "graph-words", "shapes", "graph-layout", "graph"),
+    "life": ("graph-wires", "graph-words", "shapes", "life"),
+    "computer": ("computer",),
+}
+
+
+def page_text(found: Exported, claim: Claim, view: str, title: str, about: Mapping[str, Any]) -> str:
+    """The whole page; `about` is what its view needs beside the network."""
+    core = found.core
+    if core.largest >= MOST_EXACT:
+        raise InputError(
+            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
+            f"{MOST_EXACT:,}; --to c has integers of 64 bits"
+        )
+    facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
+    style = "".join(_asset(f"page/{name}.css") for name in ("page", "stage"))
+    start = '"use strict";\n(() => {\nconst facts = JSON.parse(document.getElementById("facts").textContent);\n'
+    script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"]) + "})();\n"
+    # Nothing is loaded from anywhere, and no other script or style is used, whatever the data says.
+    sources = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
+    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
+    return filled(
+        "page/page.html",
+        {
+            "policy": policy,
+            "title": escape(title),
+            "style": style,
+            "stage": _asset(f"page/{view}.html"),
+            "facts": json.dumps(facts, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+            "script": script,
+        },
+    )
+
+
+def engine_text(found: Exported) -> str:
+    """The scripts that run and judge the network, without a page."""
+    core = found.core
+    pieces = {
+        "about": " * The network of this page.",
+        "width": core.first.shape[0],
+        "examples": core.first.shape[1],
+        "ports": core.last.shape[1],
+        "columns": core.thresholds.shape[1],
+        "sums": "Int32Array" if core.bits == 32 else "Float64Array",
+        "tables": "\n".join(
+            f"const {name} = arrayFrom(facts.network.tables.{name});" for name, _, _ in core_tables(core)
+        ),
+    }
+    parts = [filled("core.mjs", pieces) if name == "core" else _script(name) for name in ENGINE]
+    return re.sub(r"^export ", "", "\n".join(parts), flags=re.MULTILINE)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Scripts of the page, one after the other."""
+    return "\n".join(_script(name) for name in names)
+
+
+def network_facts(found: Exported, claim: Claim) -> dict[str, Any]:
+    """The numbers of the network, and what the rules say of its ports, by which it is judged."""
+    network, core = found.network, found.core
+    program = found.pattern.program if found.pattern is not None else _program(found)
+    tables = {name: _packed(values, kind) for name, values, kind in core_tables(core)}
+    tables["blockBits"] = _packed(core.block_bits, "Uint8Array")
+    return {
+        "tables": tables,
+        "portExamples": _port_examples(program, found),
+        "units": [float(unit) for unit in network.units],
+        "mostMatches": len(network.thresholds),
+        "sha256": network.digest,
+        "width": network.shape.width,
+        "weightBits": network.rounded.weight_bits,
+        "cells": found.pattern is not None,
+        "states": claim.states if claim.states < MOST_EXACT else None,
+        "note": claim.note,
+        "proved": claim.proved,
+    }
+
+
+def _program(found: Exported) -> Program:
+    assert found.wires is not None
+    return found.wires.algorithm.program
+
+
+def _port_examples(program: Program, found: Exported) -> list[list[int]]:
+    """For each port the examples that write it."""
+    if found.pattern is None:
+        bits = list(range(program.bits))
+    else:
+        own = (found.pattern.port_bits(kind) for kind in range(len(found.pattern.kinds)))
+        bits = [bit for part in own for bit in range(part.start, part.stop)]
+    place = {bit: at for at, bit in enumerate(bits)}
+    written: list[list[int]] = [[] for _ in bits]
+    for template in range(program.templates):
+        for bit in program.writes(template).tolist():
+            written[place[bit]].append(template)
+    return written
+
+
+_TYPES = {
+    "Int8Array": "<i1",
+    "Uint8Array": "<u1",
+    "Uint16Array": "<u2",
+    "Uint32Array": "<u4",
+    "Int32Array": "<i4",
+    "Float64Array": "<f8",
+}
+
+
+def _packed(values: NDArray[np.integer], kind: str) -> tuple[str, str]:
+    return kind, b64encode(np.ascontiguousarray(values).astype(_TYPES[kind]).tobytes()).decode()
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text("utf-8")
+
+
+def _script(name: str) -> str:
+    return _asset(f"{name}.mjs" if name == "words" else f"page/{name}.mjs")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

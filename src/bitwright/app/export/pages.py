@@ -1,0 +1,134 @@
+"""Pages of each sort: numbers at any size, a torus, a graph, a computer with a console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bitwright.app.export.claims import Claim, try_states
+from bitwright.app.export.described import describe, progressions
+from bitwright.app.export.every_size import Maker, Sizes, every_size
+from bitwright.app.export.model import Exported, exported_cells, exported_whole
+from bitwright.app.export.nodes import node_facts
+from bitwright.app.export.page_file import page_text
+from bitwright.app.graph_shapes import shaped_graph
+from bitwright.app.programs import SubleqProgram
+from bitwright.errors import InputError
+from bitwright.networks import IntegerNetwork
+from bitwright.program import Algorithm, NodeProgram, Word
+from bitwright.program.graph.node_program import check_graph
+from bitwright.program.pattern import Pattern
+
+MOST_WORDS = 1_024
+MOST_WIDTH = 32
+_SHOWN = (13, 11, 7, 5, 3, 2)  # inputs that a page begins with, where none are given
+
+
+@dataclass(frozen=True)
+class Page:
+    """The text of a page, and what is known of the network in it."""
+
+    text: str
+    claim: Claim
+    view: str
+
+
+def program_page(
+    network: IntegerNetwork,
+    pattern: Pattern | None,
+    algorithm: Algorithm,
+    values: Mapping[str, int] | None = None,
+    sized: tuple[str, int, Maker] | None = None,
+) -> Page:
+    """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
+    in another.
+    """
+    found = exported_whole(network, algorithm) if pattern is None else exported_cells(network, pattern, algorithm)
+    if sized is None or pattern is None:
+        name, sizes = "size", _one_size(found, 1)
+    else:
+        name, chosen, make = sized
+        sizes = every_size(network, pattern, make, chosen)
+    about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
+    if sizes.formula is not None:
+        checked = sizes.document()["checked"]
+        about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
+    return _page(found, "numbers", algorithm.name, about)
+
+
+def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: str | None = None) -> Page:
+    """A node program on a graph that the reader chooses; with eight neighbours at every node, a torus to click on."""
+    facts = node_facts(program, pattern)
+    schema = program.schema()
+    words = (*schema.inputs, *schema.outputs)
+    board = schema.degree == 8 and len(words) == 2 and all(word.place == "node" and word.width == 1 for word in words)
+    shape = graph or ("torus:24x40" if schema.degree == 8 else "random:20,30")
+    topology = shaped_graph(shape).topology
+    check_graph(program.name, program.schema(topology.nodes, topology.ports), topology, None)
+    if board and not shape.startswith("torus:"):
+        raise InputError(f"{program.name} is shown on a torus; give --graph torus:20x30, got {shape}")
+    if topology.nodes > facts["most"]:
+        raise InputError(
+            f"a page of {program.name} takes graphs of up to {facts['most']:,} nodes, got {topology.nodes:,}"
+        )
+    found = exported_cells(network, pattern, None)
+    return _page(found, "life" if board else "graph", program.name, {"node": facts, "graph": shape})
+
+
+def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProgram) -> Page:
+    """Machine V with an image, a console and its memory."""
+    machine = program.machine
+    shape = machine.shape
+    if shape.words > MOST_WORDS or shape.width > MOST_WIDTH:
+        raise InputError(f"a page takes machines of up to {MOST_WORDS:,} words of {MOST_WIDTH} bits, got {shape}")
+    if not program.image:
+        raise InputError("machine-v needs an image to run; give a .dec or .sq file")
+    found = exported_cells(network, pattern, machine.algorithm(program.image, program.name))
+    ports = machine.ports
+    computer = {
+        "words": shape.words,
+        "width": shape.width,
+        "dialect": shape.dialect.name,
+        "image": [int(word) for word in program.image],
+        "memory": progressions(machine.memory_bits.ravel().tolist()),
+        "address": machine.address_bits.tolist(),
+        "boundary": machine.boundary,
+        "halt": machine.halt,
+        "ports": None
+        if ports is None
+        else {
+            "request": ports.request,
+            "give": ports.give,
+            "given": ports.given.tolist(),
+            "offer": ports.offer,
+            "taken": ports.taken,
+            "shown": ports.shown.tolist(),
+        },
+    }
+    about = {"sizes": _one_size(found, shape.words).document(), "computer": computer}
+    return _page(found, "computer", program.name, about)
+
+
+def _page(found: Exported, view: str, name: str, about: Mapping[str, Any]) -> Page:
+    claim = try_states(found)
+    shown = name.replace("_", " ")
+    shown = shown.upper() if len(shown) <= 3 else f"{shown[:1].upper()}{shown[1:]}"
+    return Page(page_text(found, claim, view, f"{shown} by a network", about), claim, view)
+
+
+def _one_size(found: Exported, size: int) -> Sizes:
+    assert found.wires is not None
+    return Sizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+
+
+def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:
+    """What is in the boxes at first: what was given, or small numbers."""
+    small = {word.name: _small(word, _SHOWN[at % len(_SHOWN)]) for at, word in enumerate(algorithm.inputs)}
+    if given:
+        algorithm.state({**small, **given})  # refuses what does not fit
+    return {name: str(value) for name, value in {**small, **given}.items()}
+
+
+def _small(word: Word, number: int) -> int:
+    return number % (1 << max(1, len(word.bits) - word.signed))

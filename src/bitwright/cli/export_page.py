@@ -1,0 +1,81 @@
+"""`bitwright export --to page` of a network of cells: which sort of page a program is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bitwright.cli.targets import find_algorithm, given_lets, is_sbn, parse_values
+from bitwright.errors import InputError
+
+if TYPE_CHECKING:
+    from bitwright.app.export.every_size import Maker
+    from bitwright.app.export.pages import Page
+    from bitwright.networks import IntegerNetwork
+    from bitwright.program.pattern import Pattern
+
+_BITS = 10  # the size that a page begins with
+
+
+def page_of_cells(
+    network: IntegerNetwork,
+    pattern: Pattern,
+    target: str | None,
+    bits: int | None,
+    graph: str | None,
+    pairs: Sequence[str],
+) -> Page:
+    """The page of a program whose cells are of the network's kinds."""
+    from bitwright.app.export.pages import computer_page, graph_page, program_page
+    from bitwright.app.programs import SIZED, MachineChoice, is_image, open_subleq
+    from bitwright.program import NodeProgram
+    from bitwright.program.text.files import load_any
+
+    if target is None:
+        raise InputError(
+            "a page of a network of cells needs a program to run; give --program, such as --program addition"
+        )
+    if is_image(target):
+        _nothing_of("machine V", bits=bits, graph=graph, input=pairs)
+        return computer_page(network, pattern, open_subleq(target, MachineChoice()))
+    if target not in SIZED and not is_sbn(target, bits, None) and Path(target).exists():
+        found = load_any(target, given_lets())
+        if isinstance(found, NodeProgram):
+            _nothing_of("a node program", bits=bits, input=pairs)
+            return graph_page(network, pattern, found, graph)
+    _nothing_of("a program without a graph", graph=graph)
+    algorithm = find_algorithm(target, bits, default_bits=_BITS)
+    return program_page(network, pattern, algorithm, parse_values(pairs), _sized(target, bits))
+
+
+def _nothing_of(what: str, **options: object) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(f"--{name} does not go with {what}; leave it out")
+
+
+def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
+    """The name of what a program's size is, this size, and how to make another; None where it has only one."""
+    from bitwright.app.programs import named_algorithm
+    from bitwright.program.text.files import load
+
+    if target in ("addition", "multiplication", "permutation"):
+        return "bits", bits or _BITS, lambda size: named_algorithm(target, size)
+    if is_sbn(target, bits, None):
+        return None
+    lets = given_lets()
+    found = _size_let(target)
+    if found is None:
+        return None
+    name, value = found
+    return name, lets.get(name, value), lambda size: load(target, {**lets, name: size})
+
+
+def _size_let(target: str) -> tuple[str, int] | None:
+    """The first `let` of a rule file that is a plain number: that is its size."""
+    from bitwright.program.text.files import read_text
+
+    found = re.search(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", read_text(Path(target)), re.MULTILINE)
+    return None if found is None else (found[1], int(found[2]))

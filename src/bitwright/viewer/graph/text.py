@@ -1,0 +1,45 @@
+"""Names of nodes in traces as text: headings that say whose bits stand below, and the order of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bitwright.errors import listing, printable
+from bitwright.program import GraphAlgorithm
+
+_MOST = 24  # nodes or ports that are listed
+
+
+def heading_of(algorithm: GraphAlgorithm, heading: str) -> str:
+    """`level[2]` as `level[Paris]`, where Paris is the second node; of ports `h[Paris>Rome]`."""
+    found = re.fullmatch(r"(\w+)\[(\d+)(.*)\]", heading)
+    names = _names(algorithm, found[1]) if found else []
+    return f"{found[1]}[{names[int(found[2]) - 1]}{found[3]}]" if found and names else heading
+
+
+def order_lines(algorithm: GraphAlgorithm) -> Iterator[str]:
+    """Which node, or port, each sign of a column stands for that has one for each."""
+    for place in ("node", "port"):
+        of_place = [name for name, where in _places(algorithm).items() if where == place]
+        if of_place and (names := _names(algorithm, of_place[0])):
+            yield f"{place}s, from the left: {listing(names[::-1], _MOST)}"
+
+
+def _places(algorithm: GraphAlgorithm) -> dict[str, str]:
+    assert algorithm.wiring is not None
+    schema = algorithm.wiring.schema
+    return {field.name: where for field, where in zip(schema.program.layout.fields, schema.places, strict=False)}
+
+
+def _names(algorithm: GraphAlgorithm, field: str) -> list[str]:
+    """Of all nodes or all ports, whichever have a bit of this name; nothing where the whole graph has it."""
+    assert algorithm.wiring is not None
+    nodes, graph = [printable(str(name)) for name in algorithm.names], algorithm.wiring.topology
+    match _places(algorithm).get(field):
+        case "node":
+            return nodes
+        case "port":
+            ends = zip(graph.port_node.tolist(), graph.port_far.tolist(), strict=True)
+            return [f"{nodes[here]}>{nodes[there]}" for here, there in ends]
+    return []

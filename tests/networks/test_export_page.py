@@ -1,0 +1,299 @@
+"""The scripts of exported pages say what Python says, under node: wiring at any size, whole runs, proofs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from exported import changed
+from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
+from whole import whole, with_weights
+
+from bitwright import Algorithm, addition, certify_network, multiplication, open, run
+from bitwright.app.cells import as_algorithm
+from bitwright.app.export import exported_cells, exported_whole
+from bitwright.app.export.described import describe, progressions
+from bitwright.app.export.every_size import Sizes, every_size
+from bitwright.app.export.nodes import node_facts
+from bitwright.app.export.pages import computer_page
+from bitwright.app.graph_shapes import shaped_graph
+from bitwright.app.graphs import on_graph
+from bitwright.app.programs import open_sbn
+from bitwright.engines.rules import RuleEngine
+from bitwright.running.images import run_images
+from bitwright.running.run import run_batch
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+MADE = {"addition": addition, "multiplication": multiplication}
+TABLES = """
+const wires = wiresOf(describedAt(facts.sizes, size), kindSizes, kindPorts);
+const { bits, steps, startBit, inputs, outputs } = wires;
+return { bits, steps, startBit, inputs: inputs.map((word) => word.bits), outputs: outputs.map((word) => word.bits),
+  tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
+"""
+RUN = """
+const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen), kindSizes, kindPorts);
+const machine = new Machine(wires);
+return facts.runs.map((values) => {
+  const state = new Uint8Array(wires.bits);
+  for (const bit of wires.startBit) state[bit] = 1;
+  loadWords(wires.inputs, values, state);
+  machine.load(state);
+  const steps = machine.run();
+  return [steps, Object.values(readWords(wires.outputs, machine.state)).map(String), machine.firstWrong];
+});
+"""
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_wiring_at_any_size(name: str, tmp_path: Path) -> None:
+    """Also at sizes that were not looked at while the formula was made."""
+    network, pattern = network_for(name)
+    sizes = every_size(network, pattern, MADE[name], 7)
+    assert sizes.begin is not None
+    assert sizes.begin <= 4
+    for size in (1, 2, 3, 4, 31, 77, 300):
+        found = exported_cells(network, pattern, MADE[name](size))
+        wires, algorithm = found.wires, found.wires.algorithm
+        said = evaluate(found, {"sizes": sizes.document()}, f"const size = {size};{TABLES}", tmp_path)
+        tables = (wires.cell_kind, wires.cell_bit, wires.wire_start, wires.wire_bit)
+        assert said["tables"] == [table.tolist() for table in tables]
+        assert (said["bits"], said["steps"]) == (algorithm.program.bits, algorithm.steps)
+        assert said["startBit"] == list(algorithm.start)
+        assert said["inputs"] == [list(word.bits) for word in algorithm.inputs]
+        assert said["outputs"] == [list(word.bits) for word in algorithm.outputs]
+
+
+def test_no_formula_where_sizes_are_no_polynomials() -> None:
+    """Sizes are then written one by one; those with a cell that the network does not know are left out."""
+    network, pattern = network_for("addition")
+    odd, even = addition(2), addition(5)
+    sizes = every_size(network, pattern, lambda size: odd if size % 2 else even, 40)
+    assert (sizes.begin, sizes.formula) == (None, None)
+    assert sorted(sizes.single) == [*range(1, 17), 40]
+    strange = every_size(network, pattern, lambda size: even if size == 9 else multiplication(2), 9)
+    assert list(strange.single) == [9]
+
+
+def test_progressions_are_the_numbers() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        values = np.sort(rng.choice(40, rng.integers(0, 12), replace=False)).tolist()
+        found = [first + step * at for first, step, count in progressions(values) for at in range(count)]
+        assert found == values
+
+
+def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tuple[Algorithm, list[Any], list[Any]]:
+    network, pattern = network_for(name)
+    algorithm = MADE[name](size)
+    found = exported_cells(changed(network, how), pattern, algorithm)
+    rng = np.random.default_rng(size)
+    runs = [{word.name: int(rng.integers(0, 1 << len(word.bits))) for word in algorithm.inputs} for _ in range(count)]
+    sizes = Sizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+    return algorithm, runs, evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, folder)
+
+
+@pytest.mark.parametrize(("name", "size", "count"), [("addition", 16, 2_000), ("multiplication", 9, 1_000)])
+def test_whole_runs(name: str, size: int, count: int, tmp_path: Path) -> None:
+    algorithm, runs, said = whole_runs(name, size, count, "", tmp_path)
+    done = run_batch(algorithm, np.array([algorithm.state(values) for values in runs]))
+    for values, state, made, (steps, outputs, wrong) in zip(runs, done.states, done.steps, said, strict=True):
+        assert steps == made, values
+        assert outputs == [str(value) for value in algorithm.read(state).values()]
+        assert wrong is None
+
+
+def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
+    from bitwright.engines.cells.engine import CellEngine
+
+    algorithm, runs, said = whole_runs("addition", 12, 300, "wrong", tmp_path)
+    network, pattern = network_for("addition")
+    engine = CellEngine(algorithm.program, pattern, [changed(network, "wrong")], evaluate=True)
+    done = run_batch(algorithm, np.array([algorithm.state(values) for values in runs]), engine=engine)
+    assert [outputs for _, outputs, _ in said] == [[str(algorithm.read(s)["sum"])] for s in done.states]
+    assert any(wrong for _, _, wrong in said)
+
+
+@pytest.mark.parametrize("how", ["", "wrong", "wide"])
+@pytest.mark.parametrize("name", ["addition", "multiplication", "bfs", "gcd.sbn"])
+def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: Path) -> None:
+    network, pattern = network_for(name)
+    altered = changed(network, how)
+    certificate = certify_network(as_algorithm(pattern), altered, domain="cells")
+    said = evaluate(exported_cells(altered, pattern, None), {}, "return proveAll()", tmp_path)
+    assert said["states"] == certificate.states
+    assert said["wrong"] == certificate.wrong
+    assert said["distance"] == certificate.distance
+    assert said["margin"] == certificate.margin
+
+
+def test_the_proof_of_a_whole_state(tmp_path: Path) -> None:
+    algorithm = addition(3)
+    network = whole(algorithm.program, 512)
+    certificate = certify_network(algorithm, network)
+    found = exported_whole(network, algorithm)
+    said = evaluate(found, {}, "return [proveAll(), countLocalStates()]", tmp_path)
+    assert said[0]["states"] == said[1] == certificate.states
+    assert (said[0]["wrong"], said[0]["margin"]) == (certificate.wrong, certificate.margin)
+
+
+def test_the_weakest_weight_breaks_it(tmp_path: Path) -> None:
+    """What the page says of a changed weight is what Python proves of it."""
+    network, pattern = network_for("addition", 64)
+    found = exported_cells(network, pattern, None)
+    said = evaluate(found, {}, "return weakestWeight()", tmp_path)
+    last = network.last.copy()
+    bits = np.concatenate([np.arange(p.start, p.stop) for p in map(pattern.port_bits, range(len(pattern.kinds)))])
+    last[bits[said["port"]], said["unit"]] = said["value"]
+    certificate = certify_network(as_algorithm(pattern), with_weights(network, last=last), domain="cells")
+    assert certificate.wrong == said["wrong"] > 0
+
+
+def test_an_sbn_program(tmp_path: Path) -> None:
+    network, pattern = network_for("gcd.sbn")
+    algorithm = open_sbn("examples/sbn/gcd.sbn").algorithm
+    found = exported_cells(network, pattern, algorithm)
+    rng = np.random.default_rng(1)
+    runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]
+    sizes = Sizes(1, None, None, {1: describe(found.core, found.wires)}, ())
+    said = evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, tmp_path)
+    expected = [run(algorithm, **values) for values in runs]
+    assert [(steps, outputs) for steps, outputs, _ in said] == [(one.steps, [str(one.value)]) for one in expected]
+
+
+GRAPH = """
+const [nodes, edges, values] = facts.given;
+const schema = schemaFor(nodes);
+const graph = topologyOf(nodes, edges);
+const wires = graphWires(schema, graph);
+const cells = [];
+for (let cell = 0, at = 0, port = 0; cell < wires.cellKind.length; cell++) {
+  const kind = wires.cellKind[cell];
+  const bits = [...wires.cellBit.subarray(at, at += kindSizes[kind])];
+  const wired = (p) => [...wires.wireBit.subarray(wires.wireStart[port + p], wires.wireStart[port + p + 1])];
+  const said = Array.from({ length: kindPorts[kind] }, (_, p) => wired(p));
+  port += kindPorts[kind];
+  cells.push([kind, bits, said]);
+}
+const machine = new Machine(wires);
+const start = graphStart(schema, graph, wires, values);
+machine.load(start);
+const steps = machine.run();
+return { cells, start: [...start], steps, state: [...machine.state],
+  outputs: Object.fromEntries(schema.outputs.map((word) => [word.name, graphValues(word, wires, machine.state)])) };
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "given"),
+    [
+        ("bfs", "random:17,24,3", {"source": "0"}),
+        ("bfs", "path:1", {"source": "0"}),
+        ("flooding", "grid:4x5", {"source": "1.2"}),
+        ("leader", "ring:9", {"id": "order"}),
+        ("shortest-paths", "random:9,14,1", {"source": "0", "weight": "*:3"}),
+        ("dfs", "random:12,18,5", {"source": "0"}),
+        ("life", "torus:5x6", {"alive": "1.2,2.3,3.1,3.2,3.3"}),
+    ],
+)
+def test_node_programs_on_graphs(name: str, shape: str, given: dict[str, str], tmp_path: Path) -> None:
+    """The same cells, wires, start, steps and values."""
+    program = node_program(name)
+    network, pattern = network_for(name)
+    named = shaped_graph(shape)
+    algorithm = on_graph(program, named, given)
+    found = exported_cells(network, pattern, algorithm)
+    topology, wires = named.topology, found.wires
+    values = {word.name: _values(algorithm, word) for word in program.schema(topology.nodes, topology.ports).inputs}
+    facts = {"node": node_facts(program, pattern), "given": [topology.nodes, topology.edge_ends.tolist(), values]}
+    said = evaluate(exported_cells(network, pattern, None), facts, GRAPH, tmp_path, GRAPH_SCRIPTS)
+    assert sorted(map(repr, said["cells"])) == sorted(map(repr, _cells(found.core, wires)))
+    start = algorithm.state({})
+    assert said["start"] == start.astype(int).tolist()
+    done = run(algorithm)
+    assert (said["steps"], said["state"]) == (done.steps, done.state.astype(int).tolist())
+    for place in ("node", "port"):
+        for word, expected in algorithm.read_places(done.state, place).items():
+            assert said["outputs"][word] == expected
+
+
+def _values(algorithm: Any, word: Any) -> list[int]:
+    """An input read back from the start state: what a person gave."""
+    state, wiring = algorithm.state({}), algorithm.wiring
+    at = np.arange(wiring.count(word.place))
+    found = np.zeros(len(at), dtype=np.int64)
+    for place, bit in enumerate(word.bits):
+        on = state[wiring.bits(bit, at)] ^ (word.way == "not")
+        found += on * (place + 1 if word.way == "place" else 1 << place)
+    return found.tolist()
+
+
+def _cells(core: Any, wires: Any) -> list[Any]:
+    sizes = [int(core.block_bits[a:b].sum()) for a, b in zip(core.kind_block, core.kind_block[1:], strict=False)]
+    ports = np.diff(core.kind_port).tolist()
+    found, at, port = [], 0, 0
+    for kind in wires.cell_kind.tolist():
+        starts = wires.wire_start[port : port + ports[kind] + 1].tolist()
+        said = [wires.wire_bit[a:b].tolist() for a, b in pairwise(starts)]
+        found.append([kind, wires.cell_bit[at : at + sizes[kind]].tolist(), said])
+        at, port = at + sizes[kind], port + ports[kind]
+    return found
+
+
+COMPUTER = """
+const shown = { textContent: "", value: "", hidden: false, addEventListener() {} };
+globalThis.document = { getElementById: () => shown };
+const app = {
+  use(machine) { this.machine = machine; },
+  begin(state) { this.machine.load(state); },
+};
+const stage = new Stage(app);
+stage.reset();
+stage.buffer.push(...facts.typed);
+stage.isClosed = true;
+let how = "on";
+while (how === "on") how = stage.advance();
+const steps = app.machine.steps;
+while (app.machine.step());
+return { how, steps, output: stage.output, instructions: stage.instructions - 1,
+  memory: Array.from({ length: facts.computer.words }, (_, word) => stage.value(word)) };
+"""
+
+
+@pytest.mark.parametrize(("name", "typed"), [("hello.sq", b""), ("echo.sq", b"ab\n"), ("sieve.sq", b"")])
+def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> None:
+    program = computer(name)
+    network, pattern = network_for(name, 1_024)
+    page = computer_page(network, pattern, program)
+    facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.text, re.DOTALL)[1])
+    [done] = run_images(program.machine, [program.image], [typed], engine=RuleEngine(program.machine.program))
+    found = exported_cells(network, pattern, None)
+    facts = {"sizes": facts["sizes"], "computer": facts["computer"], "typed": list(typed)}
+    said = evaluate(found, facts, COMPUTER, tmp_path, ("dom", "computer"))
+    assert said["how"] == "done"
+    assert bytes(said["output"]) == done.output
+    assert said["memory"] == done.memory
+    assert (said["steps"], said["instructions"]) == (done.steps, done.instructions)
+
+
+def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
+    """Every shipped rule file with a size has a formula, or its sizes one by one."""
+    from bitwright.app.cells import pattern_of, train_on_pattern
+    from bitwright.networks import Plan, Recipe
+
+    file = "examples/subtraction.bw"
+    pattern = pattern_of([open(file, lets={"l": l}).program for l in (1, 2, 5)])
+    network = train_on_pattern(pattern, Recipe(128, plan=Plan(momentum=True))).network
+    sizes = every_size(network, pattern, lambda size: open(file, lets={"l": size}), 10)
+    assert sizes.formula is not None
+    found = exported_cells(network, pattern, open(file, lets={"l": 90}))
+    runs = [{"a": str(3**50), "b": str(2**77)}, {"a": "5", "b": "9"}]
+    said = evaluate(found, {"sizes": {**sizes.document(), "chosen": 90}, "runs": runs}, RUN, tmp_path)
+    expected = [[str((int(r["a"]) - int(r["b"])) % 2**90), str(int(int(r["a"]) < int(r["b"])))] for r in runs]
+    assert [outputs for _, outputs, _ in said] == expected

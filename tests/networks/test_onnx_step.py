@@ -1,0 +1,84 @@
+"""ONNX models of a step say what our engine says: in every local state, in random states, in whole runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from exported import CASES, case, cells_network, local_states
+
+from bitwright import addition, run
+from bitwright.app.export.onnx_step import save_step_onnx
+from bitwright.cli.main import main
+from bitwright.networks import save_network
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+CELLS = [name for name in CASES if name.startswith("cells")]
+
+
+def session_of(path: Path) -> Any:
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_local_state_and_random_states(name: str, tmp_path: Path) -> None:
+    """Each local state of each kind that the program has, in its first cell, the other bits off; then random states."""
+    found, engine = case(name)
+    core, wires = found.core, found.wires
+    save_step_onnx(found, tmp_path / "step.onnx")
+    bits = wires.algorithm.program.bits
+    first: dict[int, np.ndarray] = {}
+    at = 0
+    for kind in wires.cell_kind.tolist():
+        blocks = core.block_bits[core.kind_block[kind] : core.kind_block[kind + 1]]
+        first.setdefault(kind, wires.cell_bit[at : at + int(blocks.sum())])
+        at += int(blocks.sum())
+    states = []
+    for kind, configurations, _ in local_states(found):
+        if kind in first:
+            state, place = np.zeros(bits, dtype=bool), 0
+            own = core.block_bits[core.kind_block[kind] : core.kind_block[kind + 1]].tolist()
+            for size, configuration in zip(own, configurations, strict=True):
+                state[first[kind][place : place + size]] = configuration >> np.arange(size) & 1
+                place += size
+            states.append(state)
+    random = np.random.default_rng(0).integers(0, 2, (2_000, bits)).astype(bool)
+    every = np.concatenate((np.array(states), random))
+    batch = engine.begin(every)
+    batch.step()
+    [said] = session_of(tmp_path / "step.onnx").run(None, {"state": every})
+    assert np.array_equal(said, batch.states())
+
+
+def test_whole_runs_from_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pattern, network = cells_network("addition")
+    file, output = tmp_path / "net.safetensors", tmp_path / "step.onnx"
+    save_network(network, pattern.program, file)
+    command = [
+        "export",
+        str(file),
+        "--to",
+        "onnx",
+        "-o",
+        str(output),
+        "--program",
+        "addition",
+        "--bits",
+        "20",
+        "--json",
+    ]
+    assert main(command) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["name"], said["states"], said["proved"]) == ("addition", 16, True)
+    algorithm, session = addition(20), session_of(output)
+    rng = np.random.default_rng(3)
+    inputs = [{"p": int(p), "q": int(q)} for p, q in rng.integers(0, 1 << 20, (1_000, 2))]
+    state = np.array([algorithm.state(values) for values in inputs])
+    for _ in range(algorithm.steps):
+        [state] = session.run(None, {"state": state})
+    assert [algorithm.read(one)["sum"] for one in state] == [values["p"] + values["q"] for values in inputs]
+    assert run(algorithm, **inputs[0]).value == algorithm.read(state[0])["sum"]

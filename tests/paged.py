@@ -1,0 +1,62 @@
+"""The scripts of exported pages without a page, under node; and networks of cells that tests of pages share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bitwright import addition, multiplication, parse_node_program
+from bitwright.app.cells import pattern_of, train_on_pattern
+from bitwright.app.export import Exported, try_states
+from bitwright.app.export.page_file import engine_text, joined, network_facts
+from bitwright.app.programs import MachineChoice, SubleqProgram, open_sbn, open_subleq
+from bitwright.networks import IntegerNetwork, Plan, Recipe
+from bitwright.program import NodeProgram
+from bitwright.program.pattern import Pattern
+
+ROOT = Path(__file__).parents[1]
+GRAPH_SCRIPTS = ("dom", "cells-view", "graph-wires", "graph-words", "shapes")
+
+
+def evaluate(found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = ()) -> Any:
+    """What a piece of JavaScript gives back, run behind the scripts of a page."""
+    (folder / "facts.json").write_text(json.dumps({"network": network_facts(found, try_states(found)), **facts}))
+    start = 'import { readFileSync } from "node:fs";\nconst facts = JSON.parse(readFileSync(process.argv[2]));\n'
+    answer = (
+        f"\nconsole.log(JSON.stringify((() => {{ {code} }})(), (_, v) => typeof v === 'bigint' ? String(v) : v));\n"
+    )
+    (folder / "page.mjs").write_text(start + engine_text(found) + joined(scripts) + answer)
+    command = ["node", folder / "page.mjs", folder / "facts.json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@cache
+def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
+    """A network of the cells of a program in many sizes, of an SBN or SUBLEQ program, or of a node program."""
+    programs: dict[str, Any] = {"addition": addition, "multiplication": multiplication}
+    if name in programs:
+        own = [programs[name](size).program for size in (1, 2, 3, 4, 5, 6)]
+    elif name.endswith(".sbn"):
+        own = [open_sbn(str(ROOT / "examples/sbn" / name)).algorithm.program]
+    elif name.endswith(".sq"):
+        own = [computer(name).machine.program]
+    else:
+        own = [one.program for one in node_program(name).schemas()]
+    pattern = pattern_of(own)
+    return train_on_pattern(pattern, Recipe(width, plan=Plan(momentum=True))).network, pattern
+
+
+@cache
+def computer(name: str) -> SubleqProgram:
+    return open_subleq(str(ROOT / "examples/subleq" / name), MachineChoice())
+
+
+@cache
+def node_program(name: str) -> NodeProgram:
+    return parse_node_program((ROOT / "examples/graphs" / f"{name}.bw").read_text(), name)

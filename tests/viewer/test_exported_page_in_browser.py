@@ -1,0 +1,283 @@
+"""Exported pages in a real browser: values are Python's, nothing is loaded, names and contrast suffice for everyone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from paged import computer, network_for, node_program
+from waiting import wait_until
+from whole import whole
+
+from bitwright import addition, multiplication, run
+from bitwright.app.export.pages import Page, computer_page, graph_page, program_page
+from bitwright.app.graphs import on_graph
+from bitwright.app.programs import open_sbn
+
+Open = Callable[..., Any]
+PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
+TASKS = {"addition": addition, "multiplication": multiplication}
+
+
+@cache
+def page_of(name: str) -> Page:
+    if name in TASKS:
+        network, pattern = network_for(name)
+        return program_page(network, pattern, TASKS[name](10), {}, ("bits", 10, TASKS[name]))
+    if name == "whole":
+        return program_page(whole(addition(3).program, 256), None, addition(3), {"p": 5, "q": 6})
+    network, pattern = network_for(name, 1_024 if name.endswith(".sq") else 256)
+    if name.endswith(".sbn"):
+        return program_page(network, pattern, open_sbn(f"examples/sbn/{name}").algorithm, {"a": 12, "b": 18})
+    if name.endswith(".sq"):
+        return computer_page(network, pattern, computer(name))
+    return graph_page(network, pattern, node_program(name), {"life": "torus:12x40", "bfs": "grid:3x4"}[name])
+
+
+EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life", "echo.sq"]
+
+
+def until(page: Any, expression: str) -> None:
+    wait_until(lambda: page.evaluate(expression), expression)
+
+
+MOVE = "step => { const w = document.getElementById('when'); w.value = step; w.dispatchEvent(new Event('input')); }"
+
+
+def finish(page: Any) -> None:
+    """Runs to the end."""
+    page.click("#run")
+    until(page, "document.documentElement.dataset.mode === 'idle'")
+    until(page, "/ended|halted|limit|waits/.test(document.getElementById('status').textContent)")
+
+
+def outputs(page: Any) -> dict[str, int]:
+    rows = page.eval_on_selector_all("#outputs dd", "cells => cells.map(c => [c.dataset.word, c.textContent])")
+    return {name: int(text) for name, text in rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "values"),
+    [
+        ("addition", 10, {"p": 719, "q": 483}),
+        ("addition", 200, {"p": 3**120, "q": 2**199 + 5}),
+        ("multiplication", 10, {"multiplicand": 719, "multiplier": 483}),
+        ("multiplication", 1, {"multiplicand": 1, "multiplier": 1}),
+        ("multiplication", 64, {"multiplicand": 3**40, "multiplier": 7**22}),
+    ],
+)
+def test_numbers_of_any_size(name: str, size: int, values: dict[str, int], show: Open) -> None:
+    page = show(page_of(name).text)
+    page.fill("#size", str(size))
+    for word, value in values.items():
+        page.fill(f"#input-{word}", str(value))
+    finish(page)
+    done = run(TASKS[name](size), **values)
+    assert outputs(page) == done.outputs
+    assert f"Step {done.steps:,} of {done.steps:,}." in page.text_content("#status")
+
+
+def test_many_sums(show: Open) -> None:
+    page = show(page_of("addition").text)
+    for at in range(25):
+        values = {"p": 37 * at % 1024, "q": (911 * at + 5) % 1024}
+        for word, value in values.items():
+            page.fill(f"#input-{word}", str(value))
+        finish(page)
+        assert outputs(page) == {"sum": values["p"] + values["q"]}
+
+
+def test_steps_and_looking_back(show: Open) -> None:
+    """Every step shows the value that the state of that step holds."""
+    page = show(page_of("addition").text)
+    page.fill("#input-p", "719")
+    page.fill("#input-q", "483")
+    states = run(addition(10), p=719, q=483, record=True).trace.states()
+    expected = [addition(10).read(state)["sum"] for state in states]
+    for step in range(1, 6):
+        page.click("#step")
+        until(page, f"document.getElementById('status').textContent.startsWith('Step {step} ')")
+        assert outputs(page)["sum"] == expected[step]
+    finish(page)
+    for step in (3, 0, 20, 11):
+        page.evaluate(MOVE, step)
+        until(page, f"document.getElementById('status').textContent.startsWith('Step {step} ')")
+        assert outputs(page)["sum"] == expected[step]
+
+
+def test_what_a_cell_says(show: Open) -> None:
+    """G and T of a port are those of the network."""
+    network, pattern = network_for("addition")
+    page = show(page_of("addition").text)
+    page.fill("#input-p", "1023")
+    page.fill("#input-q", "1023")
+    page.fill("#cell-number", "3")
+    until(page, "document.getElementById('chosen-about').textContent.includes('n = 1')")
+    rows = page.eval_on_selector_all("#ports tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))")
+
+    bits = pattern.port_bits(0)
+    both = {"kind1_block1[1]", "kind1_block1[2]"}
+    state = np.array([name in both for name in pattern.program.layout.names])
+    own = [example for example in pattern.program.match(state).tolist() if example < pattern.first_template[1]]
+    first = network.first[:, own].astype(int)
+    sums = network.last[bits].astype(int) @ np.maximum(first.sum(axis=1), 0)
+    assert [int(row[1].replace(",", "")) for row in rows] == sums.tolist()
+    assert [row[4] for row in rows] == ["off", "on", "off"]
+
+
+def test_a_weight_is_broken_and_restored(show: Open) -> None:
+    page = show(page_of("addition").text)
+    page.click("#weakest")
+    until(page, "/wrong now|still right/.test(document.getElementById('weight-note').textContent)")
+    if "still right" in page.text_content("#weight-note"):
+        pytest.fail("no weight does any harm")
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    broken = json.loads(page.evaluate("document.documentElement.dataset.proof"))
+    assert broken["wrong"] > 0
+    assert f"{broken['wrong']} of 16 local states" in page.text_content("#weight-note")
+    assert "Refuted" in page.text_content("#proof-note")
+    page.click("#restore")
+    page.evaluate("() => delete document.documentElement.dataset.proof")
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    assert json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"] == 0
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_proof_says_what_python_says(name: str, show: Open) -> None:
+    found = page_of(name)
+    page = show(found.text)
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    said = json.loads(page.evaluate("document.documentElement.dataset.proof"))
+    assert (said["states"], said["wrong"]) == (found.claim.states, found.claim.wrong)
+
+
+def test_a_proof_can_be_cancelled(show: Open) -> None:
+    page = show(page_of("multiplication").text)
+    page.evaluate("() => { document.getElementById('prove').click(); document.getElementById('cancel').click(); }")
+    assert page.text_content("#proof-note") == "Cancelled: nothing is proved."
+    assert not page.evaluate("document.documentElement.dataset.proof")
+    assert page.is_enabled("#prove")
+
+
+def test_sbn(show: Open) -> None:
+    page = show(page_of("gcd.sbn").text)
+    finish(page)
+    assert outputs(page) == {"gcd": 6}
+
+
+def test_breadth_first_search(show: Open) -> None:
+    page = show(page_of("bfs").text)
+    finish(page)
+    done = run(on_graph(node_program("bfs"), "grid:3x4", {"source": "0.0"}))
+    rows = page.eval_on_selector_all("#nodes tbody tr", "rows => rows.map(r => r.cells[1].textContent)")
+    assert [int(row) for row in rows] == [own["level"] for own in done.nodes.values()]
+    page.click("details summary")
+    page.fill("#edges", "0 1\n1 2\n2 3\n7 3")
+    page.click("#edges-form button")
+    page.fill("#input-source", "2")
+    page.keyboard.press("Tab")
+    finish(page)
+    rows = page.eval_on_selector_all("#nodes tbody tr", "rows => rows.map(r => r.cells[1].textContent)")
+    assert rows == ["2", "1", "0", "1", "–", "–", "–", "2"]
+
+
+def test_life(show: Open) -> None:
+    """A glider, compared with a board that is written out naively."""
+    page = show(page_of("life").text)
+    glider = ((0, 1), (1, 2), (2, 0), (2, 1), (2, 2))
+    alive = {(row + down, column + right) for down, right in ((1, 1), (6, 20), (1, 30)) for row, column in glider}
+    for generation in range(1, 9):
+        page.click("#generation")
+        near: dict[tuple[int, int], int] = {}
+        for row, column in alive:
+            for down in (-1, 0, 1):
+                for right in (-1, 0, 1):
+                    if down or right:
+                        at = ((row + down) % 12, (column + right) % 40)
+                        near[at] = near.get(at, 0) + 1
+        alive = {at for at, count in near.items() if count == 3 or (count == 2 and at in alive)}
+        note = f"{len(alive)} alive; generation {generation}"
+        until(page, f"document.getElementById('board-note').textContent.endsWith('{note}')")
+
+
+def test_a_console(show: Open) -> None:
+    page = show(page_of("echo.sq").text)
+    finish(page)
+    assert "waits for input" in page.text_content("#status")
+    page.fill("#line", "hello")
+    page.click("#typing button[type=submit]")
+    until(page, "document.getElementById('screen').textContent.includes('hello')")
+
+
+@pytest.mark.parametrize(
+    ("fill", "line"),
+    [
+        ({"#input-p": "abc"}, "p must be a whole number in decimal digits."),
+        ({"#input-p": "1024"}, "p must fit in 10 bits. A larger bits will do."),
+        ({"#size": "0"}, "The size must be a whole number."),
+        ({"#size": "9999999"}, "needs 29,999,997 bits"),
+    ],
+)
+def test_what_cannot_be_run_is_said(fill: dict[str, str], line: str, show: Open) -> None:
+    page = show(page_of("addition").text)
+    for where, text in fill.items():
+        page.fill(where, text)
+    assert line in page.text_content("#notice")
+    page.click("#run")
+    assert line in page.text_content("#notice")
+    for where in fill:
+        page.fill(where, "5")
+    assert page.is_hidden("#notice")
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("width", [400, 800, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_and_everyone_can_use_it(name: str, width: int, scheme: str, show: Open) -> None:
+    page = show(page_of(name).text, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.click("#step")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    found = axe.Axe().run(page).response["violations"]
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+
+
+def test_a_keyboard_is_enough(show: Open) -> None:
+    page = show(page_of("addition").text)
+    reached = []
+    page.evaluate("() => document.activeElement.blur()")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none" or not reached[-1]
+    ids = "theme input-p input-q size run step play reset speed when cells cell-number layer weight-row weight-column"
+    assert {*ids.split(), "weight-value", "weakest", "prove"} <= set(reached)
+    page.focus("#cells")
+    before = page.input_value("#cell-number")
+    page.keyboard.press("ArrowRight")
+    until(page, f"document.getElementById('cell-number').value !== '{before}'")
+    page.focus("#input-p")
+    page.keyboard.press("Enter")
+    until(page, "/ended/.test(document.getElementById('status').textContent)")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_policy_is_strict_and_nothing_is_outside(name: str) -> None:
+    text = page_of(name).text
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "eval(" not in text
+    assert not re.findall(r"(?:src|href)=|@import|url\(|https?://", text)
+    assert " style=" not in text
+    if name in TASKS:
+        assert len(text.encode()) < 500_000
