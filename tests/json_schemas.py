@@ -13,7 +13,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Documents of one kind, by the names of their golden files. What is not here has a schema of its own name, or its verb's.
+# Documents of one kind, by the names of their golden files. Others have a schema of their own name, or their verb's.
 KINDS = {
     **dict.fromkeys(("add", "multiply", "permute", "run-sbn", "run-graph", "run-cells"), "run"),
     **dict.fromkeys(("certify-cells",), "certify-network"),
