@@ -98,6 +98,14 @@ def test_read_the_docs_installs_what_make_docs_needs() -> None:
     assert "'.[docs]'" in MAKEFILE
 
 
+def test_exit_codes_are_those_of_the_page() -> None:
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
+    said = set(re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE))
+    files = [path.read_text() for path in (ROOT / "src" / "bitwright" / "cli").glob("*.py")]
+    given = {code for text in files for code in re.findall(r"^ +return (\d+)$", text, flags=re.MULTILINE)}
+    assert {"1", "2", "130"} <= given <= said
+
+
 def test_policies_are_there() -> None:
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
         assert len((ROOT / name).read_text()) > 400, name
