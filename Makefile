@@ -1,6 +1,7 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
 # make docs: the site, into docs/_build/html.   make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
+# make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
 PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery docs wheel try-wheel lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -64,17 +65,16 @@ bench: $(VENV)/ready-dev
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
 
-# The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
-docs: $(VENV)/ready-docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
-	@echo open docs/_build/html/index.html
+# Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
+report: tex $(VENV)/ready-plot
+	$(BIN)/python docs/report/numbers_tex.py
+	$(BIN)/python docs/report/figures.py
+	cd docs/report && for pass in 1 2 3; do \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory=build report.tex >/dev/null || exit 1; done
+	@echo docs/report/build/report.pdf
 
-# What people install, and whether it works where nothing else of this folder is: in an environment outside of it.
-wheel: $(VENV)/ready-dev
-	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist
-
-try-wheel: $(VENV)/ready-dev
-	$(BIN)/python -m pytest tests/wheel
+tex:
+	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))
 
 # The commands that docs/gallery.md shows, and nothing else.
 gallery: $(VENV)/ready

@@ -8,6 +8,7 @@ from pathlib import Path
 # What is in a folder of the repository; a link to it leads to its part of the page.
 FOLDERS = {
     "docs/runs": "Logs of runs that took long or needed a GPU, as the commands wrote them.",
+    "docs/report": "The report: its text in LaTeX, and what fills in its numbers (`make report`).",
     "examples": "Programs in rule text, and notebooks.",
     "examples/graphs": "Node programs.",
     "examples/sbn": "Programs for SBN, in assembly and in the small language.",

@@ -47,6 +47,8 @@ def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] 
         part = node.get("reftargetid") or ""
     else:
         path = Path(app.env.relfn2path(target, node["refdoc"])[1]).resolve()
+        if not path.exists():  # of a page that is included from the root of the repository
+            path = (root / target).resolve()
     if not path.is_relative_to(root):
         return None
     name = path.relative_to(root).as_posix()
