@@ -80,6 +80,18 @@ tex:
 gallery: $(VENV)/ready
 	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
+# The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
+docs: $(VENV)/ready-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
+	@echo open docs/_build/html/index.html
+
+# What people install, and whether it works where nothing else of this folder is: in an environment outside of it.
+wheel: $(VENV)/ready-dev
+	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist
+
+try-wheel: $(VENV)/ready-dev
+	$(BIN)/python -m pytest tests/wheel
+
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv .venv-peers
