@@ -1,5 +1,5 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
-# make gallery: pages with networks in them, into gallery/.
+# make docs: the site, into docs/_build/html.   make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
 # make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
 PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -80,6 +80,18 @@ tex:
 gallery: $(VENV)/ready
 	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
+# The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
+docs: $(VENV)/ready-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
+	@echo open docs/_build/html/index.html
+
+# What people install, and whether it works where nothing else of this folder is: in an environment outside of it.
+wheel: $(VENV)/ready-dev
+	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist
+
+try-wheel: $(VENV)/ready-dev
+	$(BIN)/python -m pytest tests/wheel
+
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv .venv-peers
@@ -94,11 +106,15 @@ $(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
 
 $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@ $(VENV)/ready
+	@touch $@ $(VENV)/ready $(VENV)/ready-docs
 
 $(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot]'
 	@touch $@ $(VENV)/ready
 
+$(VENV)/ready-docs: pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@ $(VENV)/ready
+
 clean:
-	rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf docs/_build docs/generated $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -192,22 +191,6 @@ def interrupt(blow: signal.Signals, path: Path, arguments: list[str]) -> tuple[i
     process.send_signal(blow)
     out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
-
-
-def test_the_page_is_true(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What docs/validation.md shows is what the commands print, line by line up to its dots."""
-    page = (ROOT / "docs" / "validation.md").read_text()
-    monkeypatch.chdir(tmp_path)
-    Path("sums.py").write_text("def total(p, q): return p + q\n")
-    Path("wrong.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
-    shown = re.findall(r"```\n\$ bitwright (.*?)\n(.*?)```", page, flags=re.DOTALL)
-    assert len(shown) == 2
-    for command, output in shown:
-        out = call(capsys, *command.split())[1]
-        for part in output.split("  ...\n"):
-            assert part in out
-    [code] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    exec(code, {})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_schemas import assert_fits
 
 from bitwright.cli.main import main
 
@@ -102,9 +103,9 @@ def test_json_of_every_verb(
         if arguments is not None:
             capsys.readouterr()
             assert main([*(part.replace("{folder}", str(tmp_path)) for part in arguments), "--json"]) == 0
-    found = settled(
-        json.loads(capsys.readouterr().out), PASSING | LEARNT if "{folder}" in str(CASES[name]) else PASSING
-    )
+    document = json.loads(capsys.readouterr().out)
+    assert_fits(name, document)
+    found = settled(document, PASSING | LEARNT if "{folder}" in str(CASES[name]) else PASSING)
     file = GOLDEN / f"{name}.json"
     if not file.exists():
         GOLDEN.mkdir(exist_ok=True)

@@ -1,0 +1,33 @@
+"""One page of the folders that pages link to, with every file in them to download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+# What is in a folder of the repository; a link to it leads to its part of the page.
+FOLDERS = {
+    "docs/runs": "Logs of runs that took long or needed a GPU, as the commands wrote them.",
+    "docs/report": "The report: its text in LaTeX, and what fills in its numbers (`make report`).",
+    "examples": "Programs in rule text, and notebooks.",
+    "examples/graphs": "Node programs.",
+    "examples/sbn": "Programs for SBN, in assembly and in the small language.",
+    "examples/subleq": "Programs for SUBLEQ, in assembly and in the small language.",
+    "sceptic": "What checks our files without our code.",
+}
+
+
+def anchor(folder: str) -> str:
+    return folder.replace("/", "-")
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    parts = [
+        "# Files",
+        "What pages link to besides other pages: logs, examples and scripts, as they are in the repository.",
+    ]
+    for folder, what in FOLDERS.items():
+        files = sorted(path for path in (root / folder).iterdir() if path.is_file() and not path.name.startswith("."))
+        links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`" for path in files]
+        parts += [f"({anchor(folder)})=\n## {folder}", what, "\n".join(links)]
+    yield "files.md", "\n\n".join(parts) + "\n"

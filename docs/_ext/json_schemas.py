@@ -1,0 +1,57 @@
+"""One page of the JSON schemas in docs/reference/schemas: every document of `--json`, its keys and their types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_HEAD = """# JSON schemas
+
+What `--json` prints, as [JSON schemas](https://json-schema.org) to check documents with. The tests hold every document
+that they look at against its schema. [JSON](../json.md) says what the keys mean. A key in brackets is not always
+there."""
+# Documents that are not all of a verb's, and how one gets them.
+TITLES = {
+    "run": "`add`, `multiply`, `permute`, `run`",
+    "run-image": "`run` of a SUBLEQ image",
+    "certify": "`certify`, of the limit",
+    "certify-network": "`certify --network`",
+    "certify-state": "`certify --network --state`",
+    "dataset-executions": "`dataset --executions`",
+    "show-cells": "`show --cells`",
+    "show-network": "`show` of a network file",
+    "size-network": "`size --network`",
+}
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    parts = [_HEAD]
+    for path in sorted((root / "docs" / "reference" / "schemas").glob("*.json")):
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        rows = "\n".join(f"| {key} | {kind} |" for key, kind in _rows(schema, ""))
+        parts += [
+            f"({path.stem}-schema)=\n## {TITLES.get(path.stem, f'`{path.stem}`')}",
+            f"{{download}}`{path.name} <../reference/schemas/{path.name}>`",
+            f"| key | type |\n|---|---|\n{rows}",
+        ]
+    yield "schemas.md", "\n\n".join(parts) + "\n"
+
+
+def _rows(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for key, part in schema.get("properties", {}).items():
+        name = f"`{prefix}{key}`"
+        yield name if key in schema["required"] else f"[{name}]", _type(part)
+        inner = part.get("items", part)
+        yield from _rows(inner, f"{prefix}{key}{'[]' if 'items' in part else ''}.")
+
+
+def _type(schema: dict[str, Any]) -> str:
+    kinds = schema.get("type", "anything")
+    words = [kinds] if isinstance(kinds, str) else kinds
+    if "array" in words and "items" in schema:
+        words = [f"array of {_type(schema['items'])}" if word == "array" else word for word in words]
+    if "object" in words and isinstance(schema.get("additionalProperties"), dict):
+        words = [f"object of {_type(schema['additionalProperties'])}" if w == "object" else w for w in words]
+    return " or ".join(sorted(words, key=lambda word: word == "null"))

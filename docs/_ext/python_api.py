@@ -1,0 +1,157 @@
+"""The public names of `import bitwright`, with their signatures and docstrings; examples in them run with the tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import bitwright
+
+# The rooms in the order of the page, and what a reader finds there; a room without a heading comes last under its name.
+HEADINGS = {
+    "app": "Run, prove, train",
+    "program": "Programs, rule text, graphs",
+    "algorithms": "Algorithms",
+    "machines": "Computers",
+    "engines": "Engines",
+    "running": "Runs",
+    "encoding": "Training sets",
+    "networks": "Networks",
+    "checking": "Certificates and validations",
+    "theory": "Theory",
+    "errors": "Errors",
+}
+VALUES = {"FIXED_POINT": "How a run that ends when nothing changes any more says so: the `halt` of such an algorithm."}
+
+
+def public_names() -> list[str]:
+    return [name for name in bitwright.__all__ if name != "__version__"]
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    rooms: dict[str, dict[int, list[str]]] = {room: {} for room in HEADINGS}
+    for name in public_names():
+        value = getattr(bitwright, name)
+        rooms.setdefault(_room(value), {}).setdefault(id(value), []).append(name)
+    parts = [_HEAD]
+    for room, found in rooms.items():
+        if found:
+            parts.append(f"## {HEADINGS.get(room, room)}")
+            groups = sorted((sorted(names, key=len) for names in found.values()), key=lambda names: names[0].lower())
+            parts += [_entry(names[0], names[1:], getattr(bitwright, names[0])) for names in groups]
+    yield "python.md", "\n\n".join(parts) + "\n"
+
+
+_HEAD = f"""# The Python API
+
+All public names of `import bitwright`, version {bitwright.__version__}, as their docstrings say them.
+Every example on this page is run with the tests. A name that is not here is not public.
+
+```{{py:module}} bitwright
+```"""
+
+
+def _room(value: Any) -> str:
+    module = getattr(value, "__module__", None) or ""
+    return module.split(".")[1] if module.startswith("bitwright.") else "program"
+
+
+def _entry(name: str, others: list[str], value: Any) -> str:
+    also = f"Also as {' and '.join(f'`{other}`' for other in others)}.\n\n" if others else ""
+    if inspect.isclass(value):
+        kind = "exception" if issubclass(value, BaseException) else "class"
+        shown = "" if kind == "exception" or getattr(value, "_is_protocol", False) else _signature(value)
+        body = [also + _doc(value), *_fields(value), *_members(value)]
+        return _directive(kind, name + shown, "\n\n".join(part for part in body if part), 6)
+    if callable(value):
+        return _directive("function", name + _signature(value), also + _doc(value), 6)
+    return _directive("data", name, f"{VALUES[name]}\n\nIts value is `{value!r}`.", 6)
+
+
+def _fields(owner: type) -> list[str]:
+    """The fields of a data class, which its signature lists too, as one line of names and types."""
+    if not dataclasses.is_dataclass(owner):
+        return []
+    shown = [
+        f"`{field.name}`: `{_type(field.type)}`"
+        for field in dataclasses.fields(owner)
+        if not field.name.startswith("_")
+    ]
+    return ["**Fields.** " + ", ".join(shown)] if shown else []
+
+
+def _type(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _members(owner: type) -> list[str]:
+    fields = {field.name for field in dataclasses.fields(owner)} if dataclasses.is_dataclass(owner) else set()
+    return [
+        _member(name, member)
+        for name, member in sorted(vars(owner).items())
+        if not name.startswith("_") and name not in fields and _is_documented(member)
+    ]
+
+
+def _is_documented(member: Any) -> bool:
+    member = getattr(member, "__func__", member)
+    return (inspect.isroutine(member) or isinstance(member, property) or hasattr(member, "func")) and bool(
+        inspect.getdoc(member)
+    )
+
+
+def _member(name: str, member: Any) -> str:
+    if isinstance(member, classmethod | staticmethod):
+        option = ":classmethod:" if isinstance(member, classmethod) else ":staticmethod:"
+        return _directive(
+            "method", name + _signature(member.__func__, owned=option == ":classmethod:"), _doc(member), 4, option
+        )
+    if inspect.isroutine(member):
+        return _directive("method", name + _signature(member, owned=True), _doc(member), 4)
+    function = member.fget if isinstance(member, property) else member.func  # of a cached property
+    kind = function.__annotations__.get("return")
+    return _directive("property", name, _doc(member), 4, *([f":type: {kind}"] if isinstance(kind, str) else []))
+
+
+def _signature(function: Any, *, owned: bool = False) -> str:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "()"
+    if owned:
+        signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+    if inspect.isclass(function):
+        signature = signature.replace(return_annotation=inspect.Signature.empty)
+    return re.sub(r"<[^<>]*>", "...", _unquoted(signature))  # a default that has no text of its own
+
+
+def _unquoted(signature: inspect.Signature) -> str:
+    """A signature whose annotations, which are kept as text, stand without quotes; defaults keep theirs."""
+    parts, star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            star = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        mark = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        hint = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
+        value = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        parts.append(mark + parameter.name + hint + value)
+    back = signature.return_annotation
+    return f"({', '.join(parts)})" + ("" if back is inspect.Signature.empty else f" -> {_type(back)}")
+
+
+def _doc(value: Any) -> str:
+    """A docstring, which is Markdown, with its examples as blocks."""
+    value = getattr(value, "__func__", value)
+    parts = (inspect.getdoc(value) or "").split("\n\n")
+    return "\n\n".join(f"```pycon\n{part}\n```" if part.lstrip().startswith(">>>") else part for part in parts)
+
+
+def _directive(kind: str, argument: str, body: str, colons: int, *options: str) -> str:
+    fence = ":" * colons
+    return "\n".join([f"{fence}{{py:{kind}}} {argument}", *options, "", body, fence])

@@ -1,0 +1,66 @@
+"""Links that work in the repository work on the site: to folders, to notebooks, and to pages outside docs/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from files_page import FOLDERS, anchor
+from sphinx import addnodes
+
+# Pages of the repository that are shown on the site, and where.
+PAGES = {
+    "CHANGELOG.md": "project/changelog",
+    "CONTRIBUTING.md": "project/contributing",
+    "sceptic/README.md": "project/sceptic",
+    "README.md": "index",
+    "docs/figures": "generated/figures",
+    "docs/reference/schemas": "generated/schemas",
+}
+
+
+def lead(app: Any, tree: nodes.document) -> None:
+    """Gives each link to something outside the pages of the site the page that shows it."""
+    root = Path(app.srcdir).parent
+    for node in list(tree.findall(lambda node: isinstance(node, addnodes.pending_xref | addnodes.download_reference))):
+        if node.get("reftype") == "myst" and (place := _place(app, root, node)):
+            page, part = place
+            found = addnodes.pending_xref(
+                refdomain="doc",
+                reftarget=page,
+                reftargetid=part,
+                refdoc=node["refdoc"],
+                reftype="myst",
+                refexplicit=True,
+            )
+            found.extend(node.children)
+            node.replace_self(found)
+
+
+def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] | None:
+    target, _, part = str(node["reftarget"]).partition("#")
+    if not target or (node.get("refdomain") == "doc" and target in app.env.found_docs):
+        return None
+    if node.get("refdomain") == "doc":
+        path = Path(app.srcdir, f"{target}.md").resolve()
+        part = node.get("reftargetid") or ""
+    else:
+        path = Path(app.env.relfn2path(target, node["refdoc"])[1]).resolve()
+        if not path.exists():  # of a page that is included from the root of the repository
+            path = (root / target).resolve()
+    if not path.is_relative_to(root):
+        return None
+    name = path.relative_to(root).as_posix()
+    if name in PAGES:
+        return PAGES[name], part or None
+    if name in FOLDERS:
+        return "generated/files", anchor(name)
+    if path.suffix == ".ipynb":
+        return f"generated/notebooks/{path.stem}", None
+    return None
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("doctree-read", lead)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

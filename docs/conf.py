@@ -1,0 +1,39 @@
+"""How the site is built: `make docs`. Pages made from the code are written by _ext before Sphinx reads them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
+
+from bitwright.version import __version__  # noqa: E402
+
+project = "bitwright"
+author = "The bitwright authors"
+copyright = "the bitwright authors"
+version = release = __version__
+
+extensions = ["myst_parser", "generated", "repository"]
+exclude_patterns = ["_build", "figures/*.md", "report"]
+nitpicky = True
+# Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
+nitpick_ignore_regex = [(r"py:.*", r".*")]
+default_role = "code"
+
+myst_enable_extensions = ["deflist", "attrs_block", "attrs_inline", "colon_fence"]
+myst_heading_anchors = 4  # the same anchors as on a page of a repository
+smartquotes = False  # what is quoted is typed as it stands
+
+html_theme = "furo"
+html_title = f"bitwright {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_permalinks_icon = "#"
+highlight_language = "none"  # a block without a language is a session or rule text
+pygments_style = "default"
+pygments_dark_style = "github-dark"
+python_maximum_signature_line_length = 88

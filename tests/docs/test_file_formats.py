@@ -1,0 +1,69 @@
+"""docs/reference/file-formats.md lists the fields that the readers know, all of them and no others."""
+
+from __future__ import annotations
+
+import io
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import TrainingSet, addition
+from bitwright.files.executions import Executions, save_executions
+from bitwright.networks.ensemble import Study
+from bitwright.networks.train import Recipe
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()
+SOURCE = ROOT / "src"
+
+
+def tables(kind: str) -> dict[str, set[str]]:
+    """The names in the first column of every table that a comment such as `<!-- fields: ... -->` stands above."""
+    found = {}
+    for about, rows in re.findall(rf"<!-- {kind}: (.*?) -->\n\n\|.*\n\|---.*\n((?:\|.*\n)+)", PAGE):
+        names = [name for row in rows.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+        assert len(set(names)) == len(names), f"{about} lists a field twice"
+        found[about] = set(names)
+    return found
+
+
+@pytest.mark.parametrize("place", tables("fields"))
+def test_fields_are_those_of_the_reader(place: str) -> None:
+    module, name = place.split(":")
+    assert tables("fields")[place] == set(getattr(import_module(module), name))
+
+
+def test_every_reader_is_on_the_page() -> None:
+    """A list of fields in the sources is a dictionary of checks, under a name in capitals."""
+    readers = set()
+    for path in SOURCE.rglob("*.py"):
+        if "bitwright.files.documents import" in (text := path.read_text()):
+            module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+            named = re.findall(r"^([A-Z_]+: dict\[str, Check\]|[A-Z_]*FIELDS) = \{", text, flags=re.MULTILINE)
+            readers |= {f"{module}:{name.partition(':')[0]}" for name in named}
+    assert len(readers) >= 12
+    assert readers == set(tables("fields"))
+
+
+def test_arrays_are_those_in_the_files(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    one = np.ones((1, 1), dtype=bool)
+    save_executions(path, Executions(one, one, ("x",), addition(2).program.id))
+    described = tables("arrays")
+    assert described["executions"] == set(np.load(path).files)
+    assert described["training set"] == set(np.load(io.BytesIO(TrainingSet(addition(2).program).npz())).files)
+
+
+def test_the_header_of_an_ensemble() -> None:
+    program = addition(2).program
+    study = Study(program, Recipe(width=64), np.zeros((1, program.bits), dtype=bool))
+    assert tables("header")["ensemble"] == set(study.header())
+
+
+def test_formats_have_the_names_that_are_written() -> None:
+    for path in SOURCE.rglob("*.py"):
+        for name in re.findall(r'^\w*FORMAT\b.*? = "(bitwright [^"]*\d)"', path.read_text(), flags=re.MULTILINE):
+            assert f"`{name}`" in PAGE, (path, name)

@@ -1,0 +1,111 @@
+"""What outsiders look for is there and agrees with the rest: one version, the same linters, commands that exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import bitwright
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
+YAML = sorted(
+    path
+    for pattern in (".github/**/*.yml", ".pre-commit-config.yaml", ".readthedocs.yaml", "CITATION.cff")
+    for path in ROOT.glob(pattern)
+)
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text())
+
+
+def test_files_of_settings_can_be_read() -> None:
+    assert len(YAML) == 9
+    for path in YAML:
+        assert isinstance(yaml.safe_load(path.read_text()), dict), path
+
+
+def test_the_version_is_written_once() -> None:
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", bitwright.__version__)
+    holders = [
+        path
+        for folder, kind in (("src", "*.py"), (".", "*.toml"), (".", "*.cff"), ("docs", "*.py"))
+        for path in (ROOT / folder).rglob(kind)
+        if not {".venv", "_build", ".venv-peers"} & set(path.parts) and f'"{bitwright.__version__}"' in path.read_text()
+    ]
+    assert holders == [ROOT / "src" / "bitwright" / "version.py"]
+
+
+def test_hooks_call_the_linters_of_make_lint() -> None:
+    hooks = [hook for repo in read(".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
+    recipe = MAKEFILE.split("\nlint:")[1].split("\n\n")[0]
+    commands = {line.strip().removeprefix("$(BIN)/").removesuffix(" .") for line in recipe.splitlines()[1:]}
+    assert {hook["entry"].removeprefix(".venv/bin/") for hook in hooks} == commands
+
+
+@pytest.mark.parametrize("name", ["test", "pages"])
+def test_workflows_call_make(name: str) -> None:
+    jobs = read(f".github/workflows/{name}.yml")["jobs"]
+    typed = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    assert typed
+    for command in typed:
+        program, target = command.split()
+        assert program == "make"
+        assert target in TARGETS, command
+
+
+def test_workflows_try_every_version_that_is_promised() -> None:
+    matrix = read(".github/workflows/test.yml")["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert PROJECT["project"]["requires-python"] == f">={matrix['python'][0]}"
+    assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
+
+
+def test_issue_forms_have_what_forms_need() -> None:
+    forms = [path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"]
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.safe_load(path.read_text())
+        assert {"name", "description", "body"} <= set(form), path
+        assert all({"type", "id", "attributes"} <= set(field) for field in form["body"]), path
+        assert len({field["id"] for field in form["body"]}) == len(form["body"]), path
+
+
+def test_the_citation_is_complete() -> None:
+    citation = read("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors", "type", "license"} <= set(citation)
+    assert citation["license"] == PROJECT["project"]["license"]
+    paper = citation["preferred-citation"]
+    assert {"type", "title", "authors", "year"} <= set(paper)
+    assert all({"family-names", "given-names"} <= set(author) for author in paper["authors"])
+
+
+def test_read_the_docs_installs_what_make_docs_needs() -> None:
+    settings = read(".readthedocs.yaml")
+    assert (ROOT / settings["sphinx"]["configuration"]).exists()
+    assert settings["sphinx"]["fail_on_warning"] is True
+    [install] = settings["python"]["install"]
+    assert install["extra_requirements"] == ["docs"]
+    assert "'.[docs]'" in MAKEFILE
+
+
+def test_exit_codes_are_those_of_the_page() -> None:
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
+    said = set(re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE))
+    files = [path.read_text() for path in (ROOT / "src" / "bitwright" / "cli").glob("*.py")]
+    given = {code for text in files for code in re.findall(r"^ +return (\d+)$", text, flags=re.MULTILINE)}
+    assert {"1", "2", "130"} <= given <= said
+
+
+def test_policies_are_there() -> None:
+    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
+        assert len((ROOT / name).read_text()) > 400, name

@@ -1,0 +1,173 @@
+"""Schemas fit more than the golden documents: other verdicts, engines, options; docs/json.md explains every key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from json_schemas import FOLDER, KINDS, assert_fits, kind_of, widened
+
+from bitwright.cli.main import VERBS, cli, main
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "cli" / "golden"
+NET = "{folder}/net.safetensors"
+NARROW = ["train", "addition", "--bits", "4", "--width", "32", "-o", NET]
+COUNTER = "examples/addition-counter.bw"
+HALTING = ["train", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
+TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
+DATA = ["dataset", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--random", "--executions"]
+# Addition with another rule for its first case, and a bit with four writers beside twelve other matches.
+OTHER = (
+    (ROOT / "examples/addition.bw")
+    .read_text()
+    .replace("let l = 10", "let l = 2")
+    .replace("write p[i]", "write c[i]", 1)
+)
+CROWD = """bits x[4] z[12] y
+block x[i] for i in 1..4
+block z[i] for i in 1..12
+block y
+when x[i]=1 write y for i in 1..4
+when z[i]=1 write z[i] for i in 1..12
+input x z
+output y
+steps 1
+matches 9
+"""
+CELLS = ["train", "addition", "--bits", "3", "--cells", "-o", NET]
+# The kind of document, the exit code, and commands, of which the last is looked at.
+CASES: list[tuple[str, int, list[list[str]]]] = [
+    ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
+    ("run", 1, [["run", "examples/subtraction.bw", "a=1", "b=2", "--max-steps", "1"]]),
+    ("run", 0, [["run", "examples/sbn/gcd.sbn", "a=12", "b=18", "--engine", "limit"]]),
+    ("run", 0, [["add", "3", "4", "--engine", "limit", "--cells"]]),
+    ("run", 0, [["run", "examples/graphs/bfs.bw", "--graph", "path:3", "source=1", "--engine", "limit"]]),
+    ("run-image", 0, [["run", "examples/subleq/hello.sq", "--memory", "0:2", "--signed"]]),
+    ("run-image", 1, [["run", "examples/subleq/hello.sq", "--max-instructions", "2"]]),
+    ("certify", 1, [["certify", "multiplication", "--bits", "3", "--rounding", "sign", "--padding", "0"]]),
+    ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),
+    ("certify", 0, [["certify", "addition", "--bits", "3", "--cells"]]),
+    ("certify-network", 0, [CELLS, ["certify", "addition", "--bits", "3", "--network", NET]]),
+    ("export", 0, [CELLS, ["export", NET, "--to", "c", "-o", "{folder}/net.c"]]),
+    ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),
+    ("show-network", 0, [CELLS, ["show", NET]]),
+    ("size", 0, [["size", "addition", "--bits", "3", "--cells"]]),
+    ("size-network", 0, [["size", "addition", "--bits", "2", "--network"]]),
+    ("validate", 0, [["validate", "examples/comparison.bw", "--random", "20"]]),
+    ("validate", 1, [["validate", "addition", "--bits", "2", "--engine", "sampled", "--rounding", "sign"]]),
+    ("check", 1, [["check", "{folder}/wrong.bw"]]),
+    ("check", 0, [["check", "examples/graphs/bfs.bw"]]),
+    ("show", 0, [["show", "multiplication", "--bits", "3"]]),
+    ("show-cells", 0, [["show", "addition", "--bits", "4", "--cells", "--tile", "2"]]),
+    ("trace", 0, [["trace", "examples/comparison.bw", "a=3", "b=4", "--engine", "limit"]]),
+    ("cache", 1, [["add", "3", "4", "--engine", "network", "--whole", "--width", "256"], ["cache", "--check"]]),
+    ("certify", 0, [["certify", "multiplication", "--bits", "3", "--n", "declared"]]),
+    ("size", 0, [["size", "multiplication", "--bits", "3", "--n", "declared"]]),
+    (
+        "certify-network",
+        1,
+        [[*NARROW, "--integer", "--weight-bits", "2"], ["certify", "addition", "--network", NET, "--domain", "runs"]],
+    ),
+    ("certify-network", 1, [NARROW, ["certify", "addition", "--network", NET]]),
+    ("certify-network", 0, [HALTING, ["certify", COUNTER, "--let", "l=2", "--network", NET, "--domain", "runs"]]),
+    ("show-network", 0, [NARROW, ["show", NET]]),
+    ("check", 0, [["check", "{folder}/odd.bw"]]),
+    ("dataset", 0, [["dataset", "addition", "--bits", "2", "--basis-seed", "3", "-o", "{folder}/set.npz"]]),
+    ("trace", 0, [["trace", "add", "1", "2", "--engine", "sampled", "--networks", "99"]]),
+    ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),
+    ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
+    ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
+    ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
+    ("infer", 1, [[*DATA, "40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]]),
+    ("ensemble", 0, [["ensemble", "permutation", "--bits", "2", "--width", "64", "--start", "zero", "-n", "1"]]),
+    ("ensemble", 0, [["ensemble", "permutation", "--bits", "3", "--width", "64", "-n", "2", "-o", "{folder}/r.ens"]]),
+]
+
+
+@pytest.mark.parametrize(("kind", "code", "commands"), CASES)
+def test_documents_fit_their_schema(
+    kind: str,
+    code: int,
+    commands: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "wrong.bw").write_text("bits a\nblock a\nwhen a=2 write b\n")
+    (tmp_path / "odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
+    (tmp_path / "other.bw").write_text(OTHER)
+    (tmp_path / "crowd.bw").write_text(CROWD)
+    (tmp_path / "one.dec").write_text("5")
+    damaged = tmp_path / "cache" / "bitwright" / "networks" / f"{'0' * 24}-256-0-0-{'0' * 16}.safetensors"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("no network")
+    for command in commands:
+        capsys.readouterr()
+        found = main([*(part.replace("{folder}", str(tmp_path)) for part in command), "--json"])
+    assert found == code
+    assert_fits(kind, json.loads(capsys.readouterr().out))
+
+
+def test_every_verb_with_json_has_a_schema() -> None:
+    context = click.Context(cli)
+    for verb in VERBS:
+        command = cli.get_command(context, verb)
+        assert command is not None
+        if any("--json" in parameter.opts for parameter in command.params):
+            assert (FOLDER / f"{kind_of(verb)}.json").exists(), verb
+
+
+def test_every_schema_is_of_something() -> None:
+    kinds = {kind_of(path.stem) for path in GOLDEN.glob("*.json")} | {kind for kind, _, _ in CASES}
+    assert {path.stem for path in FOLDER.glob("*.json")} == kinds
+    assert set(KINDS.values()) <= kinds
+
+
+def keys(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for part in (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")):
+            yield from keys(part)
+
+
+def parts(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield place, schema
+    for key, part in schema.get("properties", {}).items():
+        yield from parts(part, f"{place}.{key}")
+    if "items" in schema:
+        yield from parts(schema["items"], f"{place}[]")
+
+
+def test_no_schema_knows_only_that_something_is_missing() -> None:
+    """A key that was only ever seen as null, or an array only ever seen empty, is one that no case has reached."""
+    for path in FOLDER.glob("*.json"):
+        for place, part in parts(json.loads(path.read_text()), path.stem):
+            assert part["type"] != "null", place
+            assert "array" not in part["type"] or "items" in part, place
+
+
+def test_every_key_is_explained() -> None:
+    """On the page of JSON; those of certificates of the limit on the page of file formats, which it names."""
+    explained = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs" / "json.md").read_text()))
+    formats = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs" / "reference" / "file-formats.md").read_text()))
+    for path in sorted(FOLDER.glob("*.json")):
+        known = explained | formats if path.stem == "certify" else explained
+        assert set(keys(json.loads(path.read_text()))) <= known, path.name
+
+
+def test_what_a_schema_does_not_know_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WIDEN_SCHEMAS", raising=False)
+    document = {"name": "x", "steps": 3, "inputs": {"p": 1}}
+    schema = widened(None, document)
+    assert schema["required"] == ["inputs", "name", "steps"]
+    assert widened(schema, {"name": None, "inputs": {}})["required"] == ["inputs", "name"]
+    with pytest.raises(AssertionError, match=r"\$: .*was unexpected"):
+        assert_fits("cache", {"folder": "", "bytes": 0, "checked": False, "entries": [], "surprise": 1})

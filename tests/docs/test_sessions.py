@@ -1,0 +1,150 @@
+"""What the pages show is what the commands print: every session of every page is run, or says here why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.test_cli import FIVE_MISTAKES
+from sessions import ROOT, Command, check, commands_of, python_of, run_python
+
+from bitwright import addition
+
+DOCS = ROOT / "docs"
+ELSEWHERE = {"tutorial.md"}  # tests/test_tutorial.py saves the files that it shows, too
+WRITTEN = [
+    path
+    for path in sorted(DOCS.rglob("*.md"))
+    if not {"_build", "generated", "report"} & set(path.parts) and path.relative_to(DOCS).as_posix() not in ELSEWHERE
+]
+PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands_of(path)}
+OWN, SHORT = "of a file of the reader's own", "shortened: ... stands for the options of the line above"
+# Commands that are not run, by how they begin, and why.
+NOT_RUN: dict[str, dict[str, str]] = {
+    "learning.md": {
+        "bitwright quantize trained.safetensors": OWN,
+        "python sceptic/check_network.py": "takes minutes, as the page says; tests/sceptic has smaller ones",
+        "bitwright ensemble": "takes seconds on an idle machine; tests/networks/test_ensemble.py grows smaller ones",
+    },
+    "machine-v.md": {
+        "bitwright run eforth.dec": "of software that others wrote; docs/runs has the log",
+        "bitwright train machine-v": "takes minutes",
+        "bitwright run program.dec": OWN,
+    },
+    "subleq.md": {
+        "bitwright run image.dec --machine": OWN,
+        "bitwright run image.dec ...": SHORT,
+        "bitwright asm program.sq": OWN,
+        "bitwright check program.sq": OWN,
+        "bitwright compile program.py": OWN,
+    },
+}
+# Commands that do not end with 0, by how they begin.
+EXITS: dict[str, dict[str, int]] = {
+    "cells.md": {"bitwright add 719 483 --bits 10": 2},
+    "infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
+    "rule-text.md": {"bitwright check five.bw": 1},
+    "subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
+    "validation.md": {"bitwright validate wrong.bw": 1},
+}
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="s" for="node" attr.name="serial" attr.type="int"/>
+<graph edgedefault="undirected">
+<node id="a"><data key="s">2</data></node><node id="b"><data key="s">1</data></node><edge source="a" target="b"/>
+</graph></graphml>
+"""
+
+
+def _boards() -> None:
+    """The Python of the page writes the file."""
+    [code] = [block for block in python_of(PAGES["infer.md"]) if "boards.npz" in block]
+    exec(code, {})
+
+
+def _wrong_sums() -> None:
+    Path("sums.py").write_text("def total(p, q): return p + q\n")
+    Path("wrong.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
+
+
+def _problems() -> None:
+    Path("five.bw").write_text(FIVE_MISTAKES)
+    Path("odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
+
+
+def _graphs() -> None:
+    Path("roads.csv").write_text("Bern,Basel,12\nBasel,Olten,3\n")
+    Path("net.graphml").write_text(GRAPHML)
+
+
+# Files that a page speaks of and does not show.
+FILES: dict[str, Callable[[], None]] = {
+    "graphs.md": _graphs,
+    "infer.md": _boards,
+    "rule-text.md": _problems,
+    "validation.md": _wrong_sums,
+}
+
+
+def _which(table: dict[str, dict[str, Any]], page: str, command: Command) -> Any:
+    return next((value for begin, value in table.get(page, {}).items() if command.typed.startswith(begin)), None)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sessions_are_true(
+    page: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
+    for folder in ("examples", "sceptic"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    FILES.get(page, lambda: None)()
+    for command in commands_of(PAGES[page]):
+        if _which(NOT_RUN, page, command) is None:
+            check(command, _which(EXITS, page, command) or 0, capfd)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.parametrize(
+    "path", [path for path in WRITTEN if python_of(path)], ids=lambda path: path.relative_to(DOCS).as_posix()
+)
+def test_python_runs_and_gives_what_its_comments_say(
+    path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for code in python_of(path):
+        run_python(code)
+
+
+def test_a_comment_that_is_not_true_is_noticed() -> None:
+    assert run_python("x = 2\nx + 1  # 3\nx  # a word") == 1
+    with pytest.raises(AssertionError):
+        run_python("x = 2\nx + 1  # 4")
+
+
+@pytest.mark.parametrize("table", [NOT_RUN, EXITS], ids=["not run", "exits"])
+def test_what_is_listed_is_on_the_pages(table: dict[str, dict[str, object]]) -> None:
+    for page, begins in table.items():
+        typed = [command.typed for command in commands_of(PAGES[page])]
+        for begin in begins:
+            assert any(command.startswith(begin) for command in typed), (page, begin)
+
+
+def test_most_commands_are_run() -> None:
+    commands = [(page, command) for page, path in PAGES.items() for command in commands_of(path)]
+    assert len(commands) > 70
+    assert sum(_which(NOT_RUN, page, command) is None for page, command in commands) > 0.75 * len(commands)
+
+
+def test_what_is_not_true_is_noticed(capfd: pytest.CaptureFixture[str]) -> None:
+    right = "5 + 6 = 11\n12 templates, 6 steps, engine templates"
+    check(Command("a page", "bitwright add 5 6", right), 0, capfd)
+    for command, code in (
+        (Command("a page", "bitwright add 5 6", right.replace("11", "12")), 0),
+        (Command("a page", "bitwright show addition --bits 2", "bits"), 0),
+        (Command("a page", "bitwright add 5 6", right), 1),
+    ):
+        with pytest.raises(AssertionError):
+            check(command, code, capfd)

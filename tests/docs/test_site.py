@@ -1,0 +1,104 @@
+"""The site is built without a warning, needs nothing from elsewhere, and has every page, verb, option and name."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from docs.links import broken_in_markdown, broken_in_site
+from waiting import PATIENCE
+
+import bitwright
+from bitwright.cli.main import VERBS, cli
+
+ROOT = Path(__file__).parents[2]
+PHONE = 400  # pixels
+MARKDOWN = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "sceptic" / "README.md"]
+
+
+def test_no_link_leads_nowhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    assert list(broken_in_site(site)) == []
+
+
+def test_every_page_is_there(site: Path) -> None:
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "figures", "report"} & set(path.parts)]
+    assert len(pages) > 25
+    missing = [page for page in pages if not (site / page.relative_to(ROOT / "docs")).with_suffix(".html").exists()]
+    assert missing == []
+
+
+def test_every_verb_and_option_is_there(site: Path) -> None:
+    context = click.Context(cli)
+    for verb in VERBS:
+        page = (site / "generated" / "verbs" / f"{verb}.html").read_text()
+        command = cli.get_command(context, verb)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                for name in parameter.opts:
+                    assert re.search(rf'<span class="pre">{re.escape(name)}</span>', page), (verb, name)
+
+
+def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
+    page = (site / "generated" / "python.html").read_text()
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    for name in bitwright.__all__:
+        if name != "__version__":
+            assert f'id="bitwright.{name}"' in page or f"Also as {name}" in text, name
+    assert text.count(">>> ") > 60
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
+def test_links_work_in_the_repository_too(path: Path) -> None:
+    assert list(broken_in_markdown(path)) == []
+
+
+def test_broken_links_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="#x">1</a><a href="#y">2</a><a href="b.html">3</a><script src="https://cdn/x.js"></script>'
+    )
+    assert list(broken_in_site(tmp_path)) == [
+        "a.html loads https://cdn/x.js",
+        "a.html: #y has no such anchor",
+        "a.html: b.html is not there",
+    ]
+    page = tmp_path / "a.md"
+    page.write_text("# One thing\n[1](#one-thing) [2](#other) [3](b.md)\n")
+    assert list(broken_in_markdown(page)) == ["a.md: #other has no such heading", "a.md: b.md is not there"]
+
+
+# In a browser, from files: readable on a phone, light and dark, and it can be searched.
+
+
+def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": PHONE, "height": 800})
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        found[path.relative_to(site).as_posix()] = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert len(found) > 50
+    assert {name: width for name, width in found.items() if width > PHONE} == {}
+
+
+def test_light_and_dark(site: Path, browser: Any) -> None:
+    colours = set()
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto((site / "index.html").as_uri())
+        colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page.close()
+    assert len(colours) == 2
+
+
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("certify_network", "python.html")])
+def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
+    page.wait_for_selector(f"ul.search a[href*='{expected}']", state="attached")
+    page.close()

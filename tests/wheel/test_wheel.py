@@ -1,0 +1,131 @@
+"""The wheel, in an environment of its own far from the sources: everything that a person types works there.
+
+Dependencies are those of the tests' environment; bitwright itself comes from the wheel alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from waiting import PATIENCE
+
+import bitwright
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "bitwright"
+Type = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if os.environ.get("CI") != "true":
+        pytest.importorskip("hatchling")
+        pytest.importorskip("build")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [found] = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an environment in which the wheel is installed."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder / "env", with_pip=False)
+    python = folder / "env" / "bin" / "python"
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*command, str(wheel)], check=True, env=alone())
+    [packages] = (folder / "env").glob("lib/python*/site-packages")
+    # A folder named in a .pth file is looked through after the environment's own, and its own .pth files are not read:
+    # the sources that are installed there for development are not found.
+    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return folder
+
+
+def alone() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+@pytest.fixture(scope="module")
+def typed(home: Path) -> Type:
+    """Runs a command of the environment in a folder where nothing else is, and gives what it prints."""
+
+    def run(program: str, *arguments: str) -> str:
+        command = [str(home / "env" / "bin" / program), *arguments]
+        done = subprocess.run(command, cwd=home, env=alone(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
+    """Also those that are no Python: pages, kernels, C and JavaScript, examples."""
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    files = [path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    for path in files:
+        assert held[f"bitwright/{path.relative_to(SOURCE).as_posix()}"] == path.read_bytes()
+    assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".sbn", ".typed"} <= {path.suffix for path in files}
+    rest = {name for name in held if not name.startswith("bitwright/")}
+    about = f"bitwright-{bitwright.__version__}.dist-info"
+    assert {name.partition("/")[0] for name in rest} == {about}
+
+
+def test_it_is_the_wheel_that_is_found(home: Path, typed: Type) -> None:
+    place = typed("python", "-c", "import bitwright; print(bitwright.__file__)")
+    assert Path(place.strip()).is_relative_to(home)
+    assert typed("bitwright", "--version") == f"bitwright {bitwright.__version__}\n"
+
+
+def test_help_of_every_verb(typed: Type) -> None:
+    """In one process, so that it takes a moment."""
+    code = (
+        "from bitwright.cli.main import VERBS, main\n"
+        "print([verb for verb in (None, *VERBS) if main([*filter(None, [verb]), '--help'])])"
+    )
+    assert typed("python", "-c", code).splitlines()[-1] == "[]"
+
+
+def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type) -> None:
+    assert typed("bitwright", "add", "719", "483").startswith("719 + 483 = 1202\n")
+    (home / "own.bw").write_text(
+        "let l = 3\nbits x[l] y[l]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..l\n"
+        "when x[i]=1 write y[i] for i in 1..l\nwhen y[i]=1 write y[i] for i in 1..l\ninput x\noutput y\nsteps 1\n"
+    )
+    assert typed("bitwright", "run", "own.bw", "x=5").startswith("y = 5\n")
+    typed("bitwright", "train", "own.bw", "--cells", "-o", "own.safetensors", "-q")
+    assert typed("bitwright", "certify", "own.bw", "--network", "own.safetensors").startswith("CERTIFIED")
+    typed("bitwright", "export", "own.safetensors", "--to", "c", "-o", "own.c", "--program", "own.bw")
+    assert "int main" in (home / "own.c").read_text()
+    typed("bitwright", "trace", "own.bw", "x=5", "-o", "own.html")
+    assert "<style>" in (home / "own.html").read_text()
+
+
+def test_the_page_is_served_with_all_it_loads(home: Path) -> None:
+    command = [str(home / "env" / "bin" / "bitwright"), "serve", "--port", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, cwd=home, env=alone(), **pipes) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split()[0]
+            with httpx.Client(base_url=address, timeout=PATIENCE) as http:
+                page = http.get("/").text
+                loaded = re.findall(r'(?:src|href)="(?!data:|#|http)([^"]+\.(?:js|css))"', page)
+                assert loaded
+                for name in loaded:
+                    assert http.get(f"/{name.removeprefix('/')}").status_code == 200, name
+        finally:
+            process.terminate()
