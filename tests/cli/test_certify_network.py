@@ -67,7 +67,7 @@ def test_that_command_keeps_what_let_said(tmp_path: Path, capsys: Captured) -> N
 
     file, net = ROOT / "examples" / "subtraction.bw", tmp_path / "net.safetensors"
     rules = (file, "--let", "l=3")
-    assert call(capsys, "train", *rules, "--width", 24, "--tolerance", 0.5, "--integer", "-o", net)[0] == 0
+    assert call(capsys, "train", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
     _, out, _ = call(capsys, "certify", *rules, "--network", net)
     line = next(line for line in out.splitlines() if "see it" in line)
     code, shown, _ = call(capsys, *shlex.split(line.split("see it", 1)[1])[1:])
