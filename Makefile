@@ -1,6 +1,7 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
 # make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
+# make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
 PROCESSES ?= 2
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery lint browser clean
+.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -63,6 +64,17 @@ bench: $(VENV)/ready-dev
 
 figures: $(VENV)/ready-plot
 	$(BIN)/bitwright figure all -o figures --workers all
+
+# Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
+report: tex $(VENV)/ready-plot
+	$(BIN)/python docs/report/numbers_tex.py
+	$(BIN)/python docs/report/figures.py
+	cd docs/report && for pass in 1 2 3; do \
+	  pdflatex -interaction=batchmode -halt-on-error -output-directory=build report.tex >/dev/null || exit 1; done
+	@echo docs/report/build/report.pdf
+
+tex:
+	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))
 
 # The commands that docs/gallery.md shows, and nothing else.
 gallery: $(VENV)/ready

@@ -21,7 +21,7 @@ import numpy as np
 
 from bitwright import NodeProgram, parse_node_program, run
 from bitwright.app.cells import train_on_pattern
-from bitwright.app.graphs import on_graph, results
+from bitwright.app.graphs import on_graph
 from bitwright.app.named_graph import from_networkx
 from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
@@ -139,7 +139,7 @@ def check(name: str, program: NodeProgram, cells: Any, sizes: list[int], degree:
         done = run(algorithm, network=cells, limit=LARGE_STEPS)
         seconds += time.perf_counter() - start
         steps += done.steps
-        wrong += not (done.halted and done.cells and done.cells["proved"] and right(results(done)))
+        wrong += not (done.halted and done.cells and done.cells["proved"] and right(done.nodes))
     say(
         what=what,
         program=name,

@@ -32,6 +32,7 @@ WAITING = (
     "cli/test_streams.py",
     "viewer/test_page_in_browser.py",
     "test_workers.py",
+    "cluster",
 )
 
 

@@ -103,6 +103,14 @@ class Client:
         return socket.create_connection(address, timeout=PATIENCE, source_address=(source, 0))
 
 
+def source_of(example: dict[str, Any]) -> dict[str, Any]:
+    """An example of the page as a request names it."""
+    source = {"kind": example["kind"], "text": example["text"], "name": example["name"].partition(".")[0]}
+    if example["kind"] in ("sbn", "subleq"):
+        source["language"] = example["language"]
+    return source | ({"graph": {"shape": example["graph"]}} if example["kind"] == "nodes" else {})
+
+
 def eventually(condition: Callable[[], Any]) -> Any:
     """What the condition gives as soon as that is something."""
     return wait_until(condition, "what a test of the server waits for")

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -62,6 +63,26 @@ def test_an_error_in_a_worker_is_the_caller_s(workers: Workers) -> None:
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(InputError, match=r"^no 2$"):
         next(found)
+
+
+class Needy:
+    """It can be made only where a module is that nobody has."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return import_module, ("no_such_module",)
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_machine_that_lacks_a_module_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"^a machine of the cluster lacks .*No module named 'no_such_module'.*$"):
+        list(Workers("ray", 2).map(fail, Needy(), range(2)))
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_job_that_kills_its_worker_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.workers.ray_jobs._RETRIES", 1)
+    with pytest.raises(BitwrightError, match=r"^Ray stopped: "):
+        list(Workers("ray", 2).map(die, 0, range(1)))
 
 
 def test_a_worker_that_dies_is_reported() -> None:
@@ -154,7 +175,7 @@ def test_an_address_where_something_else_listens(
 ) -> None:
     """Ray itself would try for two minutes, and say nothing."""
     patience = 0.5 if answer is None else PATIENCE  # an answer that comes is waited for, however busy the machine
-    monkeypatch.setattr("bitwright.workers._PATIENCE", patience)
+    monkeypatch.setattr("bitwright.workers.cluster._PATIENCE", patience)
     with listener(answer) as port:
         workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
         with pytest.raises(InputError, match=rf"answers at .*127\.0\.0\.1:{port} \({reason}\)"):
@@ -183,7 +204,7 @@ def test_a_ray_that_is_started_for_the_work_ends_with_it() -> None:
 def test_a_ray_that_is_there_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("bitwright.workers._PATIENCE", PATIENCE)
+    monkeypatch.setattr("bitwright.workers.cluster._PATIENCE", PATIENCE)
     address = ray.get_runtime_context().gcs_address
     assert list(Workers.parse(f"ray:{address}").map(power, (3, None), range(4))) == [(job, job**3) for job in range(4)]
 

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import NullCache
+
+_made: list[Any] = []  # all compiled functions
+_keeping = True
 
 
 def entry(function: Any) -> Callable[..., Any]:
@@ -40,4 +44,14 @@ def _forget(function: Any) -> bool:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """To be compiled when it is first called, and kept; other threads may run meanwhile."""
-    return numba.njit(cache=True, nogil=True)(function)
+    made = numba.njit(cache=_keeping, nogil=True)(function)
+    _made.append(made)
+    return made
+
+
+def keep_nothing() -> None:
+    """From here on no file is read or written: what is not compiled yet will be, each time. For confined processes."""
+    global _keeping
+    _keeping = False
+    for function in _made:
+        function._cache = NullCache()

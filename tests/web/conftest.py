@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from serving import Client, serving
 from viewer.conftest import browser  # noqa: F401
 from waiting import PATIENCE
+from web.pages import Visit
 
 from bitwright.web.limits import Limits
 
@@ -17,3 +19,27 @@ def server() -> Iterator[Client]:
     """With time enough for every request, on however busy a machine."""
     with serving(Limits(seconds=PATIENCE, check_seconds=PATIENCE)) as client:
         yield client
+
+
+@pytest.fixture
+def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
+    """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
+    contexts, troubles = [], []
+    base = str(server.http.base_url)
+
+    def open_page(*, link: str = "", **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
+        page.goto(link if link.startswith("http") else base + link)
+        page.wait_for_selector("html[data-ready][data-checked=right]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []

@@ -19,9 +19,8 @@ from bitwright.web.limits import Limits
 ROOT = Path(__file__).parent.parent.parent
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 ROUNDINGS = ("calibrated", "sign")
-PROGRAMS = [
-    (example, machine) for example in example_texts() for machine in ("AB" if example["kind"] == "sbn" else "-")
-]
+RECORDED = [found for found in example_texts() if found["kind"] in ("rules", "sbn") and found["language"] == "assembly"]
+PROGRAMS = [(example, machine) for example in RECORDED for machine in ("AB" if example["kind"] == "sbn" else "-")]
 
 
 def optional_packages() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from serving import SLOW
+from serving import SLOW, source_of
 
 from bitwright.web.examples import example_texts
 
@@ -49,9 +49,27 @@ mov add jmp jneg clr inc dec loop: loop a b #1 #-1 @x halt é \ufeff \\"""
 words = st.sampled_from([*WORDS.split(), *4 * ["\n"]])
 programs = st.lists(words, max_size=40).map(" ".join) | st.text(max_size=200)
 numbers = st.sampled_from(["0", "1", "7", "-3", "0x1f", "", "x", "9" * 400]) | st.text(max_size=5)
+graphs = st.fixed_dictionaries(
+    {},
+    optional={
+        "shape": st.sampled_from(["path:3", "grid:2x2", "torus:0x9", "random:9,99", "x:1", ""]) | st.none(),
+        "nodes": st.lists(st.sampled_from(["a", "b", "c.1", "", "a b"]), max_size=4),
+        "edges": st.lists(st.lists(st.integers(-1, 3), min_size=1, max_size=3), max_size=4),
+        "directed": st.booleans(),
+    },
+)
 sources = st.one_of(
     st.fixed_dictionaries({"kind": st.just("rules"), "text": programs}),
     st.fixed_dictionaries({"kind": st.just("sbn"), "text": programs, "machine": st.sampled_from("AB")}),
+    st.fixed_dictionaries(
+        {"kind": st.just("subleq"), "text": programs, "language": st.sampled_from(["assembly", "image", "python"])},
+        optional={
+            "words": st.integers(-1, 70),
+            "width": st.integers(-1, 20),
+            "dialect": st.sampled_from(["plain", "x"]),
+        },
+    ),
+    st.fixed_dictionaries({"kind": st.just("nodes"), "text": programs, "graph": graphs}),
     st.fixed_dictionaries({"kind": st.sampled_from(["addition", "multiplication"]), "bits": st.integers(-2, 40)}),
     st.fixed_dictionaries({"kind": st.just("permutation"), "order": st.lists(st.integers(-1, 5), max_size=5)}),
     anything,
@@ -101,7 +119,9 @@ def edited(example: dict[str, Any], edits: list[tuple[int, int, str]]) -> dict[s
     for at, length, word in edits:
         at %= len(text) + 1
         text = text[:at] + word + text[at + length :]
-    return {"source": {"kind": example["kind"], "text": text}, "inputs": example["inputs"], "max_steps": 300}
+    limits = {"max_instructions": 300} if example["kind"] == "subleq" else {"max_steps": 300}
+    source = source_of({**example, "text": text})
+    return {"source": source, "inputs": example["inputs"], "console": example["console"], **limits}
 
 
 @settings(BOUNDED, max_examples=60)
@@ -146,5 +166,5 @@ def test_any_text_is_checked(server: Any, source: Any) -> None:
 @given(body=st.binary(max_size=300) | anything.map(repr).map(str.encode) | st.just(b"[" * 100_000))
 def test_any_body_is_answered(server: Any, body: bytes) -> None:
     headers = {"content-type": "application/json"}
-    for path in ("/api/check", "/api/runs", "/api/about", "/"):
+    for path in ("/api/check", "/api/runs", "/api/networks", "/api/graph", "/api/about", "/"):
         is_plain(server.http.post(path, content=body, headers=headers))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from serving import RING
-from waiting import PATIENCE, wait_until
+from web.pages import Visit, choose, press_run, text_of, until
 
 from bitwright import (
     Algorithm,
@@ -25,49 +24,8 @@ from bitwright import (
 from bitwright.bits import bit_string
 from bitwright.viewer import run_title
 
-Visit = Callable[..., Any]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()
-
-
-@pytest.fixture
-def visit(browser: Any, server: Any) -> Iterator[Visit]:
-    """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
-    contexts, troubles = [], []
-    base = str(server.http.base_url)
-
-    def open_page(**options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(1000 * PATIENCE)
-        page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
-        page.goto(base)
-        page.wait_for_selector("html[data-ready][data-checked=right]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def choose(page: Any, kind: str, **inputs: str) -> None:
-    page.check(f"input[name=kind][value={kind}]")
-    for name, value in inputs.items():
-        page.fill(f"#inputs input[name={name}]", value)
-
-
-def press_run(page: Any) -> None:
-    page.click("#run")
-    page.wait_for_selector("html[data-busy='']")
-
-
-def until(page: Any, expression: str) -> None:
-    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def shown_outputs(page: Any) -> dict[str, str]:
@@ -146,19 +104,18 @@ def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:
     problems = caught.value.problems
     assert page.locator("#problems li").all_inner_texts() == [f"{p.line}:{p.column} {p.message}" for p in problems]
     assert page.inner_text("#verdict") == f"{len(problems)} problems"
-    lines = sorted({p.line for p in problems})
-    assert page.locator("#gutter b").all_inner_texts() == [str(line) for line in lines]
-    tops = page.eval_on_selector_all("#marks .mark", "marks => marks.map(m => parseInt(m.style.top) / 20 + 1)")
-    assert sorted(tops) == lines
+    marked = page.locator(".cm-lintRange-error").all_inner_texts()
+    assert marked == ["wrte", "z"]  # underlined where they stand
+    assert page.locator(".cm-lint-marker-error").count() == len({p.line for p in problems})
     page.locator("#problems button").first.click()
-    before = "\n".join(broken.split("\n")[: problems[0].line - 1])
-    assert page.evaluate("document.activeElement.selectionStart") == len(before) + 1 + problems[0].column - 1
+    assert page.locator(".cm-activeLine").inner_text() == broken.split("\n")[problems[0].line - 1]
+    assert page.evaluate("document.activeElement.id") == "text"
     page.click("#run")
     page.wait_for_selector("#failure:not([hidden])")
     assert "expected 'write', found 'wrte'" in page.inner_text("#failure")
     page.fill("#text", SUBTRACTION)
     page.wait_for_selector("html[data-checked=right]")
-    assert page.locator("#problems li").count() == page.locator(".mark").count() == 0
+    assert page.locator("#problems li").count() == page.locator(".cm-lintRange-error").count() == 0
     choose(page, "rules", a="3", b="5")
     press_run(page)
     assert shown_outputs(page) == {"difference": "1022", "negative": "1"}
@@ -237,7 +194,7 @@ def test_run_waits_for_the_inputs_of_what_was_just_typed(visit: Visit) -> None:
     page.wait_for_selector("#inputs input[name=q]")
     choose(page, "sbn")
     page.wait_for_selector("html[data-checked=wrong]")
-    assert page.is_hidden("#inputs-box")  # those of the addition are gone
+    assert page.locator("#inputs input").count() == 0  # those of the addition are gone
 
 
 def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
@@ -246,7 +203,7 @@ def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
     page.fill("#text", "bits mine\nblock mine\nwhen mine=1 write mine\n")
     page.reload()
     page.wait_for_selector("html[data-ready][data-checked=right]")
-    assert page.input_value("#text").startswith("bits mine")
+    assert text_of(page) == "bits mine\nblock mine\nwhen mine=1 write mine\n"
     assert page.input_value("#example") == ""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from serving import source_of
 
 from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
@@ -130,13 +131,13 @@ def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
     assert server.file(job, "trace.html").decode() == trace_page(done, computer=MachineView(machine, code))
 
 
-@pytest.mark.parametrize(("name", "inputs"), [(name, inputs) for name, _, inputs in EXAMPLES])
-def test_the_examples_are_those_of_the_project_and_run(server: Any, name: str, inputs: dict[str, str]) -> None:
+@pytest.mark.parametrize("name", [example.name for example in EXAMPLES])
+def test_the_examples_are_those_of_the_project_and_run(server: Any, name: str) -> None:
     [example] = [found for found in example_texts() if found["name"] == name]
-    folder = ROOT / "examples" / "sbn" if name.endswith(".sbn") else ROOT / "examples"
+    folder = ROOT / "examples" / {"rules": ".", "nodes": "graphs"}.get(str(example["kind"]), str(example["kind"]))
     assert example["text"] == (folder / name).read_text()
     assert example in server.http.get("/api/about").json()["examples"]
-    job = server.run({"source": {"kind": example["kind"], "text": example["text"]}, "inputs": inputs})
+    job = server.run({"source": source_of(example), "inputs": example["inputs"], "console": example["console"]})
     assert job["state"] == "done", job["message"]
     assert job["result"]["halted"]
 

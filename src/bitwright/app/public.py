@@ -205,7 +205,7 @@ def validate(
             whole_number(value, name)
     file = None if resume is None else as_path(resume, "the file to resume from")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
-    return validation.validate(task, Workers.parse(str(workers)), progress, file)
+    return validation.validate(task, Workers.parse(str(workers), str(settings.get("device", "cpu"))), progress, file)
 
 
 SETTINGS = (

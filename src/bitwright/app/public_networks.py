@@ -152,7 +152,7 @@ def certify_network(
     if not isinstance(resume, str | PathLike | None):
         raise InputError(f"resume is the path of a file, got a {type(resume).__name__}")
     file = None if resume is None else Path(resume)
-    who = Workers.parse(str(workers))
+    who = Workers.parse(str(workers), str(device))
     return prove(algorithm, held, chosen, workers=who, progress=progress, file=file, device=str(device))
 
 

@@ -62,7 +62,7 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
     from bitwright.networks.members import network_files
     from bitwright.workers import Workers
 
-    workers = Workers.parse(asked.workers)
+    workers = Workers.parse(asked.workers, asked.device or "cpu")
     if len(network_files(asked.network)) > 1:
         raise InputError(f"{asked.network} holds several networks; quantize makes one of them, which can be proved")
     network = load_any_network(network_files(asked.network)[0], algorithm.program)
@@ -113,7 +113,7 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
         as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
-    workers = Workers.parse(asked.workers)
+    workers = Workers.parse(asked.workers, asked.device or "cpu")
     if asked.check is not None:
         return _check(cells, network, asked, workers, as_json, quiet)
     return _prove(cells, network, asked, workers, as_json, quiet)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +102,7 @@ def command(
         return accuracy is not None and judge.accuracy(found.mean) >= accuracy
 
     begin = time.perf_counter()
-    who = replace(Workers.parse(workers), gpus=1.0 if on_device else 0.0)
+    who = Workers.parse(workers, recipe.device)
     try:
         with StepProgress(not quiet, "networks") as progress:
             found = grow(study, most, enough=enough, file=output, workers=who, progress=progress)

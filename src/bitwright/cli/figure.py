@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bitwright.app.programs import MachineChoice
-from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option
+from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option, workers_option
 from bitwright.cli.reporting import StepProgress, note
 from bitwright.errors import InputError
 
@@ -25,7 +25,7 @@ from bitwright.errors import InputError
 )
 @click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
-@click.option("--workers", default="1", show_default=True, help="Processes that train: a number, all, or ray.")
+@workers_option
 @click.option("--minutes", type=float, help="Stop training after so many minutes; the same command goes on from there.")
 @click.option(
     "--page", type=click.Path(path_type=Path), help="Put the captions into this page, such as docs/results.md."
@@ -85,7 +85,7 @@ def command(
 
         check_device(device)
     until = inf if minutes is None else time.monotonic() + 60 * minutes
-    setting = Setting(full, output, device, Workers.parse(workers), until)
+    setting = Setting(full, output, device, Workers.parse(workers, device), until)
     if target is not None:
         algorithm = find_algorithm(target, bits, order, 2, machine)
         setting = replace(setting, algorithm=algorithm, values=parse_values(inputs))

@@ -120,7 +120,10 @@ weight_bits_option = click.option(
     "--weight-bits", type=click.IntRange(2, 8), default=8, show_default=True, help="Of a whole-number weight."
 )
 workers_option = click.option(
-    "--workers", default="1", show_default=True, help="1, a number of processes, all, ray, ray:2 or ray:ADDRESS."
+    "--workers",
+    default="1",
+    show_default=True,
+    help="1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.",
 )
 
 

@@ -89,7 +89,7 @@ def command(
     """
     from bitwright.workers import Workers
 
-    helpers = Workers.parse(workers)
+    helpers = Workers.parse(workers, how["device"])
     wanted = wanted_of(how)
     if wanted is not None and padding:
         raise InputError("--padding is for templates; leave it out with --from")
@@ -307,9 +307,8 @@ def _train_folder(
     if output.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {output}")
     begin = time.perf_counter()
-    who = replace(helpers, gpus=1.0 if recipe.device.startswith("cuda") else 0.0)
     with StepProgress(not quiet, "networks") as progress:
-        files = train_members(algorithm.program, recipe, networks, output, who, progress)
+        files = train_members(algorithm.program, recipe, networks, output, helpers, progress)
     seconds = time.perf_counter() - begin
     if as_json:
         print_json(

@@ -20,6 +20,7 @@ from bitwright.cli.options import (
     order_option,
     quiet_option,
     rounding_options,
+    workers_option,
 )
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import PREPARING, cells_note, engine_choice, note, print_json
@@ -57,7 +58,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
 @click.option("--sample-seed", type=click.IntRange(0, 2**63), help="Which random inputs.  [default: 0]")
 @click.option("--max-steps", type=int, help="Cut a run off after this many steps; it is then neither right nor wrong.")
-@click.option("--workers", default="1", show_default=True, help="1 (a process, all cores), 4, all, ray or ray:ADDRESS.")
+@workers_option
 @click.option("--resume", type=click.Path(path_type=Path), help="Keep what is done in this file, and go on from it.")
 @click.option("--plain", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
 @json_option

@@ -19,6 +19,7 @@ from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
 from bitwright.networks.growth import grow_members
+from bitwright.networks.threads import linear_algebra_threads
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -224,7 +225,8 @@ def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], sta
 
         return outputs_on_device(program, recipe, members, states)
     encoded = TrainingSet(program, recipe.padding).encode(states)
-    return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
+    with linear_algebra_threads(recipe.threads):  # many processes with as many threads each take turns at the cores
+        return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

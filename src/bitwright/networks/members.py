@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bitwright.errors import InputError
 from bitwright.networks.cache import is_as_asked
+from bitwright.networks.network import Network
 from bitwright.networks.store import load_network, save_network
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
@@ -43,8 +44,9 @@ def train_members(
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
-    with closing((workers or Workers()).map(_train_one, _MemberTask(program, recipe, folder), missing)) as done:
-        for number, _ in enumerate(done, 1):
+    with closing((workers or Workers()).map(_train_one, _MemberTask(program, recipe), missing)) as done:
+        for number, (member, network) in enumerate(zip(missing, done, strict=True), 1):
+            save_network(network, program, member_file(folder, member))  # here: workers may be on other machines
             if progress:
                 progress(count - len(missing) + number, count)
     return [member_file(folder, member) for member in range(count)]
@@ -54,12 +56,10 @@ def train_members(
 class _MemberTask:
     program: Program
     recipe: Recipe
-    folder: Path
 
 
-def _train_one(task: _MemberTask, member: int) -> None:
-    network, _ = train(task.program, replace(task.recipe, member=member))
-    save_network(network, task.program, member_file(task.folder, member))
+def _train_one(task: _MemberTask, member: int) -> Network:
+    return train(task.program, replace(task.recipe, member=member))[0]
 
 
 def _is_there(program: Program, recipe: Recipe, folder: Path, member: int) -> bool:

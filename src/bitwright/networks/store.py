@@ -63,9 +63,14 @@ def save_network(network: AnyNetwork, program: Program, path: str | Path) -> Non
     >>> from bitwright import addition, train
     >>> save_network(train(addition(2), width=512), addition(2).program, "adder.safetensors")
     """
+    place = _checked(path, program)
+    write_atomically(place, network_bytes(network, program, place))
+
+
+def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("network.safetensors")) -> bytes:
+    """What is in the file of a network; `place` is what it is called where something is wrong with it."""
     from safetensors.numpy import save
 
-    place = _checked(path, program)
     if network.origin.program_id != program.id:
         raise InputError(f"this network was trained for another program, so it is not written to {place}")
     document = {
@@ -84,7 +89,8 @@ def save_network(network: AnyNetwork, program: Program, path: str | Path) -> Non
         tensors["thresholds"] = network.thresholds
     document = json.loads(json.dumps(document))  # as it will be read
     _check(document, place)
-    write_atomically(place, save(tensors, metadata={"bitwright": json.dumps(document)}))
+    data: bytes = save(tensors, metadata={"bitwright": json.dumps(document)})
+    return data
 
 
 def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> Network:

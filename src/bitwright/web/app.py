@@ -26,16 +26,18 @@ from bitwright.web.limits import Limits
 from bitwright.web.log import log
 from bitwright.web.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
 from bitwright.web.process import BrokenError
-from bitwright.web.requests import CheckRequest, RunRequest
+from bitwright.web.requests import CheckRequest, GraphRequest, NetworkRequest, RunRequest
 from bitwright.web.sharing import BusyError
 
 T = TypeVar("T")
 ASSETS = {
-    "index.html": "text/html; charset=utf-8",
-    "style.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("main.js", "ask.js", "program.js", "editor.js", "results.js"), "text/javascript; charset=utf-8"),
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
 }
-KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", "bw": "text/plain; charset=utf-8"}
+_PLAIN = dict.fromkeys(("bw", "dec", "txt"), "text/plain; charset=utf-8")
+KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", **_PLAIN}
 # The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
 _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
 _PIECE = 1 << 16  # bytes of a file that are handed over at a time
@@ -55,11 +57,14 @@ def create_app(
 ) -> FastAPI:
     """The application with `size` processes for runs; `names` are host names, besides localhost, that it answers to."""
     limits = limits or Limits()
-    assets = {name: (files("bitwright.web") / "assets" / name).read_bytes() for name in ASSETS}
+    assets = _assets()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        runs, checks = Pool(size or processes_for_runs(), limits, "run", least=2), Pool(CHECKING, limits, "check")
+        runs, checks = (
+            Pool(size or processes_for_runs(), limits, "run", least=2),
+            Pool(CHECKING, limits, "check"),
+        )
         app.state.checks, app.state.runs, app.state.jobs = checks, runs, Jobs(runs, limits)
         tasks = [asyncio.create_task(work) for work in (checks.keep_ready(), runs.keep_ready(), app.state.jobs.sweep())]
         yield
@@ -95,13 +100,13 @@ def create_app(
 
     @app.get("/")
     async def page() -> Response:
-        return Response(assets["index.html"], media_type=ASSETS["index.html"])
+        return Response(assets["index.html"], media_type=ASSETS["html"])
 
-    @app.get("/assets/{name}")
+    @app.get("/assets/{name:path}")
     async def asset(name: str) -> Response:
         if name not in assets:
             raise HTTPException(404, "there is no such file")
-        return Response(assets[name], media_type=ASSETS[name])
+        return Response(assets[name], media_type=ASSETS[name.rpartition(".")[2]])
 
     @app.get("/api/about")
     async def about() -> dict[str, Any]:
@@ -128,19 +133,33 @@ def create_app(
             {"ok": not failing, "message": NO_PROCESS if failing else "", **about}, 503 if failing else 200
         )
 
-    @app.post("/api/check")
-    async def check(asked: CheckRequest, request: Request) -> Any:
+    async def look_at(do: str, asked: CheckRequest | GraphRequest, request: Request) -> Any:
+        """What is quickly done: it waits for nobody who runs something."""
         pool: Pool = app.state.checks
         turn = pool.turns.join(client_of(request.scope))
-        job = {"do": "check", "source": asked.source.model_dump()}
+        job = {"do": do, "request": asked.model_dump()}
         try:
             return (await _unless_gone(request, pool.do(job, turn, limits.check_seconds))).result
         finally:
             pool.turns.leave(turn)
 
+    @app.post("/api/check")
+    async def check(asked: CheckRequest, request: Request) -> Any:
+        return await look_at("check", asked, request)
+
+    @app.post("/api/graph")
+    async def graph(asked: GraphRequest, request: Request) -> Any:
+        """A graph with the places of its nodes, to be drawn."""
+        return await look_at("graph", asked, request)
+
     @app.post("/api/runs", status_code=202)
     async def start(asked: RunRequest, request: Request) -> dict[str, Any]:
         return describe(jobs().start(asked.model_dump(), client_of(request.scope)))
+
+    @app.post("/api/networks", status_code=202)
+    async def make_network(asked: NetworkRequest, request: Request) -> dict[str, Any]:
+        """A network to train and to prove; it is looked at, fetched and cancelled as a run is."""
+        return describe(jobs().start(asked.model_dump(), client_of(request.scope), "network"))
 
     @app.get("/api/runs/{identity}")
     async def look(request: Request, identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
@@ -172,6 +191,14 @@ def create_app(
 
     _say_what_went_wrong(app)
     return app
+
+
+def _assets() -> dict[str, bytes]:
+    """The files of the page by their paths; nothing else is ever read for one."""
+    folder = files("bitwright.web") / "assets"
+    found = {path.name: path for path in folder.iterdir()}
+    found |= {f"vendor/{path.name}": path for path in (folder / "vendor").iterdir()}
+    return {name: path.read_bytes() for name, path in found.items() if name.rpartition(".")[2] in ASSETS}
 
 
 class _Pieces(Response):

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 
-# Title and inputs of each, in the order in which the page lists them.
+
+@dataclass(frozen=True)
+class Example:
+    """A file, what it is called on the page, and what it is run with."""
+
+    kind: str
+    name: str
+    title: str
+    inputs: dict[str, str] = field(default_factory=dict)
+    language: str = "assembly"
+    console: str = ""
+    graph: str = ""  # a shape
+
+
+# In the order in which the page lists them.
 EXAMPLES = (
-    ("subtraction.bw", "Subtraction", {"a": "719", "b": "483"}),
-    ("comparison.bw", "Comparison", {"a": "719", "b": "483"}),
-    ("gray.bw", "Gray code", {"x": "1000"}),
-    ("rule110.bw", "Rule 110", {"row": "1"}),
-    ("gcd.sbn", "Greatest common divisor", {"a": "12", "b": "18"}),
-    ("sort4.sbn", "Sort four numbers", {"a": "7", "b": "2", "c": "9", "d": "4"}),
-    ("multiply.sbn", "Multiplication", {"a": "6", "b": "7"}),
-    ("fibonacci.sbn", "Fibonacci numbers", {"n": "9"}),
-    ("collatz.sbn", "Collatz", {"n": "6"}),
-    ("prime.sbn", "Prime numbers", {"n": "7"}),
+    Example("rules", "subtraction.bw", "Subtraction", {"a": "719", "b": "483"}),
+    Example("rules", "comparison.bw", "Comparison", {"a": "719", "b": "483"}),
+    Example("rules", "gray.bw", "Gray code", {"x": "1000"}),
+    Example("rules", "rule110.bw", "Rule 110", {"row": "1"}),
+    Example("sbn", "gcd.sbn", "Greatest common divisor", {"a": "12", "b": "18"}),
+    Example("sbn", "sort4.sbn", "Sort four numbers", {"a": "7", "b": "2", "c": "9", "d": "4"}),
+    Example("sbn", "multiply.sbn", "Multiplication", {"a": "6", "b": "7"}),
+    Example("sbn", "fibonacci.sbn", "Fibonacci numbers", {"n": "9"}),
+    Example("sbn", "collatz.sbn", "Collatz", {"n": "6"}),
+    Example("sbn", "prime.sbn", "Prime numbers", {"n": "7"}),
+    Example("sbn", "gcd.py", "Greatest common divisor", {"a": "12", "b": "18"}, language="python"),
+    Example("sbn", "collatz.py", "Collatz", {"n": "5"}, language="python"),
+    Example("subleq", "hello.sq", "Hello, world"),
+    Example("subleq", "echo.sq", "Echo", console="Everything that is read is printed.\n"),
+    Example("subleq", "count.sq", "Count characters and lines", console="two\nlines\n"),
+    Example("subleq", "sieve.sq", "Sieve of Eratosthenes"),
+    Example("subleq", "primes.py", "Primes", language="python", console="50\n"),
+    Example("subleq", "letters.py", "Sort letters", language="python", console="bitwright"),
+    Example("nodes", "bfs.bw", "Breadth-first search", {"source": "0.0"}, graph="grid:4x6"),
+    Example("nodes", "flooding.bw", "Flooding", {"source": "0"}, graph="random:16,24"),
+    Example("nodes", "shortest-paths.bw", "Shortest paths", {"source": "0", "weight": "*:3"}, graph="random:12,18"),
+    Example("nodes", "leader.bw", "Leader election", {"id": "order"}, graph="ring:8"),
+    Example("nodes", "dfs.bw", "Depth-first search", {"source": "0"}, graph="random:12,18"),
+    Example("nodes", "life.bw", "Game of Life", {"alive": "1.2,2.3,3.1,3.2,3.3"}, graph="torus:8x8"),
 )
 
 
 @cache
 def example_texts() -> list[dict[str, object]]:
-    """Every example with its text."""
+    """Every example with its text; programs of the small language are no modules of this package, and not called so."""
     folder = files("bitwright.web") / "example_files"
-    return [
-        {
-            "kind": "sbn" if name.endswith(".sbn") else "rules",
-            "name": name,
-            "title": title,
-            "inputs": inputs,
-            "text": (folder / name).read_text("utf-8"),
-        }
-        for name, title, inputs in EXAMPLES
-    ]
+    paths = [folder / (f"{one.name}.txt" if one.language == "python" else one.name) for one in EXAMPLES]
+    return [{**asdict(one), "text": path.read_text("utf-8")} for one, path in zip(EXAMPLES, paths, strict=True)]

@@ -77,14 +77,14 @@ class Jobs:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def start(self, request: Mapping[str, Any], client: str) -> Job:
-        """A new run; raises BusyError where too many wait, or too many results are kept."""
+    def start(self, request: Mapping[str, Any], client: str, do: str = "run") -> Job:
+        """A new run, or what else is to be done; raises BusyError where too many wait, or too many results are kept."""
         size = max(_LEAST, self._limits.result)
         self._make_room(client, size)
         job = Job(client, self._pool.turns.join(client), size)
         self.room.take(client, size)
         self._jobs[job.id] = job
-        job.task = asyncio.create_task(self._work(job, request))
+        job.task = asyncio.create_task(self._work(job, {"do": do, "request": request}))
         job.task.add_done_callback(lambda _: self._pool.turns.leave(job.turn))  # also if it was cancelled at once
         return job
 
@@ -150,14 +150,14 @@ class Jobs:
         self.room.give_back(job.client, job.size - size)
         job.size = size
 
-    async def _work(self, job: Job, request: Mapping[str, Any]) -> None:
+    async def _work(self, job: Job, task: Mapping[str, Any]) -> None:
         def report(message: dict[str, Any]) -> None:
             if not job.over:
-                job.change("running", progress={name: message[name] for name in ("phase", "step", "limit")})
+                job.change("running", progress={name: message[name] for name in ("phase", "step", "limit", "shown")})
 
         try:
             answer = await self._pool.do(
-                {"do": "run", "request": request},
+                task,
                 job.turn,
                 self._limits.seconds,
                 began=lambda: job.change("running"),

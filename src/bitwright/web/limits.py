@@ -19,6 +19,12 @@ class Limits:
     network: int = 256  # examples that a network is trained on
     width: int = 16_384
     members: int = 4  # networks trained for one run
+    proof: int = 1 << 24  # states that a network is tried on
+    memory_bits: int = 1 << 15  # of machine V, of whose steps none is recorded: 1,024 words of 32 bits
+    console: int = 1 << 16  # bytes that machine V prints
+    nodes: int = 2_000  # of a graph
+    edges: int = 10_000
+    drawn: int = 300  # nodes of a graph that is drawn before it runs
     seconds: float = 20.0
     check_seconds: float = 5.0
     start_seconds: float = 120.0  # for a process to get ready

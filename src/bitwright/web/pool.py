@@ -38,7 +38,7 @@ class Pool:
 
     def __init__(self, size: int, limits: Limits, what: str, least: int = 1) -> None:
         self.turns = Turns(size, limits.waiting, limits.waiting_each, what)
-        self._limits, self._least = limits, min(least, size)
+        self._limits, self._what, self._least = limits, what, min(least, size)
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self.failing = False  # whether the last attempt to start a process failed
@@ -128,7 +128,7 @@ class Pool:
 
     async def _start(self) -> Worker:
         try:
-            worker = await spawn(self._limits)
+            worker = await spawn(self._limits, self._what)
             self._all.add(worker)
             try:
                 async with asyncio.timeout(self._limits.start_seconds):

@@ -16,8 +16,8 @@ from bitwright.web.limits import Limits
 
 Files = dict[str, bytes]
 _START = (
-    "import json, sys; path, limits = json.loads(sys.argv[1]); sys.path[:] = path; "
-    "from bitwright.web.worker import main; main(limits)"
+    "import json, sys; path, limits, what = json.loads(sys.argv[1]); sys.path[:] = path; "
+    "from bitwright.web.worker import main; main(limits, what)"
 )
 _LINE = 1 << 26  # bytes of one line of an answer
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -86,10 +86,10 @@ class Worker:
         return message
 
 
-async def spawn(limits: Limits) -> Worker:
-    """A new process, which is not ready yet; raises OSError where none can be had."""
+async def spawn(limits: Limits, what: str) -> Worker:
+    """A new process for runs or checks, which is not ready yet; raises OSError where none can be had."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-c", _START, json.dumps([[p for p in sys.path if p], asdict(limits)])),
+        *(sys.executable, "-P", "-c", _START, json.dumps([[p for p in sys.path if p], asdict(limits), what])),
         stdin=PIPE,
         stdout=PIPE,
         stderr=DEVNULL,

@@ -12,6 +12,8 @@ from bitwright.web.limits import Limits
 LIMITS = Limits()
 Text = Annotated[str, Field(max_length=LIMITS.text)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+Seed = Annotated[int, Field(ge=0, le=2**53)]
+Width = Annotated[int, Field(ge=1, le=LIMITS.width)]
 
 
 class _Model(BaseModel):
@@ -45,9 +47,38 @@ class Sbn(_Model):
     text: Text
     name: Name = "program"
     machine: Literal["A", "B"] = "B"
+    language: Literal["assembly", "python"] = "assembly"
 
 
-Source = Annotated[Permutation | Addition | Multiplication | Rules | Sbn, Field(discriminator="kind")]
+class Subleq(_Model):
+    """A program for machine V; what is None is what the text says, and an image says nothing."""
+
+    kind: Literal["subleq"]
+    text: Text
+    name: Name = "program"
+    language: Literal["assembly", "image", "python"] = "assembly"
+    words: Annotated[int, Field(ge=1, le=2**24)] | None = None
+    width: Annotated[int, Field(ge=1, le=64)] | None = None
+    dialect: Annotated[str, Field(max_length=60)] | None = None
+
+
+class Graph(_Model):
+    """A graph by its shape, or its nodes by name and edges by the numbers of their ends."""
+
+    shape: Annotated[str, Field(max_length=60)] | None = None
+    nodes: Annotated[list[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]{1,20}$")]], Field(max_length=LIMITS.nodes)] = []
+    edges: Annotated[list[Annotated[list[int], Field(min_length=2, max_length=2)]], Field(max_length=LIMITS.edges)] = []
+    directed: bool = False
+
+
+class Nodes(_Model):
+    kind: Literal["nodes"]
+    text: Text
+    graph: Graph
+    name: Name = "program"
+
+
+Source = Annotated[Permutation | Addition | Multiplication | Rules | Sbn | Subleq | Nodes, Field(discriminator="kind")]
 
 
 class CheckRequest(_Model):
@@ -56,18 +87,35 @@ class CheckRequest(_Model):
     source: Source
 
 
+class GraphRequest(_Model):
+    """A graph to be drawn."""
+
+    graph: Graph
+
+
 class RunRequest(_Model):
-    """A program, its inputs as text, and how to run it."""
+    """A program, its inputs as text, and how to run it. `console` is what machine V reads."""
 
     source: Source
-    inputs: Annotated[dict[str, str], Field(max_length=1_000)] = {}
+    inputs: Annotated[dict[str, Text], Field(max_length=1_000)] = {}
+    console: Text = ""
     engine: Literal["templates", "limit", "kernel", "sampled", "network"] = "templates"
     rounding: Literal["calibrated", "sign"] = "calibrated"
     networks: Annotated[int, Field(ge=1, le=10**9)] = 1
-    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
-    width: Annotated[int, Field(ge=1, le=LIMITS.width)] | None = None
+    seed: Seed = 0
+    width: Width | None = None
     max_steps: Annotated[int, Field(ge=0, le=LIMITS.steps)] | None = None
+    max_instructions: Annotated[int, Field(ge=0, le=10**12)] | None = None
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.01
+
+
+class NetworkRequest(_Model):
+    """A network to train, to round to whole numbers and to prove: of the cells, or of the whole state."""
+
+    source: Source
+    of: Literal["cells", "whole"] = "cells"
+    width: Width | None = None
+    seed: Seed = 0
 
 
 assert set(ENGINES) == {"templates", "limit", "kernel", "sampled", "network"}

@@ -8,9 +8,10 @@ from typing import Any
 from bitwright.app.programs import named_algorithm, with_padding
 from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError
-from bitwright.machines import assemble, machine_a, machine_b
+from bitwright.machines import assemble, compile_function, machine_a, machine_b
 from bitwright.program import Algorithm, parse
 from bitwright.viewer import MachineView
+from bitwright.web.choosing import offers
 from bitwright.web.limits import Limits
 
 
@@ -38,7 +39,10 @@ def _read(source: Mapping[str, Any]) -> tuple[Algorithm, MachineView | None]:
         case "rules":
             return parse(source["text"].removeprefix("\ufeff"), source["name"]), None
         case "sbn":
-            code = assemble(source["text"].removeprefix("\ufeff"), source["name"])
+            text = source["text"].removeprefix("\ufeff")
+            if source["language"] == "python":
+                text = compile_function(text, name=source["name"])
+            code = assemble(text, source["name"])
             machine = (machine_a if source["machine"] == "A" else machine_b)(code.sizes)
             return machine.algorithm(code), MachineView(machine, code)
     raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")
@@ -49,7 +53,7 @@ def read_numbers(texts: Mapping[str, str]) -> dict[str, int]:
     return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
 
 
-def describe(algorithm: Algorithm, computer: MachineView | None) -> dict[str, object]:
+def describe(algorithm: Algorithm, computer: MachineView | None, limits: Limits) -> dict[str, object]:
     """What a page needs in order to ask for inputs, and says about a program without problems."""
     program = algorithm.program
     return {
@@ -61,5 +65,6 @@ def describe(algorithm: Algorithm, computer: MachineView | None) -> dict[str, ob
         "inputs": [{"name": w.name, "bits": len(w.bits), "signed": w.signed} for w in algorithm.inputs],
         "outputs": [word.name for word in algorithm.outputs],
         "machine": None if computer is None else f"machine {computer.machine.kind} with {computer.code.sizes}",
+        "engines": offers(algorithm, limits),
         "program_id": program.id,
     }

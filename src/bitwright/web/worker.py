@@ -12,26 +12,28 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 from bitwright.errors import BitwrightError
 from bitwright.web import work
 from bitwright.web.confine import confine
+from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits
+from bitwright.web.told import Files
+from bitwright.web.warm import warm_up
 
 MOST_JOBS = 200  # then a fresh process takes its place
 _PATIENCE = 10  # seconds beyond its time after which a process whose server is gone ends itself
 
 
-def main(settings: Mapping[str, Any]) -> None:
-    """Answers one job after the other until the server hangs up."""
+def main(settings: Mapping[str, Any], what: str) -> None:
+    """Answers one job after the other, runs or checks, until the server hangs up."""
     limits = Limits(**settings)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _warm_up(limits)
+        warm_up(limits, what)
         confine(limits.memory)
     except Exception:
         return _send(answers, {"kind": "broken", "trace": traceback.format_exc()})
@@ -47,11 +49,9 @@ def main(settings: Mapping[str, Any]) -> None:
     return None
 
 
-def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], work.Files]:
+def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], Files]:
     try:
-        if job["do"] == "check":
-            return {"kind": "done", "result": work.check(job["source"], limits)}, {}
-        result, files = work.run(job["request"], limits, progress)
+        result, files = _do(job["do"], job["request"], limits, progress)
         return {"kind": "done", "result": result}, files
     except BitwrightError as error:
         return {"kind": "refused", "message": " ".join(str(error).split())}, {}
@@ -64,33 +64,31 @@ def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple
         return {"kind": "broken", "trace": traceback.format_exc(), "leaving": True}, {}
 
 
+def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], Files]:
+    match what:
+        case "check":
+            return work.check(request["source"], limits), {}
+        case "graph":
+            return laid_out(request["graph"], limits), {}
+        case "network":
+            from bitwright.web.training import make_network  # which checks do without
+
+            return make_network(request, limits, progress)
+    return work.run(request, limits, progress)
+
+
 class Reporter:
     """Tells the server how far a run is, a few times a second."""
 
     def __init__(self, answers: BinaryIO) -> None:
         self._answers, self._phase, self._told = answers, "", 0.0
 
-    def __call__(self, phase: str, step: int = 0, limit: int = 0) -> None:
+    def __call__(self, phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None:
         now = time.monotonic()
         if phase == self._phase and now - self._told < 0.2:
             return
         self._phase, self._told = phase, now
-        _send(self._answers, {"kind": "progress", "phase": phase, "step": step, "limit": limit})
-
-
-def _warm_up(limits: Limits) -> None:
-    """Runs something small with every engine, so that all modules are there before files are closed to us."""
-    for engine in ("templates", "limit", "kernel", "sampled", "network"):
-        source = {"kind": "addition", "bits": 2, "counter": False}
-        request = {"source": source, "inputs": {"p": "1", "q": "1"}, "engine": engine, "rounding": "calibrated"}
-        more = {"networks": 1, "seed": 0, "width": 64, "max_steps": None, "delta": 0.1}
-        work.run({**request, **more}, replace(limits, width=64), _unheard)
-    work.check({"kind": "sbn", "name": "n", "text": "dec n", "machine": "A"}, limits)
-    work.check({"kind": "rules", "name": "n", "text": "bits"}, limits)
-
-
-def _unheard(phase: str, step: int = 0, limit: int = 0) -> None:
-    """Progress that nobody waits for."""
+        _send(self._answers, {"kind": "progress", "phase": phase, "step": step, "limit": limit, "shown": shown})
 
 
 def _alarm(seconds: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -32,7 +32,8 @@ class Function:
     where: str
     folder: str  # where to look for the module first
     outputs: tuple[str, ...]
-    digest: str | None = None  # of the file that it is in, once that is read; another file is then refused
+    digest: str | None = None  # of the file that it is in, once that is read
+    text: bytes | None = field(default=None, repr=False)  # of that file: it travels to machines that do not have it
     arrays = False
     option = "--oracle"
 
@@ -44,14 +45,14 @@ class Function:
         """The function as its file is now: what a validation uses from its beginning to its end."""
         module, _ = self._names()
         source, _ = _source(module, self.folder)
-        found = replace(self, digest=None if source is None else sha256(source).hexdigest())
+        found = replace(self, digest=None if source is None else sha256(source).hexdigest(), text=source)
         found.load()
         return found
 
     def load(self) -> Callable[..., Any]:
         """The function, or an InputError that says what is missing."""
         module, name = self._names()
-        loaded = _module(module, self.folder, self.digest)
+        loaded = _module(module, self.folder, self.digest, self.text)
         function = getattr(loaded, name, None)
         if not callable(function):
             known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
@@ -123,15 +124,20 @@ _lock = Lock()
 _read: dict[tuple[str, str, str | None], ModuleType] = {}  # modules by the digest of the text that they are made of
 
 
-def _module(name: str, folder: str, digest: str | None) -> ModuleType:
-    """A module made of the very text that has this digest; without one, of what its file holds now."""
+def _module(name: str, folder: str, digest: str | None, text: bytes | None) -> ModuleType:
+    """A module made of this very text, which has this digest; without one, of what its file holds now."""
     with _lock:
         if digest is not None and (name, folder, digest) in _read:
             return _read[name, folder, digest]
-        source, spec = _source(name, folder)
+        try:
+            source, spec = _source(name, folder)
+        except InputError:
+            if text is None:
+                raise
+            source = spec = None
         found = None if source is None else sha256(source).hexdigest()
-        if digest not in (None, found):
-            raise InputError(f"the file of the oracle's module '{name}' has changed while it was used; start again")
+        if digest not in (None, found):  # the file is another one by now, or not on this machine
+            source, spec, found = text, ModuleSpec(name, None, origin=f"<the oracle's module {name}>"), digest
         if (name, folder, found) not in _read:
             _read[name, folder, found] = _make(name, source, spec)
         return _read[name, folder, found]

@@ -1,81 +1,93 @@
-// The text of a program: line numbers, and every problem at its line.
+// The text of a program: CodeMirror with the colours of its language, completion, and every problem at its place.
 
 import { element, make, whole } from "./ask.js";
+import { completions, LANGUAGES, tokens } from "./languages.js";
+import {
+  EditorState, EditorView, StreamLanguage, autocompletion, bracketMatching, classHighlighter, completionKeymap, defaultKeymap, drawSelection,
+  highlightActiveLine, history, historyKeymap, keymap, lineNumbers, lintGutter, lintKeymap, setDiagnostics, syntaxHighlighting,
+} from "./vendor/codemirror.js";
 
-const text = element("text"), gutter = element("gutter"), marks = element("marks"), list = element("problems");
-const LINE = 20, TAB = 4, SHOWN = 100;
-let problems = [];
+const SHOWN = 100;
+const list = element("problems");
+let view = null, changed = () => {};
 
-export function editor(changed) {
-  text.addEventListener("input", () => { number(); mark([]); changed(); });
-  text.addEventListener("scroll", follow);
-  number();
+export function editor(told) {
+  changed = told;
+  view = new EditorView({ parent: element("editor"), state: state("", LANGUAGES.rules) });
 }
 
-export const read = () => text.value;
+export const read = () => view.state.doc.toString();
 
-export function write(value) {
-  text.value = value;
-  text.scrollTop = text.scrollLeft = 0;
+export function write(text, language) {
+  view.setState(state(text, LANGUAGES[language]));
   mark([]);
-  number();
 }
 
-// At the line: a mark in the margin, and the message behind the text. Below: all of them, as a list to choose from.
+function state(text, language) {
+  const source = (context) => {
+    const word = context.matchBefore(/[.@]?[A-Za-z_][A-Za-z0-9_]*/);
+    if (!word && !context.explicit) return null;
+    const line = context.state.doc.lineAt(context.pos);
+    if ([...line.text.slice(0, context.pos - line.from)].some((sign) => language.comments.includes(sign))) return null;
+    return { from: word?.from ?? context.pos, options: completions(context.state.doc.toString(), word?.text, language), validFor: /^[.@]?\w*$/ };
+  };
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine(), bracketMatching(),
+      StreamLanguage.define(tokens(language)), syntaxHighlighting(classHighlighter),
+      autocompletion({ override: [source], icons: false }),
+      keymap.of([...completionKeymap, ...lintKeymap, ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"), ...historyKeymap]),
+      EditorState.tabSize.of(4),
+      EditorView.contentAttributes.of({ "aria-label": "Program text", "aria-describedby": "verdict", id: "text", tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
+      EditorView.domEventHandlers({ beforeinput }),
+      EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
+    ],
+  });
+}
 
-export function mark(found, count = found.length) {
-  problems = found;
-  const lines = text.value.split("\n"), first = new Map();
-  for (const problem of problems) if (problem.line && !first.has(problem.line)) first.set(problem.line, problem);
-  marks.replaceChildren(...[...first.values()].slice(0, SHOWN).map((problem) => {
-    const band = make("div", { className: "mark" });
-    const words = make("span", { textContent: problem.message });
-    words.style.left = `${columns(lines[problem.line - 1] ?? "") + 2}ch`;
-    band.style.top = `${(problem.line - 1) * LINE}px`;
-    band.append(words);
-    return band;
-  }));
-  list.replaceChildren(...problems.slice(0, SHOWN).map((problem) => {
+// A browser that types over a selection carries its style along in an attribute, which the page's policy forbids.
+
+function beforeinput(event, editing) {
+  const selection = getSelection();
+  if (event.inputType !== "insertText" || event.data === null || event.isComposing || selection.isCollapsed) return false;
+  const range = selection.getRangeAt(0);
+  const from = editing.posAtDOM(range.startContainer, range.startOffset), to = editing.posAtDOM(range.endContainer, range.endOffset);
+  const insert = editing.state.toText(event.data);
+  editing.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: "input.type", scrollIntoView: true });
+  event.preventDefault();
+  return true;
+}
+
+// In the text: the word is underlined, and its line has a sign. Below: all problems, as a list to choose from.
+
+export function mark(problems, count = problems.length) {
+  const shown = problems.slice(0, SHOWN);
+  const placed = shown.filter(({ line }) => line > 0 && line <= view.state.doc.lines);
+  view.dispatch(setDiagnostics(view.state, placed.map((problem) => ({ ...range(problem), severity: "error", message: problem.message }))));
+  list.replaceChildren(...shown.map((problem) => {
     const where = problem.line ? `${problem.line}:${problem.column}` : "";
     const button = make("button", { type: "button" }, make("code", { textContent: where }), ` ${problem.message}`);
     button.addEventListener("click", () => go(problem));
     return make("li", {}, button);
   }));
   if (count > SHOWN) list.append(make("li", { textContent: `and ${whole(count - SHOWN)} more` }));
-  number();
 }
 
-function number() {
-  const count = text.value.split("\n").length, wrong = new Set(problems.map((problem) => problem.line));
-  const pieces = [];
-  let plain = "";
-  for (let line = 1; line <= count; line++) {
-    if (wrong.has(line)) {
-      pieces.push(plain, make("b", { textContent: line }));
-      plain = "\n";
-    } else plain += `${line}\n`;
-  }
-  gutter.replaceChildren(make("pre", {}, ...pieces, plain));
-  follow();
+// The server counts characters, the browser halves of some.
+
+function range({ line, column }) {
+  const { from, to, text } = view.state.doc.line(line);
+  const start = Math.min(to, from + [...text].slice(0, Math.max(0, column - 1)).join("").length);
+  const word = /^[.@#]?\w+/.exec(text.slice(start - from));
+  const end = Math.min(to, start + Math.max(1, word?.[0].length ?? 1));
+  return end > start ? { from: start, to: end } : { from: Math.max(from, start - 1), to: start };
 }
 
 function go(problem) {
   if (!problem.line) return;
-  const lines = text.value.split("\n");
-  const start = lines.slice(0, problem.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
-  const at = start + Math.min(problem.column - 1, (lines[problem.line - 1] ?? "").length);
-  text.focus();
-  text.setSelectionRange(at, at);
-  text.scrollTop = Math.max(0, (problem.line - 4) * LINE);
-}
-
-function follow() {
-  gutter.firstChild?.style.setProperty("transform", `translateY(${-text.scrollTop}px)`);
-  marks.style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
-}
-
-function columns(line) {
-  let width = 0;
-  for (const sign of line) width = sign === "\t" ? (Math.floor(width / TAB) + 1) * TAB : width + 1;
-  return width;
+  const { line, column } = problem, { from, to, text } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+  const at = Math.min(to, from + [...text].slice(0, column - 1).join("").length);
+  view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+  view.focus();
 }

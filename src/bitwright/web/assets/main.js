@@ -1,8 +1,12 @@
-// The page: ask what there is, run, follow a run to its end or cancel it.
+// The page: ask what there is, run or train, follow that to its end or cancel it.
 
 import { ask, element, make, sentence, whole } from "./ask.js";
-import { inputValues, keep, kind, program, refused, settled, source, wholeNumber } from "./program.js";
-import { results, showRun } from "./results.js";
+import { graphEditor } from "./graph.js";
+import { given, keep, kind, program, refused, settled, soon, source, wholeNumber } from "./program.js";
+import { showLive, showMade, showRun } from "./results.js";
+import { openLink, share } from "./share.js";
+import { split } from "./split.js";
+import { tabs } from "./tabs.js";
 
 const ENGINES = {
   templates: "The rules themselves. The trace also says what the limit would put out.",
@@ -15,12 +19,17 @@ const STORE = "bitwright";
 let running = null, abandoned = false, known = null;
 
 async function start() {
-  results();
+  tabs();
+  split();
   try { known = await ask("GET", "/api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
+  graphEditor(soon, known.limits);
   program(known, recalled(), engine);
+  share(fail);
+  await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   element("setup").addEventListener("submit", (event) => { event.preventDefault(); run(); });
+  element("train").addEventListener("click", train);
   element("cancel").addEventListener("click", cancel);
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
@@ -38,17 +47,31 @@ function engine() {
   element("engine-text").classList.toggle("wrong", problem !== null);
   for (const option of element("engine").options) option.disabled = option.value !== chosen && refused(option.value, rounding) !== null;
   for (const part of document.querySelectorAll("[data-engine]")) part.hidden = !part.dataset.engine.split(" ").includes(chosen);
+  const cells = ["subleq", "nodes"].includes(kind());
+  element("network-of").querySelector("[value=whole]").disabled = cells;
+  if (cells) element("network-of").value = "cells";
 }
 
+const number = (id, what, least, most) => (element(id).value.trim() ? wholeNumber(element(id).value, what, least, most) : null);
+
 function request() {
-  const number = (id, what, least, most) => (element(id).value.trim() ? wholeNumber(element(id).value, what, least, most) : null);
-  const asked = { source: source(), inputs: inputValues(), engine: element("engine").value, rounding: element("rounding").value, max_steps: number("max-steps", "the step limit", 0, known.limits.steps) };
+  const asked = { ...given(), engine: element("engine").value, rounding: element("rounding").value };
+  if (kind() === "subleq") asked.max_instructions = number("max-instructions", "the instruction limit", 0, 1e12);
+  else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps);
   if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, asked.engine === "network" ? known.limits.members : 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
   if (asked.engine === "network") asked.width = number("width", "the width", 1, known.limits.width);
   return asked;
 }
 
-async function run() {
+const run = () => follow("/api/runs", request, showRun);
+
+const train = () => follow("/api/networks", () => ({
+  source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
+}), showMade);
+
+// From what is asked for to what came of it.
+
+async function follow(path, asked, show) {
   if (running !== null) return;
   running = "";
   abandoned = false;
@@ -59,7 +82,7 @@ async function run() {
   const which = kind();
   try {
     await settled();
-    let job = await ask("POST", "/api/runs", request());
+    let job = await ask("POST", path, asked());
     running = job.id;
     if (abandoned) await ask("DELETE", `/api/runs/${job.id}`);
     while (!abandoned && (job.state === "waiting" || job.state === "running")) {
@@ -67,7 +90,7 @@ async function run() {
       job = await ask("GET", `/api/runs/${job.id}?after=${job.version}`);
     }
     if (abandoned || job.state === "cancelled") say("cancelled");
-    else if (job.state === "done") { showRun(job, which); say("done"); reveal(); }
+    else if (job.state === "done") { show(job, which); say("done"); reveal(); }
     else { say(""); fail(job.message); }
   } catch (error) {
     say(abandoned ? "cancelled" : "");
@@ -88,6 +111,7 @@ async function cancel() {
 
 function busy(yes) {
   element("run").hidden = yes;
+  element("train").disabled = yes;
   element("cancel").hidden = !yes;
   element("progress").hidden = !yes;
   element("progress").removeAttribute("value");
@@ -95,10 +119,12 @@ function busy(yes) {
 }
 
 function doing(job) {
-  const bar = element("progress"), { phase = "", step = 0, limit = 0 } = job.progress ?? {};
+  const bar = element("progress"), { phase = "", step = 0, limit = 0, shown = {} } = job.progress ?? {};
   if (limit) { bar.max = limit; bar.value = step; } else bar.removeAttribute("value");
+  const unit = shown.unit ?? "step";
   if (job.state === "waiting") say(job.ahead ? `waiting: ${whole(job.ahead)} before you` : "waiting");
-  else say(limit ? `${phase}: step ${whole(step)} of at most ${whole(limit)}` : phase || "starting");
+  else say(limit ? `${phase}: ${unit} ${whole(step)} of at most ${whole(limit)}` : step ? `${phase}: ${whole(step)} ${unit}s` : phase || "starting");
+  showLive(shown);
 }
 
 const say = (text) => { element("doing").textContent = text; };
@@ -118,7 +144,8 @@ function limits(l, version) {
     ["a text", `${whole(l.text)} characters`], ["a program", `${whole(l.bits)} bits, ${whole(l.templates)} templates`],
     ["a run", `${whole(l.steps)} steps, ${whole(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
     ["memory", `${whole(l.memory / 2 ** 20)} MiB`], ["kernel", `${whole(l.kernel)} examples`],
-    ["network", `${whole(l.network)} examples, ${l.members} networks of width ${whole(l.width)}`],
+    ["network", `${whole(l.network)} examples, ${l.members} networks of width ${whole(l.width)}`], ["proof", `${whole(l.proof)} states`],
+    ["machine V", `${whole(l.memory_bits)} bits of memory, ${whole(l.console)} bytes printed`], ["a graph", `${whole(l.nodes)} nodes, ${whole(l.edges)} edges`],
   ];
   element("limits").replaceChildren(
     make("p", { textContent: "What this server does for one request. The command line has none of these limits." }),

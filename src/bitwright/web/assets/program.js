@@ -1,53 +1,87 @@
-// Which program: a shipped one or a text, checked while it changes, and fields for its inputs.
+// Which program: a shipped one or a text, checked while it changes.
 
 import { ask, element, make, sentence, whole } from "./ask.js";
 import { editor, mark, read, write } from "./editor.js";
+import { graphSource, graphState, setGraph, showGraph } from "./graph.js";
+import { inputValues, inputs, noInputs, showInputs } from "./inputs.js";
 
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
-const texts = { rules: "", sbn: "" }, chosen = { rules: "", sbn: "" };
-const values = {}; // what was typed, by kind and name
+const LANGUAGES = {
+  sbn: { assembly: "assembly", python: "small language" },
+  subleq: { assembly: "assembly", image: "image", python: "small language" },
+};
+const TEXTS = ["rules", "nodes", ...Object.keys(LANGUAGES).flatMap((kind) => Object.keys(LANGUAGES[kind]).map((language) => `${kind} ${language}`))];
+const FIELDS = ["bits", "order", "machine", "words", "word-width", "dialect"];
+const texts = {}, chosen = {}, values = {}, consoles = {}; // by kind and language; values by name too
+const languages = { sbn: "assembly", subleq: "assembly" };
 let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, checking = Promise.resolve(), about = null, described = () => {};
 
 export const kind = () => document.querySelector("input[name=kind]:checked").value;
-export const isText = (which) => which === "rules" || which === "sbn";
+const slot = (which = kind()) => (which in LANGUAGES ? `${which} ${languages[which]}` : which);
+export const isText = (which) => TEXTS.includes(slot(which));
 
 export function program(known, kept, told) {
   ({ examples, limits } = known);
   described = told;
-  editor(() => { texts[kind()] = read(); chosen[kind()] = ""; element("example").value = ""; soon(); });
-  for (const which of ["rules", "sbn"]) choose(which, examples.find((example) => example.kind === which).name);
+  inputs(() => { if (shown === "nodes") showGraph(); });
+  editor(() => { texts[slot()] = read(); chosen[slot()] = ""; element("example").value = ""; soon(); });
+  for (const which of TEXTS) {
+    texts[which] = "";
+    const first = examples.find((example) => slotOf(example) === which);
+    if (first) choose(which, first.name);
+  }
+  texts["subleq image"] = "# prints a word, and halts: M[6] goes to the port at -1\n6 -1 3\n7 7 -1\n65 0\n";
   recall(kept);
   for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", show);
   element("example").addEventListener("change", (event) => {
-    if (event.target.value) { choose(kind(), event.target.value); show(); }
+    if (event.target.value) { choose(slot(), event.target.value); useGraph(); show(); }
   });
-  for (const id of ["bits", "order", "counter", "machine"]) element(id).addEventListener("input", () => soon());
+  element("language").addEventListener("change", (event) => { languages[kind()] = event.target.value; show(); });
+  element("console-in").addEventListener("input", (event) => { consoles[slot()] = event.target.value; });
+  for (const id of [...FIELDS, "counter"]) element(id).addEventListener("input", () => soon());
   show();
 }
+
+const slotOf = ({ kind: which, language }) => (which in LANGUAGES ? `${which} ${language}` : which);
 
 function choose(which, name) {
   const example = examples.find((candidate) => candidate.name === name);
   texts[which] = example.text;
   chosen[which] = name;
   values[which] = { ...example.inputs };
+  consoles[which] = example.console;
 }
 
-function show() {
+// An example of a node program brings its graph along.
+
+function useGraph() {
+  if (kind() !== "nodes") return;
+  const example = examples.find(({ name }) => name === chosen.nodes);
+  setGraph({ shape: example?.graph ?? "path:4" });
+}
+
+export function show() {
   shown = kind();
   for (const part of document.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(shown);
+  for (const part of document.querySelectorAll("[data-not]")) part.hidden = part.dataset.not.split(" ").includes(shown);
+  if (shown in LANGUAGES) {
+    element("language").replaceChildren(...Object.entries(LANGUAGES[shown]).map(([value, textContent]) => make("option", { value, textContent })));
+    element("language").value = languages[shown];
+  }
   if (isText(shown)) {
     const own = make("option", { value: "", textContent: "your own" });
-    const offered = examples.filter((example) => example.kind === shown);
+    const offered = examples.filter((example) => slotOf(example) === slot());
     element("example").replaceChildren(own, ...offered.map(({ name, title }) => make("option", { value: name, textContent: title })));
-    element("example").value = chosen[shown];
-    write(texts[shown]);
+    element("example").value = chosen[slot()] ?? "";
+    write(texts[slot()], slot());
   } else mark([]);
+  element("console-in").value = consoles[slot()] ?? "";
+  element("shape-box").open = slot() === "subleq image";
   about = null;
   element("verdict").textContent = "";
-  element("inputs-box").hidden = true;
-  element("inputs").replaceChildren();
-  delete element("inputs").dataset.names;
+  noInputs();
   described();
+  if (shown === "nodes" && !graphState()) useGraph();
   now();
 }
 
@@ -60,12 +94,20 @@ export const refused = (engine, rounding) => about?.engines[engine]?.[rounding] 
 export function source() {
   const which = kind();
   if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => wholeNumber(part, "each place of the order", 1, all.length)) };
-  const name = (chosen[which] || "program").replace(/\..*/, "");
-  if (which === "rules") return { kind: which, text: read(), name };
-  if (which === "sbn") return { kind: which, text: read(), name, machine: element("machine").value };
+  const name = (chosen[slot()] || "program").replace(/\..*/, ""), text = isText(which) ? read() : "";
+  if (which === "rules") return { kind: which, text, name };
+  if (which === "sbn") return { kind: which, text, name, machine: element("machine").value, language: languages.sbn };
+  if (which === "nodes") return { kind: which, text, name, graph: graphSource() };
+  if (which === "subleq") {
+    const number = (id, what, least, most) => (element(id).value.trim() ? wholeNumber(element(id).value, what, least, most) : null);
+    return { kind: which, text, name, language: languages.subleq, words: number("words", "the number of words", 3, 2 ** 24),
+      width: number("word-width", "the bits of a word", 2, 64), dialect: element("dialect").value || null };
+  }
   const bits = wholeNumber(element("bits").value, "the number of bits", 1, limits.bits);
   return which === "addition" ? { kind: which, bits, counter: element("counter").checked } : { kind: which, bits };
 }
+
+export const given = () => ({ source: source(), inputs: inputValues(kind()), ...(kind() === "subleq" ? { console: element("console-in").value } : {}) });
 
 export function wholeNumber(text, what, least, most) {
   const number = Number(text.trim() || NaN);
@@ -76,12 +118,14 @@ export function wholeNumber(text, what, least, most) {
 
 // Checking, a moment after the last key.
 
-function soon() {
+export function soon() {
+  document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = setTimeout(now, 250);
 }
 
 function now() {
+  document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = 0;
   checking = check();
@@ -102,14 +146,19 @@ async function check() {
     if (mine !== asking) return;
     about = answer.about;
     described();
-    if (isText(shown)) mark(answer.problems, answer.count);
-    else mark([]);
-    if (answer.ok) { say(summary(about)); inputs(); }
-    else if (isText(shown)) say(`${whole(answer.count)} problem${answer.count === 1 ? "" : "s"}`, true);
-    else say(answer.problems[0].message, true);
+    mark(isText(shown) ? answer.problems : [], answer.count);
+    if (answer.ok) {
+      showInputs(slot(), about.inputs, values[slot()] ??= { ...DEFAULTS[shown] });
+      if (shown === "nodes") showGraph();
+      say(summary(about));
+    } else {
+      noInputs(isText(shown) ? "They are known once the text has no problems." : "");
+      say(isText(shown) ? `${whole(answer.count)} problem${answer.count === 1 ? "" : "s"}` : answer.problems[0].message, true);
+    }
   } catch (error) {
     if (error.name === "AbortError" || mine !== asking) return;
     mark([]);
+    noInputs();
     say(error.message, true);
   }
 }
@@ -120,58 +169,51 @@ function say(text, wrong = false) {
   document.documentElement.dataset.checked = wrong ? "wrong" : "right";
 }
 
-function summary({ bits, blocks, templates, steps, machine }) {
+function summary({ bits, blocks, templates, steps, machine, notes = [] }) {
   const sizes = [[templates, "template"], [bits, "bit"], [blocks, "block"]];
   const counted = sizes.map(([count, what]) => `${whole(count)} ${what}${count === 1 ? "" : "s"}`).join(", ");
-  return `No problems: ${counted}${steps === null ? "" : `, at most ${whole(steps)} step${steps === 1 ? "" : "s"}`}${machine ? `; ${machine}` : ""}`;
+  return [`No problems: ${counted}${steps === null ? "" : `, at most ${whole(steps)} step${steps === 1 ? "" : "s"}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");
 }
 
-// Inputs: one field for each, which keeps what was typed.
+// What a reload finds again, and what a link brings.
 
-function inputs() {
-  const known = values[shown] ??= { ...DEFAULTS[shown] };
-  element("inputs-box").hidden = about.inputs.length === 0;
-  const names = about.inputs.map(({ name, bits }) => `${name} ${bits}`).join();
-  if (element("inputs").dataset.names === `${shown} ${names}`) return;
-  element("inputs").dataset.names = `${shown} ${names}`;
-  element("inputs").replaceChildren(...about.inputs.map(({ name, bits, signed }) => {
-    const string = shown === "permutation";
-    const field = make("input", { value: known[name] ?? "0", name, inputMode: signed ? "text" : "numeric", spellcheck: false });
-    field.addEventListener("input", () => { known[name] = field.value; });
-    known[name] = field.value;
-    const hint = string ? `${bits} bits, such as 101` : range(bits, signed);
-    return make("label", { className: string || bits > 40 ? "wide" : "" }, make("span", {}, make("code", { textContent: name }), make("small", { textContent: ` ${hint}` })), field);
-  }));
-}
+export const keep = () => ({ kind: kind(), languages, texts, values, consoles, graph: graphState(), ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])) });
 
-function range(bits, signed) {
-  if (bits > 24) return `${whole(bits)} bits`;
-  return signed ? `${-(2 ** (bits - 1))} to ${2 ** (bits - 1) - 1}` : `0 to ${whole(2 ** bits - 1)}`;
-}
+export const shared = () => ({
+  kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: { ...values[slot()] },
+  console: element("console-in").value, graph: kind() === "nodes" ? graphState() : null, counter: element("counter").checked, ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])),
+});
 
-export function inputValues() {
-  const given = {};
-  for (const field of document.querySelectorAll("#inputs input")) {
-    if (kind() === "permutation" && !/^[01]+$/.test(field.value.trim())) throw new Error(`${field.name} must be written in 0s and 1s, such as 10110`);
-    given[field.name] = kind() === "permutation" ? `0b${field.value.trim()}` : field.value;
+export function load(link) {
+  document.querySelector(`input[name=kind][value="${link.kind}"]`).checked = true;
+  if (link.kind in LANGUAGES) languages[link.kind] = link.language;
+  if (isText(link.kind)) {
+    texts[slot()] = link.text;
+    chosen[slot()] = examples.find((example) => slotOf(example) === slot() && example.text === link.text)?.name ?? "";
   }
-  return given;
+  values[slot()] = { ...link.inputs };
+  consoles[slot()] = link.console;
+  for (const id of FIELDS) element(id).value = link[id];
+  element("counter").checked = link.counter;
+  if (link.graph) setGraph(link.graph);
+  show();
 }
 
-// What a reload finds again.
-
-export const keep = () => ({ kind: kind(), texts, chosen, values, bits: element("bits").value, order: element("order").value, machine: element("machine").value });
+export const knowsLanguage = (which, language) => (which in LANGUAGES ? Object.hasOwn(LANGUAGES[which], language) : language === "");
 
 function recall(kept) {
   if (!kept) return;
-  for (const which of ["rules", "sbn"]) {
+  for (const which of TEXTS) {
     if (typeof kept.texts?.[which] === "string" && kept.texts[which]) {
       texts[which] = kept.texts[which];
-      chosen[which] = examples.find((example) => example.text === texts[which])?.name ?? "";
+      chosen[which] = examples.find((example) => slotOf(example) === which && example.text === texts[which])?.name ?? "";
     }
   }
+  for (const which of Object.keys(LANGUAGES)) if (knowsLanguage(which, kept.languages?.[which])) languages[which] = kept.languages[which];
   Object.assign(values, kept.values);
-  for (const id of ["bits", "order", "machine"]) if (kept[id]) element(id).value = kept[id];
+  Object.assign(consoles, kept.consoles);
+  for (const id of FIELDS) if (typeof kept[id] === "string" && kept[id]) element(id).value = kept[id];
   const radio = document.querySelector(`input[name=kind][value="${CSS.escape(kept.kind ?? "")}"]`);
   if (radio) radio.checked = true;
+  if (kept.graph) try { setGraph(kept.graph); } catch { /* of another version */ }
 }

@@ -1,60 +1,96 @@
 // What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
 import { element, make, sentence, whole } from "./ask.js";
+import { liveConsole, showConsole } from "./console.js";
+import { kib, liveTraining, showNetwork } from "./network.js";
+import { offer } from "./tabs.js";
 
-const TABS = ["trace", "certificate", "size", "files"];
+let live = ""; // the tab that shows what is under way
 const FILES = {
   "trace.html": "the trace, a page that works offline",
   "certificate.json": "the certificate of the limit; bitwright certify --check proves it again",
   "size.json": "the ensemble size",
   "training-set.npz": "the training set: X, Y and their names",
   "program.bw": "the program as rule text",
+  "output.txt": "what the program printed",
+  "memory.dec": "the words of memory at the end",
+  "image.dec": "the image: the words of memory at the start",
+  "network.safetensors": "the network, for bitwright run --network",
+  "network-certificate.json": "its certificate; bitwright certify --network --check tries every state again",
+  "network.json": "what was made, and its figures",
   "run.json": "inputs, outputs and figures of this run",
 };
 
-export function results() {
-  for (const tab of TABS) element(`tab-${tab}`).addEventListener("click", () => turn(tab));
-  document.querySelector(".tabs").addEventListener("keydown", (event) => {
-    const now = TABS.findIndex((tab) => element(`tab-${tab}`).getAttribute("aria-selected") === "true");
-    const next = { ArrowRight: now + 1, ArrowLeft: now + TABS.length - 1, Home: 0, End: TABS.length - 1 }[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    turn(TABS[next % TABS.length]);
-    element(`tab-${TABS[next % TABS.length]}`).focus();
-  });
-}
-
-function turn(chosen) {
-  for (const tab of TABS) {
-    element(`tab-${tab}`).setAttribute("aria-selected", String(tab === chosen));
-    element(`tab-${tab}`).tabIndex = tab === chosen ? 0 : -1;
-    element(`panel-${tab}`).hidden = tab !== chosen;
-  }
-}
-
 export function showRun({ id, result, files }, kind) {
-  element("empty").hidden = true;
-  element("found").hidden = false;
-  element("title").textContent = result.title;
+  begin(result);
   element("facts").textContent = facts(result);
-  element("note").hidden = !result.note;
-  element("note").textContent = result.note;
-  element("outputs").replaceChildren(...Object.entries(result.outputs).map(([name, value]) => {
+  element("outputs").replaceChildren(...Object.entries(result.outputs ?? {}).map(([name, value]) => {
     const bits = kind === "permutation" ? BigInt(value).toString(2).padStart(result.bits, "0") : value;
     const shown = make("dd", { textContent: bits.length > 60 ? `${bits.slice(0, 57)}…` : bits, title: bits });
     return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", { textContent: name }), shown);
   }));
+  downloads(id, files, result.missing);
+  if (kind === "subleq") {
+    showConsole(result);
+    offer("console", "files");
+    return;
+  }
   certificate(result.certificate);
   size(result.size);
-  downloads(id, files, result.missing);
+  if (result.nodes) nodes(result.nodes);
+  element("trace").title = result.nodes ? "The run on the graph" : "Trace of the run";
   element("trace").src = `/api/runs/${id}/trace.html`;
+  offer(...(result.nodes ? ["trace", "nodes", "certificate", "size", "files"] : ["trace", "certificate", "size", "files"]));
 }
 
-function facts({ steps, engine, rounding, margin, exact, templates, cells }) {
-  const parts = [`${whole(templates)} templates`, `${whole(steps)} step${steps === 1 ? "" : "s"}`, `engine ${engine}`];
+export function showMade({ id, result, files }) {
+  begin(result);
+  element("outputs").replaceChildren();
+  element("facts").textContent = "";
+  showNetwork(id, result, files);
+  downloads(id, files, result.missing);
+  offer("network", "files");
+}
+
+// While it is under way: how the error falls, or what the program has printed so far.
+
+export function showLive({ curve, tolerance, console: printed }) {
+  if (curve === undefined && printed === undefined) return;
+  const tab = curve === undefined ? "console" : "network";
+  if (curve === undefined) liveConsole(printed); else liveTraining({ curve, tolerance });
+  if (live === tab) return;
+  live = tab;
+  element("empty").hidden = true;
+  element("found").hidden = false;
+  element("note").hidden = true;
+  element("outputs").replaceChildren();
+  element("facts").textContent = "";
+  offer(tab);
+}
+
+function begin(result) {
+  live = "";
+  element("empty").hidden = true;
+  element("found").hidden = false;
+  element("title").textContent = result.title;
+  element("note").hidden = !result.note;
+  element("note").textContent = result.note ?? "";
+}
+
+// What every node of a graph put out.
+
+function nodes(rows) {
+  const names = Object.keys(Object.values(rows)[0] ?? {});
+  const head = make("tr", {}, ...["node", ...names].map((name) => make("th", { scope: "col", textContent: name })));
+  element("panel-nodes").replaceChildren(make("table", { id: "nodes" }, make("thead", {}, head), make("tbody", {}, ...Object.entries(rows).map(([node, own]) =>
+    make("tr", {}, make("th", { scope: "row", textContent: node }), ...names.map((name) => make("td", { textContent: own[name] || "–" })))))));
+}
+
+function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions }) {
+  const parts = [`${whole(templates)} templates`, ...(instructions === undefined ? [] : [`${whole(instructions)} instruction${instructions === 1 ? "" : "s"}`]), `${whole(steps)} step${steps === 1 ? "" : "s"}`, `engine ${engine}`];
   if (rounding) parts.push(`${rounding} rounding`);
-  if (margin !== null) parts.push(`smallest margin ${margin.toPrecision(3)}`);
-  if (exact) parts.push("every output as the rules give it");
+  if (margin !== null && margin !== undefined) parts.push(`smallest margin ${margin.toPrecision(3)}`);
+  if (exact) parts.push(instructions === undefined ? "every output as the rules give it" : "every step as the rules give it");
   return parts.join(", ") + (cells ? `; ${behind(cells)}` : "");
 }
 
@@ -114,11 +150,13 @@ function size(s) {
 }
 
 function downloads(id, files, missing) {
-  const rows = Object.entries(FILES).filter(([name]) => name in files).map(([name, what]) => make("li", {},
+  const rows = Object.keys(files).sort((one, other) => order(one) - order(other)).map((name) => make("li", {},
     make("a", { href: `/api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
-    make("span", { className: "soft", textContent: ` ${Math.max(1, Math.round(files[name] / 1024)).toLocaleString("en")} KiB · ${what}` })));
+    make("span", { className: "soft", textContent: ` ${kib(files[name])}${FILES[name] ? ` · ${FILES[name]}` : ""}` })));
   rows.push(...Object.entries(missing).map(([name, why]) => make("li", { className: "soft", textContent: `${name} is not there: ${why}` })));
   const open = make("a", { href: `/api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
-  element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), make("p", {}, open),
+  element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), ...("trace.html" in files ? [make("p", {}, open)] : []),
     make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));
 }
+
+const order = (name) => (name in FILES ? Object.keys(FILES).indexOf(name) : 100);

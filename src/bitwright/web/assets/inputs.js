@@ -1,0 +1,73 @@
+// Inputs: one field for each, which keeps what was typed. On graphs a field holds what the command line takes: a,b or a:3,b:5.
+
+import { element, make, whole } from "./ask.js";
+
+let words = [], changed = () => {};
+
+export const inputWords = () => words;
+
+export function inputs(told) { changed = told; }
+
+// While a text has problems nobody knows its inputs, and those of another program must not stay.
+
+export function noInputs(why = "") {
+  words = [];
+  element("inputs").replaceChildren();
+  delete element("inputs").dataset.names;
+  element("inputs-note").hidden = !why;
+  element("inputs-note").textContent = why;
+  element("inputs-box").hidden = !why;
+}
+
+export function showInputs(kind, found, known) {
+  words = found;
+  element("inputs-note").hidden = true;
+  element("inputs-box").hidden = found.length === 0;
+  const names = `${kind} ${found.map(({ name, bits }) => `${name} ${bits}`).join()}`;
+  if (element("inputs").dataset.names === names) return;
+  element("inputs").dataset.names = names;
+  element("inputs").replaceChildren(...found.map((word) => {
+    const { name, bits, signed, place } = word;
+    const field = make("input", { value: known[name] ?? usual(word), name, inputMode: signed || place ? "text" : "numeric", spellcheck: false });
+    field.addEventListener("input", () => { known[name] = field.value; changed(); });
+    known[name] = field.value;
+    const wide = kind === "permutation" || place || bits > 40;
+    return make("label", { className: wide ? "wide" : "" }, make("span", {}, make("code", { textContent: name }), make("small", { textContent: ` ${hint(kind, word)}` })), field);
+  }));
+}
+
+const usual = ({ place, unique, marks, least }) => (!place ? "0" : place === "whole" ? least : unique ? "order" : marks ? "" : `*:${least}`);
+
+function hint(kind, { bits, signed, place, marks, unique, one, least, most }) {
+  if (kind === "permutation") return `${bits} bits, such as 101`;
+  if (place === undefined) return range(bits, signed);
+  const of = place === "whole" ? "of the graph" : place === "port" ? "of edges, as a-b" : "of nodes";
+  if (one) return "one node";
+  if (marks) return `${of}: those that have it, such as ${place === "port" ? "a-b,b-c" : "a,b"}`;
+  return `${of}, ${least} to ${most}${unique ? ", each its own: order" : place === "whole" ? "" : `, such as ${place === "port" ? "*:1 or a-b:3" : "*:1 or a:3,b:5"}`}`;
+}
+
+function range(bits, signed) {
+  if (bits > 24) return `${whole(bits)} bits`;
+  return signed ? `${-(2 ** (bits - 1))} to ${2 ** (bits - 1) - 1}` : `0 to ${whole(2 ** bits - 1)}`;
+}
+
+const field = (name) => [...document.querySelectorAll("#inputs input")].find((one) => one.name === name);
+
+export const inputText = (name) => field(name)?.value ?? "";
+
+export function setInput(name, text) {
+  const found = field(name);
+  if (!found || found.value === text) return;
+  found.value = text;
+  found.dispatchEvent(new Event("input"));
+}
+
+export function inputValues(kind) {
+  const given = {};
+  for (const { name, value } of document.querySelectorAll("#inputs input")) {
+    if (kind === "permutation" && !/^[01]+$/.test(value.trim())) throw new Error(`${name} must be written in 0s and 1s, such as 10110`);
+    given[name] = kind === "permutation" ? `0b${value.trim()}` : value;
+  }
+  return given;
+}

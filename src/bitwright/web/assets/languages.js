@@ -1,0 +1,72 @@
+// What the editor knows of each language: how it is coloured, and which words it completes.
+
+const words = (text) => new Set(text.split(" "));
+
+const RULES = {
+  comments: "#",
+  keywords: words("let bits block cell when write for in input output start steps halt at fixed point matches examples chain graph group use end port whole if and nothing signed unique positive one not place"),
+  builtins: words("far all every next nodes ports digits directed simple connected degree"),
+};
+const SBN = {
+  comments: ";",
+  keywords: words("sbn sub mov add jmp jneg clr inc dec halt"),
+  builtins: words(".width .in .out .word .const .alias .macro .end"),
+};
+const SUBLEQ = {
+  comments: ";",
+  keywords: words("subleq sub jmp clr jle inc dec add mov halt in out"),
+  builtins: words(".words .width .dialect .data .space .macro .end .const"),
+};
+const SMALL = {
+  comments: "#",
+  keywords: words("def if elif else while return break continue pass and or not"),
+  builtins: words("put get print ord list int"),
+};
+const IMAGE = { comments: "#;", keywords: new Set(), builtins: new Set() };
+
+// By kind of program and the language that it is written in.
+
+export const LANGUAGES = {
+  rules: RULES, nodes: RULES, "sbn assembly": SBN, "sbn python": SMALL, "subleq assembly": SUBLEQ, "subleq python": SMALL, "subleq image": IMAGE,
+};
+
+// One token after the other, as CodeMirror's StreamLanguage wants them.
+
+export const tokens = ({ comments, keywords, builtins }) => ({
+  startState: () => ({ closing: "" }),
+  token(stream, state) {
+    if (state.closing) {
+      while (!stream.eol()) { if (stream.match(state.closing)) { state.closing = ""; break; } stream.next(); }
+      return "string";
+    }
+    if (stream.eatSpace()) return null;
+    if (stream.match('"""')) { state.closing = '"""'; return "string"; }
+    if (comments.includes(stream.peek())) { stream.skipToEnd(); return "comment"; }
+    if (stream.match(/^"(?:\\.|[^"\\])*"?/) || stream.match(/^'(?:\\.|[^'\\])*'/)) return "string";
+    if (stream.match(/^-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)\b/)) return "number";
+    if (stream.match("..")) return "operator";
+    const word = stream.match(/^[.@]?[A-Za-z_][A-Za-z0-9_]*/);
+    if (word) {
+      if (keywords.has(word[0])) return "keyword";
+      if (builtins.has(word[0])) return "typeName";
+      return comments === ";" && stream.peek() === ":" ? "labelName" : "variableName";
+    }
+    stream.next();
+    return "operator";
+  },
+});
+
+// Names for completion: those that the text declares or uses, then the words of the language.
+
+export function completions(text, at, { comments, keywords, builtins }) {
+  const plain = text.split("\n").map((line) => line.split(comments[0])[0]).join("\n");
+  const counts = new Map();
+  for (const [word] of plain.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  if (counts.get(at) === 1) counts.delete(at); // the word that is being written
+  const sizes = new Map([...plain.matchAll(/([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\n]*\])/g)].reverse().map(([, name, size]) => [name, size]));
+  const known = (word) => keywords.has(word) || builtins.has(word);
+  return [
+    ...[...counts.keys()].filter((word) => !known(word)).sort().map((label) => ({ label, type: "variable", detail: sizes.get(label), boost: 1 })),
+    ...[...keywords, ...builtins].map((label) => ({ label, type: "keyword" })),
+  ];
+}

@@ -1,0 +1,104 @@
+"""The engine that a request asks for, where this server has it for a program of that size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.checking.width import suggested_width
+from bitwright.engines.make import ENGINES
+from bitwright.engines.protocol import Engine
+from bitwright.errors import InputError
+from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.program import Algorithm, Program
+from bitwright.theory import training_size
+from bitwright.theory.rounding import ROUNDINGS
+from bitwright.web.limits import Limits
+from bitwright.web.told import Progress
+
+Curve = list[tuple[int, float]]  # steps of a training, and the largest error
+MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
+
+
+def offers(algorithm: Algorithm, limits: Limits) -> dict[str, dict[str, str | None]]:
+    """By engine and rounding, why this server does not run the program so; None where it does."""
+    return {
+        name: {rounding: problem_of(algorithm, EngineChoice(name, rounding), limits) for rounding in ROUNDINGS}
+        for name in ENGINES
+    }
+
+
+def problem_of(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> str | None:
+    """Why this server does not run a program of that size with that engine, if so."""
+    examples = training_size(algorithm, choice.rounding)
+    if choice.solves and examples > limits.kernel:
+        return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
+    what = "this program has"
+    if choice.by_cells:
+        examples, what = sum(kind.templates for kind in algorithm.program.kinds.kinds), "the cells of this program have"
+    if choice.trains and examples > limits.network:
+        return (
+            f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
+            "use another engine here, or on the command line: --engine network"
+        )
+    return None
+
+
+def engine_for(
+    algorithm: Algorithm, request: Mapping[str, Any], limits: Limits, progress: Progress, compiled: bool = False
+) -> Engine:
+    """As on the command line: `network` is one network of the cells, unless something asks for the whole state.
+
+    Compiled loops keep files, which this process may not; those that the worker has warmed up are there already.
+    """
+    name, members, width = request["engine"], request["networks"], request["width"]
+    choice = EngineChoice(name, request["rounding"], compiled=compiled)
+    if choice.has_networks:
+        choice = replace(choice, networks=members, seed=request["seed"])
+    if choice.trains:
+        if members > limits.members:
+            raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
+        choice = replace(choice, width=width)
+        if not choice.by_cells:
+            padding = training_size(algorithm, request["rounding"]) - algorithm.program.templates
+            width = width or min(suggested_width(algorithm, padding), limits.width)
+            choice = replace(choice, width=width)
+        if width is not None and width > limits.width:
+            raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+    if (problem := problem_of(algorithm, choice, limits)) is not None:
+        raise InputError(problem)
+    what = "a network of cells" if choice.by_cells else f"network {{}} of {members}"
+
+    def train_one(program: Program, recipe: Recipe) -> Network:
+        return trained(program, recipe, what.format(recipe.member + 1), progress)[0]
+
+    return choose_engine(algorithm, choice, train=train_one)
+
+
+def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[Network, Curve]:
+    """Trains a network, and shows how its error falls."""
+    phase = f"training {what} at width {recipe.width:,}"
+    report = _report_training(progress, phase, recipe.plan, program.templates + recipe.padding)
+    network, history = train(program, recipe, report)
+    every = -(-len(history.error) // MOST_POINTS)
+    return network, [_point(step, error) for step, error in enumerate(history.error) if step % every == 0]
+
+
+def _point(step: int, error: float) -> tuple[int, float]:
+    return step, float(f"{error:.4g}")
+
+
+def _report_training(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:
+    """Training tells its steps and its error; people are told how far it is, and are shown all errors so far."""
+    most = plan.expected_steps(examples)
+    curve: Curve = []
+
+    def report(step: int, error: float) -> None:
+        curve.append(_point(step, error))
+        if len(curve) > MOST_POINTS:
+            del curve[1::2]
+        progress(phase, min(step, most), most, curve=curve, tolerance=plan.tolerance)
+
+    return report

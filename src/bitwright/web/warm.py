@@ -1,0 +1,62 @@
+"""Something small of everything, so that modules and compiled loops are there before files are closed to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bitwright.web import work
+from bitwright.web.graphs import laid_out
+from bitwright.web.limits import Limits
+from bitwright.web.told import unheard
+
+_HOW = {"inputs": {}, "console": "", "rounding": "calibrated", "networks": 1, "seed": 0, "width": None, "delta": 0.1}
+_LIMITS = {"max_steps": None, "max_instructions": None}
+_ADDITION = {"kind": "addition", "bits": 2, "counter": False}
+_RULES = {"kind": "rules", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x\nstart x\n"}
+_GRAPH = {"shape": "path:2", "nodes": [], "edges": [], "directed": False}
+_NODES = {"kind": "nodes", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x far.x\ninput s = x", "graph": _GRAPH}
+_SHAPE = {"words": 16, "width": 8, "dialect": "howerj"}
+_IMAGE = "6 -1 3 7 7 -1 65"
+_SUBLEQ = {"kind": "subleq", "name": "n", "language": "image", "text": _IMAGE, **_SHAPE}
+_SMALL = "def f():\n    put(65)\n"
+
+
+def warm_up(limits: Limits, what: str) -> None:
+    """For checks, or for runs, which take longer to get ready; what these compile later is compiled and not kept."""
+    _check(limits)
+    if what != "check":
+        _run(limits)
+        _keep_nothing()
+
+
+def _check(limits: Limits) -> None:
+    work.check(_ADDITION, limits)
+    work.check(_NODES, limits)
+    laid_out(_GRAPH, limits)
+    for language, text in (("assembly", "dec n"), ("python", "def f(a):\n    return a\n")):
+        work.check({"kind": "sbn", "name": "n", "text": text, "machine": "A", "language": language}, limits)
+    for language, text in (("image", _IMAGE), ("assembly", "halt"), ("python", _SMALL)):
+        work.check({**_SUBLEQ, "language": language, "text": text}, limits)
+    for text in (_RULES["text"], "bits"):
+        work.check({**_RULES, "text": text}, limits)
+
+
+def _run(limits: Limits) -> None:
+    from bitwright.web.training import make_network
+
+    small = replace(limits, width=64)
+    for engine in ("templates", "limit", "kernel", "sampled", "network"):
+        request = {"source": _ADDITION, **_HOW, **_LIMITS, "inputs": {"p": "1", "q": "1"}, "width": 64}
+        work.run({**request, "engine": engine}, small, unheard)
+    for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
+        work.run({"source": _SUBLEQ, **_HOW, **_LIMITS, "engine": engine, "rounding": rounding}, limits, unheard)
+    work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
+    for of in ("cells", "whole"):
+        make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
+
+
+def _keep_nothing() -> None:
+    """Compiled loops that are not there yet are compiled where they are needed, without files."""
+    from bitwright import compiling
+
+    compiling.keep_nothing()

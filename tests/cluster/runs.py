@@ -1,0 +1,78 @@
+"""Commands on the head of a cluster, and files of results that grow meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from nodes import SOURCES, Lab, Node
+from waiting import wait_until
+
+_FRAME = struct.Struct("<QI")
+DRIVER = Path(__file__).parent / "driver.py"
+
+
+def environment(lab: Lab, **more: str) -> dict[str, str]:
+    return {**os.environ, **lab.secret, "PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1", **more}
+
+
+def bitwright(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command line, on the head or another machine."""
+    command = lab.command(node or lab.nodes[0], [sys.executable, "-m", "bitwright", *arguments])
+    return subprocess.run(command, capture_output=True, text=True, cwd=lab.user, env=environment(lab, **more))
+
+
+class Training:
+    """The driver of an ensemble, on the head: its process, and the file that it fills."""
+
+    def __init__(self, lab: Lab, file: Path, members: int, width: int) -> None:
+        self.file, self.members = file, members
+        arguments = [sys.executable, str(DRIVER), f"ray:{lab.address}", str(file), str(members), str(width)]
+        self._said = file.with_suffix(".said")
+        with self._said.open("w") as said:
+            self.process = subprocess.Popen(
+                lab.command(lab.nodes[0], arguments), stdout=said, stderr=subprocess.STDOUT, env=environment(lab)
+            )
+
+    def __enter__(self) -> Training:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def signal(self, which: signal.Signals) -> None:
+        self.process.send_signal(which)
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of members that it has told of."""
+        return [
+            int(line.split()[0]) for line in self._said.read_text().splitlines() if line.endswith(f" {self.members}")
+        ]
+
+    def wait_for(self, members: int) -> None:
+        wait_until(lambda: self.counts[-1:] >= [members] or self.process.poll() is not None, f"{members} members")
+        assert self.counts[-1:] >= [members], self._said.read_text()
+
+    def finish(self) -> bytes:
+        """What is in the file at the end."""
+        wait_until(lambda: self.process.poll() is not None, f"{self.members} members are trained")
+        assert self.process.returncode == 0, self._said.read_text()
+        return self.file.read_bytes()
+
+
+def records(data: bytes) -> list[bytes]:
+    """The complete records of a file of results."""
+    at, found = data.find(b"\n") + 1, []
+    while at > 0 and at + _FRAME.size <= len(data):
+        length, _ = _FRAME.unpack_from(data, at)
+        at += _FRAME.size + length
+        if at > len(data):
+            break
+        found.append(data[at - length : at])
+    return found

@@ -1,0 +1,218 @@
+"""A cluster of machines: the same bytes as one process, whatever becomes of workers, machines and the driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+
+import pytest
+from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
+from runs import DRIVER, Training, bitwright, environment, records
+from waiting import wait_until
+
+from bitwright.studies import executions
+from bitwright.studies.table import Table
+
+MEMBERS, WIDTH = 24, 100_000
+NETWORK = "train addition --bits 2 --width 2048 --integer -o net.safetensors"
+VERBS = {  # a command, and the files that it writes
+    "ensemble": ("ensemble addition --bits 2 -n 4 --width 512 --json -o ensemble.results", "ensemble.results"),
+    "train": ("train addition --bits 2 --networks 2 --width 512 --json -o members", "members/*"),
+    "validate": ("validate addition --bits 2 --plain --engine templates --oracle ours:total --json", "nothing"),
+    "certify": ("certify addition --network net.safetensors --json", "nothing"),
+}
+
+
+ANOTHER_VERSION = """
+import json, sys
+import ray
+from ray._raylet import GcsClient
+address, version = sys.argv[1:]
+client, place = GcsClient(address=address), (b"CLUSTER_METADATA", b"cluster")
+known = json.loads(client.internal_kv_get(*place))
+known["ray_version"] = ray.__version__ if version == "as it was" else version
+client.internal_kv_put(place[0], json.dumps(known).encode(), True, place[1])
+"""
+
+
+def as_json(text: str) -> dict[str, object]:
+    """What a command says, without the time that it took."""
+    return {key: value for key, value in json.loads(text).items() if "second" not in key}
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The head, which does no jobs, and a machine with one CPU; tests add more. Loopback only without namespaces."""
+    with lab(tmp_path_factory.mktemp("lab"), namespaces=why_no_namespaces() is None) as made:
+        made.add(cpus=0)
+        made.add(cpus=1)
+        trained = bitwright(made, *NETWORK.split())
+        assert trained.returncode == 0, trained.stderr
+        yield made
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What one process writes."""
+    file = tmp_path_factory.mktemp("alone") / "ensemble"
+    subprocess.run([sys.executable, DRIVER, "1", file, str(MEMBERS), str(WIDTH)], check=True, capture_output=True)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def third(machines: Lab) -> Node:
+    """A larger machine, which one test lets join."""
+    return machines.nodes[2] if len(machines.nodes) > 2 else machines.add(cpus=4)
+
+
+@pytest.fixture
+def training(machines: Lab) -> Iterator[Training]:
+    file = machines.user / "ensemble"
+    file.unlink(missing_ok=True)
+    with Training(machines, file, MEMBERS, WIDTH) as running:
+        yield running
+
+
+def test_a_machine_that_joins_late_gets_its_share(machines: Lab, training: Training, alone: bytes) -> None:
+    """More jobs are under way then than the other machine alone was given ahead."""
+    training.wait_for(1)
+    training.signal(signal.SIGSTOP)  # however long the other one takes to start
+    second, late = machines.nodes[1], machines.add(cpus=4)
+    training.signal(signal.SIGCONT)
+
+    def five() -> bool:
+        return len(second.workers() + late.workers()) >= 5
+
+    assert wait_until(lambda: "five" if five() else training.process.poll() is not None, "five jobs at once") == "five"
+    assert training.finish() == alone
+    assert training.counts == list(range(1, MEMBERS + 1))
+
+
+def test_a_machine_has_nothing_of_ours(machines: Lab) -> None:
+    """Neither bitwright nor the user's files, so that whatever gets there was sent."""
+    if not machines.namespaces:
+        pytest.skip(f"{why_no_namespaces()}; nodes have loopback addresses, and see this disk")
+    ours = [str(SOURCES / "bitwright"), str(machines.user)]
+    look = f"import os; assert not any(map(os.path.exists, {ours}))"
+    path = {"PYTHONPATH": "/mnt"}
+    seen = [
+        subprocess.run(
+            machines.command(machines.nodes[1], [sys._base_executable, "-c", code], "/"), env=path
+        ).returncode
+        for code in (look, "import ray, numpy", "import bitwright")
+    ]
+    assert seen == [0, 0, 1]
+
+
+@pytest.mark.parametrize("command", list(VERBS))
+def test_every_verb_gives_what_one_process_gives(machines: Lab, command: str) -> None:
+    """Who works has neither bitwright nor the user's files: sources, program, network and oracle go there."""
+    folder = machines.user
+    (folder / "ours.py").write_text("def total(p, q):\n    return p + q\n")
+    arguments, output = VERBS[command]
+    found = []
+    for workers in ("1", f"ray:{machines.address}"):
+        done = bitwright(machines, *arguments.split(), "--workers", workers)
+        assert done.returncode == 0, done.stderr
+        found.append((as_json(done.stdout), {path.name: path.read_bytes() for path in sorted(folder.glob(output))}))
+        for path in folder.glob(output):
+            path.unlink()
+    assert found[0] == found[1]
+    assert (found[0][1] != {}) == (output != "nothing")
+
+
+def test_figures_are_collected_there_too(machines: Lab) -> None:
+    """Of a table that lacks two jobs, just these are done; it is then the table that one process makes."""
+    path = machines.user / "figures" / "executions.csv"
+    path.parent.mkdir()
+    rows = [
+        (of, bits, source, labels, trial, 8, 8, 0.5, 0.5, 16, None)  # as if these were done
+        for of, lengths in (("limit", range(2, 7)), ("network", range(2, 5)))
+        for bits in lengths
+        for source in executions.SOURCES
+        for labels in executions.LABELS
+        for trial in range(3)
+        if bits > 2 or source == "runs" or labels != executions.LABELS[0]
+    ]
+    known = Table.of(executions.COLUMNS, rows).csv()
+    tables = []
+    for workers in ("1", f"ray:{machines.address}"):
+        path.write_bytes(known)
+        done = bitwright(machines, "figure", "executions", "--collect-only", "--workers", workers)
+        assert done.returncode == 0, done.stderr
+        tables.append(path.read_bytes())
+    assert tables[0] == tables[1] != known
+
+
+def test_what_is_wrong_with_an_address_is_one_line(machines: Lab) -> None:
+    validate = ("validate", "addition", "--bits", "2", "--workers")
+    address = machines.address
+    first = machines.nodes[0]
+    elsewhere = machines.add(ray=False) if machines.namespaces else first
+    cases = [
+        (first, f"ray:{address}", {"RAY_AUTH_TOKEN": "another"}, "Authentication token is missing or incorrect"),
+        (elsewhere, f"ray:{address}", {}, f"join it with: ray start --address={address} --num-cpus=0"),
+    ]
+    if find_spec("grpc") is None:
+        cases.append((elsewhere, f"ray://{address}", {}, "needs Ray's client"))
+    for node, where, more, said in cases if machines.namespaces else cases[:1]:
+        done = bitwright(machines, *validate, where, node=node, **more)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert said in done.stderr
+
+
+def test_a_cluster_of_another_version_is_one_line(machines: Lab) -> None:
+    """Its head says that it has another Ray, as one would that has."""
+    script = machines.user / "another_version.py"
+    script.write_text(ANOTHER_VERSION)
+    command = [sys.executable, str(script), machines.address]
+    for version in ("0.1", "as it was"):
+        changed = subprocess.run(
+            machines.command(machines.nodes[0], [*command, version]), env=environment(machines), capture_output=True
+        )
+        assert changed.returncode == 0, changed.stderr
+        if version == "0.1":
+            done = bitwright(machines, "validate", "addition", "--bits", "2", "--workers", f"ray:{machines.address}")
+            assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+            assert "Version mismatch: The cluster was started with: Ray: 0.1" in done.stderr
+
+
+def test_a_worker_that_is_killed_and_one_that_gets_nowhere(third: Node, training: Training, alone: bytes) -> None:
+    """The latter as on a machine that is far too slow: what it has is done by another as well, and nobody waits."""
+    os.kill(third.stop_a_worker(), signal.SIGKILL)
+    training.wait_for(1)
+    pid = third.stop_a_worker()
+    try:
+        assert training.finish() == alone
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert training.counts == list(range(1, MEMBERS + 1))
+
+
+def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, training: Training, alone: bytes) -> None:
+    training.wait_for(3)
+    training.process.kill()
+    training.process.wait()
+    kept = training.file.read_bytes()
+    told = training.counts[-1]
+    assert told <= len(records(kept)) <= told + 1  # one may be in the file, and not yet told of
+    assert records(alone)[: len(records(kept))] == records(kept)
+    with Training(machines, training.file, MEMBERS, WIDTH) as again:
+        assert again.finish() == alone
+        assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again
+
+
+def test_a_machine_that_dies(third: Node, training: Training, alone: bytes) -> None:
+    """In the middle of jobs."""
+    training.wait_for(1)
+    third.stop_a_worker()
+    third.kill()
+    assert training.finish() == alone
+    assert training.counts == list(range(1, MEMBERS + 1))

@@ -1,0 +1,104 @@
+"""Every state of the page at three widths, light and dark: no serious accessibility fault, nothing cut off."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web.pages import Visit, choose, press_run, until
+
+AXE = gzip.decompress((Path(__file__).parent / "axe" / "axe.min.js.gz").read_bytes()).decode()
+SIZES = {"phone": (400, 850), "tablet": (800, 1000), "desk": (1400, 900)}
+
+
+def look(page: Any, state: str) -> None:
+    """Raises for what axe calls serious or critical, and for a page that must be scrolled sideways."""
+    found = page.evaluate(
+        "axe.run(document, { iframes: false }).then(({ violations }) => violations"
+        ".filter((one) => ['serious', 'critical'].includes(one.impact))"
+        ".map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary)]))"
+    )
+    assert found == [], (state, found)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], state
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", list(SIZES))
+def test_no_state_of_the_page_has_a_serious_fault(visit: Visit, size: str, scheme: str) -> None:
+    width, height = SIZES[size]
+    page = visit(color_scheme=scheme, viewport={"width": width, "height": height})
+    page.evaluate(AXE)
+    look(page, "at the start")
+    press_run(page)
+    look(page, "a trace")
+    page.click("#tab-certificate")
+    look(page, "a certificate")
+    page.click("#tab-size")
+    look(page, "a size")
+    page.click("#tab-files")
+    look(page, "downloads")
+    choose(page, "rules")
+    page.fill("#text", "bits x[3] y\nblock x[i] for i in 1..3\nwhen x[1]=1 wrte x[2]  # so\n")
+    page.wait_for_selector("html[data-checked=wrong]")
+    look(page, "problems")
+    page.click("#run")
+    page.wait_for_selector("#failure:not([hidden])")
+    look(page, "a failure")
+    choose(page, "subleq")
+    page.wait_for_selector("html[data-checked=right]")
+    press_run(page)
+    page.click("#panel-console summary")
+    page.click("#shape-box summary")
+    look(page, "a console")
+    choose(page, "nodes")
+    page.select_option("#example", "shortest-paths.bw")
+    until(page, "document.querySelectorAll('#graph .node').length === 12")
+    page.wait_for_selector("html[data-checked=right]")
+    page.click("#graph [data-node='3'] circle")
+    page.locator("#graph-box summary").click()
+    look(page, "a graph")
+    press_run(page)
+    page.click("#tab-nodes")
+    look(page, "nodes")
+    page.click("#train")
+    page.wait_for_selector("html[data-busy='']")
+    look(page, "a network")
+    page.click("#share")
+    until(page, "document.getElementById('link').value.length > 20")
+    look(page, "a link")
+    page.click(".limits summary")
+    look(page, "limits")
+
+
+def test_everything_is_reached_by_the_keyboard(visit: Visit) -> None:
+    """Tab goes through all controls that are shown, none of which keeps it, and each has a name."""
+    page = visit()
+    choose(page, "nodes")
+    until(page, "document.querySelectorAll('#graph .node').length === 24")
+    page.wait_for_selector("html[data-checked=right]")
+    wanted = "button, select, summary, input, textarea, [tabindex='0'], .cm-content"
+    shown = page.evaluate(
+        f"[...document.querySelectorAll({wanted!r})].filter((one) => one.checkVisibility() && !one.disabled)"
+        ".map((one) => one.type === 'radio' ? 'kind' : one.id || one.name || one.textContent)"
+    )
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(2 * len(shown) + 10):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "(() => { const one = document.activeElement;"
+                " return one.type === 'radio' ? 'kind' : one.id || one.name || one.textContent; })()"
+            )
+        )
+    assert set(shown) - reached == set()
+    page.focus("#text")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#found:not([hidden])")
+    page.wait_for_selector("html[data-busy='']")
+    page.focus("#tab-trace")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-nodes"
+    assert page.is_visible("#panel-nodes")

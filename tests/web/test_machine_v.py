@@ -1,0 +1,146 @@
+"""SUBLEQ on machine V behind the page: what it prints is what the library's computer prints; limits, cancelling."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import ENDLESS, children, serving
+
+from bitwright.errors import InputError
+from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v
+from bitwright.running.images import run_images
+from bitwright.web.limits import Limits
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "subleq"
+LOOP = ".words 16\n.width 8\n.dialect howerj\nloop: jmp loop\n"
+CHATTER = ".words 32\n.width 16\n.dialect howerj\nloop: out #65\njmp loop\n"
+
+
+def subleq(name: str) -> dict[str, Any]:
+    language = "python" if name.endswith(".py") else "assembly"
+    return {"kind": "subleq", "text": (EXAMPLES / name).read_text(), "language": language, "name": name.split(".")[0]}
+
+
+def expected(name: str, given: str) -> Any:
+    text = (EXAMPLES / name).read_text()
+    assembly = assemble_sq(compile_program(text) if name.endswith(".py") else text)
+    assert assembly.words is not None
+    assert assembly.width is not None
+    assert assembly.dialect is not None
+    machine = machine_v(Shape(assembly.words, assembly.width, find_dialect(assembly.dialect)))
+    return machine, run_images(machine, [assembly.image], [given.encode()], max_instructions=100_000)[0]
+
+
+@pytest.mark.parametrize("engine", ["templates", "limit", "network"])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("hello.sq", ""), ("echo.sq", "to and fro\n"), ("count.sq", "two\nlines\n"), ("letters.py", "bitwright")],
+)
+def test_it_prints_what_the_library_prints(server: Any, name: str, given: str, engine: str) -> None:
+    machine, truth = expected(name, given)
+    job = server.run({"source": subleq(name), "console": given, "engine": engine})
+    assert job["state"] == "done", job["message"]
+    result = job["result"]
+    assert result["console"].encode() == truth.output == server.file(job, "output.txt")
+    assert (result["reason"], result["instructions"], result["steps"]) == ("halt", truth.instructions, truth.steps)
+    assert result["memory"] == [machine.shape.signed(word) for word in truth.memory]
+    assert result["exact"] is (None if engine == "templates" else True)
+    assert result["note"] == ""
+    if engine == "network":
+        assert result["cells"]["proved"]
+
+
+def test_an_image_needs_a_machine_and_says_where_it_is_wrong(server: Any) -> None:
+    image = {"kind": "subleq", "language": "image", "text": "6 -1 3\n7 7 -1\n65 0\n"}
+    answer = server.check(image)
+    assert "give its words, width, dialect" in answer["problems"][0]["message"]
+    whole = {**image, "words": 16, "width": 8, "dialect": "howerj"}
+    assert server.check(whole)["about"]["machine"].startswith("machine V of 16 words of 8 bits, dialect howerj")
+    assert server.run({"source": whole})["result"]["console"] == "A"
+    [problem] = server.check({**whole, "text": "6 -1 3\n7 7 x9\n"})["problems"]
+    assert (problem["line"], problem["column"], "'x9' is not a word" in problem["message"]) == (2, 5, True)
+
+
+def test_problems_of_both_languages_have_their_places(server: Any) -> None:
+    for language, text in (("assembly", "fly x\nhalt\n"), ("python", "def f():\n    return nothing\n")):
+        answer = server.check({"kind": "subleq", "language": language, "text": text})
+        assert not answer["ok"]
+        assert answer["problems"][0]["line"] > 0
+
+
+def test_sbn_in_the_small_language(server: Any) -> None:
+    text = (EXAMPLES.parent / "sbn" / "gcd.py").read_text()
+    source = {"kind": "sbn", "language": "python", "text": text, "name": "gcd"}
+    job = server.run({"source": source, "inputs": {"a": "48", "b": "36"}})
+    assert list(job["result"]["outputs"].values()) == ["12"]
+    answer = server.check({**source, "text": "def f(a):\n    return a @ a\n"})
+    assert answer["problems"][0]["line"] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"words": 4096}, "at most 32,768 bits of memory"),
+        ({"words": 2**24, "width": 64}, "at most 32,768 bits of memory"),
+        ({"dialect": "latin"}, "there is no dialect 'latin'"),
+        ({"words": 3}, "give it more"),
+    ],
+)
+def test_machines_that_are_too_large_or_strange_are_refused(server: Any, more: dict[str, Any], message: str) -> None:
+    source = {**subleq("hello.sq"), "words": 64, "width": 16, **more}
+    assert message in server.check(source)["problems"][0]["message"]
+    job = server.run({"source": source})
+    assert (job["state"], message in job["message"], "\n" in job["message"]) == ("failed", True, False)
+
+
+def test_other_engines_and_inputs_are_refused_with_a_line(server: Any) -> None:
+    job = server.run({"source": subleq("hello.sq"), "engine": "kernel"})
+    assert job["message"] == "machine V runs here by templates or limit or network, not by kernel"
+    offers = server.check(subleq("hello.sq"))["about"]["engines"]
+    assert [name for name, found in offers.items() if found["calibrated"] is None] == ["templates", "limit", "network"]
+    job = server.run({"source": subleq("hello.sq"), "inputs": {"p": "1"}})
+    assert "no inputs but its console, got p" in job["message"]
+
+
+def test_an_instruction_limit_and_output_without_end(server: Any) -> None:
+    job = server.run({"source": {"kind": "subleq", "text": LOOP}, "max_instructions": 10})
+    result = job["result"]
+    assert (result["reason"], result["halted"], result["instructions"]) == ("limit", False, 10)
+    assert result["note"] == "It was stopped at your limit of 10 instructions."
+    job = server.run({"source": {"kind": "subleq", "text": CHATTER}})
+    assert (job["result"]["reason"], job["result"]["printed"]) == ("stopped", Limits().console)
+    assert set(job["result"]["console"]) == {"A"}
+
+
+@pytest.mark.waits
+def test_one_that_does_not_halt_shows_what_it_did_within_its_time() -> None:
+    with serving(Limits(seconds=4), size=1) as client:
+        job = client.run({"source": {"kind": "subleq", "text": LOOP}})
+        assert job["state"] == "done", job["message"]
+        assert job["result"]["reason"] == "time"
+        assert job["result"]["note"].startswith("It did not halt within the time that this server has")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_what_it_has_printed_is_shown_while_it_runs_and_cancelling_ends_its_process() -> None:
+    others = children(os.getpid())
+    text = ".words 64\n.width 16\n.dialect howerj\nout #66\nloop: jmp loop\n"
+    with serving(Limits(**ENDLESS), size=1) as client:
+        job = client.start({"source": {"kind": "subleq", "text": text}})
+        found = client.until(job["id"], lambda now: now.get("progress", {}).get("step", 0) > 0)
+        assert found["progress"]["shown"] == {"console": "B", "unit": "instruction"}
+        before = children(os.getpid()) - others
+        assert client.http.delete(f"/api/runs/{job['id']}").json()["state"] == "cancelled"
+        assert (
+            client.run({"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}})["state"] == "done"
+        )
+        assert before - children(os.getpid())
+    assert children(os.getpid()) <= others
+
+
+def test_the_library_refuses_what_the_server_refuses() -> None:
+    with pytest.raises(InputError):
+        Shape(3, 1, find_dialect("howerj"))

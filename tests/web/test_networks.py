@@ -1,0 +1,163 @@
+"""Networks that are trained and proved behind the page: the library's own, byte for byte; progress, cancel, limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import ENDLESS, RING, children, serving
+
+from bitwright import addition, parse_node_program, run, train_cells
+from bitwright.app import export
+from bitwright.app.cells import as_algorithm, load_cells, pattern_in
+from bitwright.checking.exhaustion import NetworkCertificate
+from bitwright.networks import Plan, Recipe
+from bitwright.web.choosing import trained
+from bitwright.web.exports import forms
+from bitwright.web.limits import Limits
+
+ROOT = Path(__file__).parent.parent.parent
+FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()
+WHOLE = {"source": {"kind": "addition", "bits": 4}, "of": "whole"}
+
+
+def make(client: Any, request: dict[str, Any]) -> dict[str, Any]:
+    answer = client.http.post("/api/networks", json=request)
+    assert answer.status_code == 202, answer.text
+    return dict(client.end(answer.json()))
+
+
+def fetched(client: Any, job: dict[str, Any], folder: Path) -> Path:
+    for name in job["files"]:
+        (folder / name).write_bytes(client.file(job, name))
+    return folder
+
+
+def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tmp_path: Path) -> None:
+    job = make(server, {"source": {"kind": "addition", "bits": 6}})
+    assert job["state"] == "done", job["message"]
+    folder, result = fetched(server, job, tmp_path), job["result"]
+    own = train_cells(addition(6))
+    assert (result["sha256"], result["width"]) == (own.network.digest, own.network.shape.width)
+    assert (result["certificate"]["certified"], result["certificate"]["states"]) == (True, own.pattern.local_states)
+    pattern = pattern_in(folder / "network.safetensors")
+    assert pattern is not None
+    [network] = load_cells([folder / "network.safetensors"], pattern)
+    certificate = NetworkCertificate.load(folder / "network-certificate.json")
+    certificate.check(as_algorithm(pattern), network)  # every state again
+    done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))
+    assert done.value == 2**30 - 1
+    assert [point[0] for point in result["curve"]] == list(range(result["training_steps"] + 1))
+    assert result["curve"][-1][1] == pytest.approx(result["training_error"], rel=1e-3)
+    assert result["curve"][-1][1] <= result["tolerance"]
+
+
+def test_one_of_the_whole_state_is_proved_on_every_state(server: Any) -> None:
+    job = make(server, WHOLE)
+    certificate = job["result"]["certificate"]
+    assert (certificate["certified"], certificate["domain"], certificate["states"]) == (True, "states", 4096)
+    job = make(server, {**WHOLE, "source": {"kind": "addition", "bits": 16}})
+    assert job["state"] == "done"
+    assert "states, and this server tries at most 16,777,216" in job["result"]["certificate"]["problem"]
+    assert "network-certificate.json" not in job["files"]
+
+
+def test_a_network_that_is_too_narrow_is_not_called_proved(server: Any) -> None:
+    job = make(server, {**WHOLE, "width": 48})
+    certificate = job["result"]["certificate"]
+    assert (certificate["certified"], certificate["verdict"]) == (False, "refuted")
+    assert certificate["counterexample"] is not None
+    assert b"NOT EXACT" in server.file(job, "addition.c")
+
+
+def test_node_programs_and_machine_v_have_networks_of_their_cells(server: Any) -> None:
+    graph = {"shape": "path:3"}
+    job = make(server, {"source": {"kind": "nodes", "text": FLOOD, "graph": graph}})
+    own = train_cells(parse_node_program(FLOOD))
+    assert (job["result"]["sha256"], job["result"]["covers"]) == (own.network.digest, "every graph")
+    hello = (ROOT / "examples" / "subleq" / "hello.sq").read_text()
+    job = make(server, {"source": {"kind": "subleq", "text": hello}})
+    assert job["result"]["certificate"]["certified"]
+    for source in ({"kind": "subleq", "text": hello}, {"kind": "nodes", "text": FLOOD, "graph": graph}):
+        job = make(server, {"source": source, "of": "whole"})
+        assert (job["state"], job["message"].endswith("choose cells")) == ("failed", True)
+
+
+def test_every_form_of_the_export_room_is_there_and_runs(server: Any, tmp_path: Path) -> None:
+    assert set(forms()) == {name.removesuffix("_text") for name in export.__all__ if name.endswith("_text")}
+    assert {"c", "js"} <= set(forms())
+    job = make(server, {"source": {"kind": "addition", "bits": 8}})
+    names = [*job["result"]["exports"], *job["result"]["missing"]]
+    assert len(names) == len(forms()) + 1  # the types of the module
+    folder = fetched(server, job, tmp_path)
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is not None:
+        subprocess.run([compiler, "-std=c99", "-DBW_MAIN", "-o", folder / "add", folder / "addition.c"], check=True)
+        out = subprocess.run([folder / "add", "200", "55"], check=True, capture_output=True, text=True).stdout
+        assert "255" in out
+    assert b"PROVED" in (folder / "addition.mjs").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"source": {"kind": "addition", "bits": 65}, "of": "whole"}, "at most 256 examples, this program has 260"),
+        ({"source": {"kind": "rules", "text": "bits x\nblock x\nwhen x=1 wrte x"}}, "expected 'write'"),
+        ({"source": {"kind": "nodes", "text": "bits x[", "graph": {}}}, "1:"),
+        ({"source": {"kind": "rules", "text": "bits x\nblock x\n"}}, ""),
+    ],
+)
+def test_what_cannot_be_trained_fails_with_one_line(server: Any, request_: dict[str, Any], message: str) -> None:
+    job = make(server, request_)
+    assert (job["state"], message in job["message"], "\n" in job["message"]) == ("failed", True, False), job["message"]
+    assert "bitwright itself failed" not in job["message"]
+
+
+@pytest.mark.parametrize("more", [{"width": 0}, {"width": 10**6}, {"seed": -1}, {"of": "half"}, {"engine": "limit"}])
+def test_strange_requests_are_not_taken(server: Any, more: dict[str, Any]) -> None:
+    answer = server.http.post("/api/networks", json={**WHOLE, **more})
+    assert (answer.status_code, list(answer.json())) == (422, ["error"])
+    headers = {"origin": "http://evil.example"}
+    assert server.http.post("/api/networks", json=WHOLE, headers=headers).status_code == 403
+
+
+def test_while_a_network_is_trained_all_errors_so_far_are_told() -> None:
+    told: list[dict[str, Any]] = []
+
+    def progress(phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None:
+        told.append({"phase": phase, "step": step, "limit": limit, "tolerance": shown["tolerance"]})
+        told[-1]["curve"] = list(shown["curve"])
+
+    network, curve = trained(addition(4).program, Recipe(512, plan=Plan(momentum=True)), "a network", progress)
+    assert told[-1]["curve"] == curve[: len(told[-1]["curve"])]
+    assert len(told[-1]["curve"]) > len(told[0]["curve"])
+    assert curve[-1] == (network.origin.steps, pytest.approx(network.origin.error, rel=1e-3))
+    assert all(0 <= one["step"] <= one["limit"] for one in told)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_cancelling_ends_a_proof_that_has_no_end_in_sight() -> None:
+    others = children(os.getpid())
+    request = {"source": {"kind": "rules", "text": RING.replace("500", "22")}, "of": "whole", "width": 16_384}
+    with serving(Limits(**ENDLESS), size=1) as client:
+        job = client.http.post("/api/networks", json=request).json()
+        found = client.until(job["id"], lambda now: now.get("progress", {}).get("phase") == "proving")
+        assert (found["progress"]["limit"], found["progress"]["shown"]) == (2**22, {"unit": "state"})
+        before = children(os.getpid()) - others
+        assert client.http.delete(f"/api/runs/{job['id']}").json()["state"] == "cancelled"
+        assert (
+            client.run({"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}})["state"] == "done"
+        )
+        assert before - children(os.getpid())
+    assert children(os.getpid()) <= others
+
+
+def test_the_result_says_in_json_what_the_page_shows(server: Any) -> None:
+    job = make(server, WHOLE)
+    written = json.loads(server.file(job, "network.json"))
+    assert written == {name: value for name, value in job["result"].items() if name != "missing"}
