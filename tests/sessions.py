@@ -1,14 +1,21 @@
-"""What a page shows, run again: sessions of a terminal, and Python with what its expressions give."""
+"""Sessions in Markdown: blocks of commands with the output printed below each, run in order and compared.
+
+A command that only bitwright is asked for runs in this process; what has pipes, files or other programs goes through a
+shell, which finds this `bitwright`. `cat FILE` of a file that is not there yet writes it: that is how a page shows one.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from glob import glob
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -16,84 +23,95 @@ import pytest
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parent.parent
-# What depends on the machine: times, and what the order of sums in training decides. A note on the cache comes once.
-PASSING = re.compile(
-    r"\bin [\d.]+ s\b|\band [\d.]+ s;|sha256 [0-9a-f]{64}$|^  distance  .*$|^training a network on the spot.*$"
-    r"|^compiling the loops.*$|^[\d.]+ s, [\d,]+ evaluations a second$|^[\d,]+ bytes;",
-    flags=re.MULTILINE,
-)
+SHELL = re.compile(r"[|<>]|&&")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A command, the lines printed below it, and its exit code: 0 unless `echo $?` follows and says otherwise."""
-
-    command: str
+class Command:
+    page: str
+    typed: str  # without the comment behind it
     output: str
-    code: int
+
+    def __str__(self) -> str:
+        return f"{self.page}: {self.typed}"
 
 
-def sessions(page: str) -> list[Shown]:
-    """The commands of a page, in its order, from the blocks that start with a prompt."""
-    blocks = re.findall(r"^```\n(\$ .*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    parts = [part for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    pairs = [(command, output.strip("\n")) for command, _, output in (part.partition("\n") for part in parts)]
-    followed = [*pairs[1:], ("", "")]
-    return [
-        Shown(command, output, int(after[1]) if after[0] == "echo $?" else 0)
-        for (command, output), after in zip(pairs, followed, strict=True)
-        if command != "echo $?"
-    ]
+def commands_of(path: Path) -> list[Command]:
+    """The commands of a page, from the blocks that start with a prompt."""
+    name = path.relative_to(ROOT).as_posix()
+    found = []
+    for block in re.findall(r"^```\n(\$ .*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            typed, _, output = part.partition("\n")
+            found.append(Command(name, re.split(r"\s+# ", typed)[0].strip(), output.strip()))
+    return found
+
+
+def python_of(path: Path) -> list[str]:
+    """The blocks of Python of a page."""
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def run_python(code: str) -> int:
+    """Runs a block; where a comment behind an expression is a value, that has to be its value. Gives how many were."""
+    scope: dict[str, object] = {}
+    exec(code, scope)
+    compared = 0
+    for line in code.splitlines():
+        expression, _, comment = line.partition("  # ")
+        try:
+            wanted = ast.literal_eval(comment.strip())
+            ast.parse(expression, mode="eval")
+        except (SyntaxError, ValueError):
+            continue
+        with redirect_stdout(StringIO()) as printed:
+            value = eval(expression, scope)
+        assert wanted == (ast.literal_eval(printed.getvalue()) if value is None else value), line
+        compared += 1
+    return compared
 
 
 def settled(text: str) -> list[str]:
-    """Lines in any order, for notes go to another stream, and without what depends on the machine."""
-    return sorted(line.rstrip() for line in PASSING.sub("", text).splitlines() if line.strip())
+    """Lines, without times and without what depends on the order in which a machine adds up while it trains."""
+    passing = r"in [\d.,]+ (?:s|ms)\b|[\d,.]+ evaluations a second|sha256 [0-9a-f]{64}$|^  distance  .*$|about [\d,]+ s"
+    lines = [line.rstrip() for line in re.sub(passing, "", text, flags=re.MULTILINE).splitlines()]
+    return [line for line in lines if line.strip() and not line.startswith("training a network on the spot")]
 
 
-def check(shown: Shown, capfd: pytest.CaptureFixture[str]) -> None:
-    """Runs a command in this folder. Where the page leaves out lines (...), those it has must be printed.
-
-    `cat` of a file that is not there is how a page shows what a reader is to write into it.
-    """
-    program, *arguments = shlex.split(shown.command, comments=True)
+def check(command: Command, code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs a command in this folder, and fails unless it ends and prints as the page says."""
+    program, *arguments = shlex.split(command.typed)
     if program == "cat" and not Path(arguments[0]).exists():
-        Path(arguments[0]).write_text(f"{shown.output}\n")
+        Path(arguments[0]).write_text(command.output + "\n")
         return
     capfd.readouterr()
-    if program == "bitwright":
-        code = main(arguments)
+    if program != "bitwright" or SHELL.search(command.typed):
+        found, out, err = _in_shell(command.typed)
     else:
-        words = [sys.executable if program == "python" else program, *arguments]
-        done = subprocess.run(words, capture_output=True, text=True)
-        code = done.returncode
-        print(done.stdout + done.stderr)
-    printed = "".join(capfd.readouterr())
-    assert code == shown.code, f"{shown.command}: {printed}"
-    lines, said = settled(shown.output), settled(printed)
-    if any(line.strip() == "..." for line in lines):
-        assert {line for line in lines if line.strip() != "..."} <= set(said), shown.command
-    else:
-        assert lines == said, shown.command
+        found = main([part for argument in arguments for part in sorted(glob(argument)) or [argument]])
+        out, err = capfd.readouterr()
+    assert found == code, f"{command}: exit code {found}\n{out}{err}"
+    if command.output:
+        shown = [line for line in settled(command.output) if line.strip() != "..."]
+        answer, all_said = settled(out), settled(out + err)
+        assert [line for line in shown if line not in all_said] == [], f"{command} does not print this:\n{out}{err}"
+        if "..." not in command.output:  # notes, which go to another stream, may be left out; the answer may not
+            assert [line for line in answer if line not in shown] == [], f"{command} prints more"
 
 
-def python_of(page: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
-
-
-def expressions(code: str) -> Iterator[tuple[str, str]]:
-    """Expressions that stand on a line of their own, and what the comment behind them says they give."""
-    lines = code.splitlines()
-    for node in ast.parse(code).body:
-        if isinstance(node, ast.Expr):
-            comment = lines[node.lineno - 1 : node.end_lineno][-1][node.end_col_offset :].strip()
-            if comment:
-                yield ast.unparse(node), comment.removeprefix("#").strip()
-
-
-def check_python(code: str, scope: dict[str, object]) -> None:
-    """Runs a block, and evaluates its expressions again at the end; behind a colon a comment may go on in words."""
-    exec(code, scope)
-    for expression, said in expressions(code):
-        given = repr(eval(expression, scope))
-        assert given == said or said.startswith(f"{given}: "), expression
+def _in_shell(typed: str) -> tuple[int, str, str]:
+    folder = Path("bin")
+    folder.mkdir(exist_ok=True)
+    for name, start in (("bitwright", f"{sys.executable} -m bitwright"), ("python", sys.executable)):
+        (folder / name).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (folder / name).chmod(0o755)
+    path = f"{folder.resolve()}{os.pathsep}{os.environ['PATH']}"
+    sources = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", typed],
+        env={**os.environ, "PATH": path, "PYTHONPATH": sources},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr

@@ -5,32 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sessions import ROOT, check, check_python, python_of, sessions
+from sessions import ROOT, check, commands_of, python_of, run_python
 
-README = (ROOT / "README.md").read_text()
+README = ROOT / "README.md"
 
 
-@pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, in which the examples are as in a clone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    return tmp_path
 
 
-@pytest.mark.usefixtures("workplace")
 def test_the_readme_is_true(capfd: pytest.CaptureFixture[str]) -> None:
-    shown = sessions(README)
-    assert len(shown) >= 5
-    for one in shown:
-        check(one, capfd)
+    commands = commands_of(README)
+    assert len(commands) >= 5
+    for command in commands:
+        check(command, 0, capfd)
 
 
-@pytest.mark.usefixtures("workplace")
 def test_the_python_in_the_readme_runs() -> None:
     [code] = python_of(README)
-    check_python(code, {})
+    assert run_python(code) == 2
 
 
 def test_the_readme_takes_a_minute() -> None:
-    assert len(README.splitlines()) <= 150
+    assert len(README.read_text().splitlines()) <= 150
