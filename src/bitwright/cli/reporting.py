@@ -133,7 +133,7 @@ def cells_note(cells: Mapping[str, Any]) -> str:
     if cells["wrong"] is None:
         shown = f"{states}, too many to try them all beforehand"
     elif cells["wrong"]:
-        shown = f"{states}, of which {cells['wrong']:,} come out wrong"
+        shown = f"{states}, of which {cells['wrong']:,} {'comes' if cells['wrong'] == 1 else 'come'} out wrong"
     else:
         margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"

@@ -96,7 +96,7 @@ function facts({ steps, engine, rounding, margin, exact, templates, cells, instr
 
 function behind({ kinds, local_states, width, proved, wrong, margin }) {
   const shown = proved ? `proved on all ${whole(local_states)} local states, smallest margin ${margin.toPrecision(3)}`
-    : `${whole(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${whole(wrong)} come out wrong`}`;
+    : `${whole(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${whole(wrong)} ${wrong === 1 ? "comes" : "come"} out wrong`}`;
   return `one network of width ${whole(width)} for ${whole(kinds)} kind${kinds === 1 ? "" : "s"} of cells, ${shown}`;
 }
 
