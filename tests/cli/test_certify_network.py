@@ -10,6 +10,7 @@ import pytest
 
 from bitwright.cli.main import main
 
+ROOT = Path(__file__).parent.parent.parent
 Captured = pytest.CaptureFixture[str]
 
 
@@ -59,6 +60,18 @@ def test_the_command_that_shows_a_counterexample_shows_it(folder: Path, capsys: 
     assert code == 1
     assert "WRONG" in shown
     assert any(wrong in line and "must be" in line for line in shown.splitlines())
+
+
+def test_that_command_keeps_what_let_said(tmp_path: Path, capsys: Captured) -> None:
+    import shlex
+
+    file, net = ROOT / "examples" / "subtraction.bw", tmp_path / "net.safetensors"
+    rules = (file, "--let", "l=3")
+    assert call(capsys, "train", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
+    _, out, _ = call(capsys, "certify", *rules, "--network", net)
+    line = next(line for line in out.splitlines() if "see it" in line)
+    code, shown, _ = call(capsys, *shlex.split(line.split("see it", 1)[1])[1:])
+    assert (code, "WRONG" in shown) == (1, True)
 
 
 def test_json_of_both_kinds(folder: Path, capsys: Captured) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -338,6 +339,7 @@ def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_p
     done = subprocess.run(
         [sys.executable, "-m", "bitwright", *arguments],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # else compiled modules are kept, cut off
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from waiting import PATIENCE, wait_until
@@ -90,6 +91,16 @@ def test_a_wrong_rule_and_the_commands_that_show_it(
         assert failure["command"] in out
         main([*words[1:], "--json"])
         assert json.loads(capsys.readouterr().out)["outputs"] == failure["outputs"]
+
+
+def test_the_commands_keep_what_let_said(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ours.py").write_text("def nothing(a, b):\n    return {'difference': 0, 'negative': 0}\n")
+    file = ROOT / "examples" / "subtraction.bw"
+    failures: Any = document(capsys, file, "--let", "l=3", "--oracle", "ours:nothing")["failures"]
+    main([*shlex.split(failures[0]["command"])[1:], "--json"])
+    assert json.loads(capsys.readouterr().out)["outputs"] == failures[0]["outputs"] == {"difference": 1, "negative": 0}
+    assert all(failure["command"].count("--let l=3") == 1 for failure in failures)
 
 
 def test_rule_files_judge_themselves(capsys: Capture, wrong_rule: Path) -> None:

@@ -55,8 +55,7 @@ def test_words_are_coloured_and_names_of_bits_completed(visit: Visit) -> None:
     assert offered[0].split() == ["borrow[3]"]
     assert not any(label.startswith("borrowed") for label in offered)
     until(page, "document.querySelector('.cm-tooltip-autocomplete li[aria-selected]') !== null")
-    page.wait_for_timeout(100)  # the list takes no keys in the first moment, lest someone is surprised by it
-    page.keyboard.press("Enter")
+    page.locator(".cm-tooltip-autocomplete li").first.click()  # it takes no keys in its first moment
     until(page, "document.querySelectorAll('.cm-tooltip-autocomplete').length === 0")
     assert text_of(page) == "bits borrow[3] other\n# borrowed\nblock borrow"
     page.keyboard.press("Control+a")

@@ -12,6 +12,7 @@ import click
 
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.targets import let_words
 from bitwright.errors import DoesNotHoldError, InputError, counted, listing
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterat
     yield f"  {word:<9} {found.bit} must be {found.expected} at n = {found.n}{sums}"
     yield f"  state     on: {listing(found.on, 12) or 'no bit'}"
     state = shlex.quote(" ".join(found.on) or "none")
-    target, network = shlex.quote(asked.target), shlex.quote(str(asked.network))
+    target, network = shlex.join([asked.target, *let_words()]), shlex.quote(str(asked.network))
     yield f"  see it    bitwright certify {target} --network {network} --state {state}"
 
 

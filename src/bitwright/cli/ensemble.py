@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--delta", type=float, help="Train the proven number for one input, wrong with at most this probability.")
 @click.option("--states", type=int, default=1_000, show_default=True, help="Random states of runs to look at.")
 @click.option("--ones", type=int, help="Look at inputs with just so many bits on, at the start of their runs.")
-@click.option("--rounding", default="calibrated", show_default=True, help="How the average becomes bits.")
+@click.option(
+    "--rounding", default="calibrated", show_default=True, help="How the average becomes bits: calibrated or sign."
+)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="File of results that grows, and resumes.")
 @click.option("--cells", is_flag=True, help="Networks of the program's cells, in local states of single cells.")
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")

@@ -15,7 +15,14 @@ from bitwright.errors import InputError
 @click.command("figure")
 @click.argument("name", metavar="NAME|all")
 @click.argument("inputs", nargs=-1, metavar="[INPUT=NUMBER]...")
-@click.option("--output", "-o", type=click.Path(path_type=Path), default=Path("figures"), show_default=True)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    default=Path("figures"),
+    show_default=True,
+    help="The folder to write into.",
+)
 @click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
 @workers_option

@@ -13,6 +13,7 @@ from importlib import import_module
 
 import click
 
+from bitwright.app.programs import NAMES
 from bitwright.cli.streams import patient_streams
 from bitwright.errors import BitwrightError, suggestion
 from bitwright.version import __version__
@@ -35,6 +36,8 @@ class _Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f"bitwright.cli.{cmd_name}").command
+        if any("FILE|NAME" in (one.metavar or "") for one in command.params):
+            command.epilog = f"FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec). NAME: {', '.join(NAMES)}."
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

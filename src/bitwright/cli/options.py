@@ -108,11 +108,14 @@ padding_option = click.option(
 range_option = click.option(
     "--n",
     "source",
-    help="How n is bounded: blocks (proved, the default), declared (assumed) or reachable (met in runs of all inputs).",
+    help="How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable "
+    "(met in runs of all inputs).",
 )
-engine_option = click.option(
-    "--engine", default="templates", show_default=True, help="templates, limit, kernel, sampled or network."
+ENGINE_HELP = (
+    "What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same by "
+    "linear algebra), sampled (an ensemble drawn from the limit) or network (trained)."
 )
+engine_option = click.option("--engine", default="templates", show_default=True, help=ENGINE_HELP)
 weight_bits_option = click.option(
     "--weight-bits", type=click.IntRange(2, 8), default=8, show_default=True, help="Of a whole-number weight."
 )
@@ -127,20 +130,42 @@ workers_option = click.option(
 def recipe_options(start: str) -> Callable[[Any], Any]:
     """How networks are trained; `start` is the default start."""
     return _together(
-        click.option("--width", type=int, help="Hidden units; by default a width that has been seen to suffice."),
+        click.option("--width", type=int, help="Hidden units; by default from the width law (see size --network)."),
         click.option(
             "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
         ),
         click.option(
-            "--start", type=click.Choice(["zero", "random"]), default=start, show_default=True, help="Initial output."
+            "--start",
+            type=click.Choice(["zero", "random"]),
+            default=start,
+            show_default=True,
+            help="Output before training: zero, or random as in the paper.",
         ),
         click.option("--plain", is_flag=True, help="Plain gradient descent, as in the theorem, instead of momentum."),
         click.option("--balanced", is_flag=True, help="Balanced steps, the fewest of all, instead of momentum."),
-        click.option("--parametrization", type=click.Choice(["ntk", "standard"]), default="ntk", show_default=True),
+        click.option(
+            "--parametrization",
+            type=click.Choice(["ntk", "standard"]),
+            default="ntk",
+            show_default=True,
+            help="Which weights descend: scaled, as in the theorem, or plain, as in the authors' code.",
+        ),
         click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example."),
-        click.option("--trainer", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True),
+        click.option(
+            "--trainer",
+            type=click.Choice(["numpy", "torch"]),
+            default="numpy",
+            show_default=True,
+            help="torch (the extra train) can use a GPU.",
+        ),
         click.option("--device", default="cpu", show_default=True, help="For torch: cpu or cuda."),
-        click.option("--precision", type=click.Choice(["float32", "float64"]), default="float32", show_default=True),
+        click.option(
+            "--precision",
+            type=click.Choice(["float32", "float64"]),
+            default="float32",
+            show_default=True,
+            help="Of weights and training.",
+        ),
         click.option(
             "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
         ),
@@ -148,7 +173,12 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
 
 
 rounding_options = _together(
-    click.option("--rounding", default="calibrated", show_default=True, help="How real outputs become bits."),
+    click.option(
+        "--rounding",
+        default="calibrated",
+        show_default=True,
+        help="How real outputs become bits: calibrated (ours) or sign (the paper's).",
+    ),
     padding_option,
     click.option(
         "--network",
@@ -160,10 +190,12 @@ rounding_options = _together(
 )
 cell_options = _together(
     click.option(
-        "--cells", is_flag=True, help="Go cell by cell, n the cell's own; for limit, kernel, sampled, network."
+        "--cells",
+        is_flag=True,
+        help="One small network (or its limit) in every cell, instead of one for the whole state.",
     ),
     click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one."),
-    click.option("--evaluate", is_flag=True, help="Of cells: evaluate every cell of every step for real."),
+    click.option("--evaluate", is_flag=True, help="Of cells: ask the network in every step, though it is proved."),
 )
 _step_options = _together(engine_option, rounding_options)
 _network_options = _together(

@@ -62,6 +62,12 @@ def command(
 
     An image talks to standard input and output; what it did is said on standard error at the end. Words that it leaves
     in memory are shown by --memory.
+
+    \b
+    bitwright run examples/subtraction.bw a=719 b=483
+    bitwright run examples/sbn/gcd.sbn a=12 b=18 --engine network
+    bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0
+    bitwright run examples/subleq/sieve.sq
     """
     from bitwright.bits import width_of
 

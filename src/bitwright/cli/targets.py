@@ -43,6 +43,11 @@ def given_lets() -> dict[str, int]:
     return {} if context is None else context.meta.get(_LETS, {})
 
 
+def let_words() -> list[str]:
+    """What --let said, as words of a command that shows something again."""
+    return [word for name, value in given_lets().items() for word in ("--let", f"{name}={value}")]
+
+
 def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
     """Whether a target is an SBN program; then there is no bit length to choose."""
     if Path(target).suffix.lower() != ".sbn":

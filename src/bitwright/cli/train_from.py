@@ -25,7 +25,11 @@ _OPTIONS = (
     click.option("--from", "source", metavar="runs|states|FILE", help="Learn from executions instead of templates."),
     click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of so many runs."),
     click.option("--states", type=click.IntRange(1, 10**6), help="With --from: so many states.  [default: 20 K]"),
-    click.option("--labels", type=click.Choice(["scaled", "plain"]), help="With --from.  [default: scaled]"),
+    click.option(
+        "--labels",
+        type=click.Choice(["scaled", "plain"]),
+        help="With --from: 1 over sqrt(n), or 1, where a bit is set.  [default: scaled]",
+    ),
     click.option("--sample-seed", type=click.IntRange(0, 2**63), help="With --from: which inputs or states."),
 )
 

@@ -12,6 +12,7 @@ import click
 from bitwright.app.programs import NAMES, is_image, open_sbn
 from bitwright.app.trained import files_of
 from bitwright.cli.options import (
+    ENGINE_HELP,
     bits_option,
     cell_options,
     json_option,
@@ -44,7 +45,7 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 @bits_option
 @order_option
 @machine_option
-@click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True)
+@click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True, help=ENGINE_HELP)
 @rounding_options
 @click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
 @click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.app.programs import NAMES
 from bitwright.cli.reporting import program_id
+from bitwright.cli.targets import let_words
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str,
     words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
     if target in NAMES and options["order"] is None:
         words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
+    words += let_words()
     if options["order"] is not None:
         words += ["--order", options["order"]]
     if options["machine"] is not None:
