@@ -150,6 +150,20 @@ def test_a_weight_is_broken_and_restored(show: Open) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
+def test_some_weight_breaks_every_network_and_an_old_proof_goes(name: str, show: Open) -> None:
+    page = show(page_of(name).text)
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    page.click("#weakest")
+    until(page, "/is -?[0-9,]+[.] /.test(document.getElementById('weight-note').textContent)")
+    assert "still right" not in page.text_content("#weight-note")
+    assert page.text_content("#proof-note") == ""
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    assert "Refuted" in page.text_content("#proof-note")
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_the_proof_says_what_python_says(name: str, show: Open) -> None:
     found = page_of(name)
     page = show(found.text)
@@ -221,8 +235,8 @@ def test_a_console(show: Open) -> None:
     ("fill", "line"),
     [
         ({"#input-p": "abc"}, "p must be a whole number in decimal digits."),
-        ({"#input-p": "1024"}, "p must fit in 10 bits. A larger bits will do."),
-        ({"#size": "0"}, "The size must be a whole number."),
+        ({"#input-p": "1024"}, "p must fit in 10 bits. Give a larger number for bits."),
+        ({"#size": "0"}, "bits must be a whole number, 1 or more."),
         ({"#size": "9999999"}, "needs 29,999,997 bits"),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_graph_is_drawn_with_the_keyboard_alone(visit: Visit) -> None:
     assert [node[0] for node in graph_of(page)["nodes"]] == ["x", "y", "z", "lonely"]
     page.fill("#edges", "<b> y")
     page.click("#use-edges")
-    assert "a line has one or two names" in page.inner_text("#graph-note")
+    until(page, "document.getElementById('graph-note').innerText.includes('a line has one or two names')")
 
 
 def test_a_large_shape_is_run_without_being_drawn(visit: Visit) -> None:

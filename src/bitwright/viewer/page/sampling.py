@@ -53,7 +53,7 @@ def sample_of(run_steps: int, most_steps: int, bytes_of_a_state: int, most_bytes
     >>> sample_of(10, 100, 1, 100).steps.tolist()
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     >>> sample_of(10, 4, 1, 100).steps.tolist()
-    [0, 3, 6, 9, 10]
+    [0, 4, 8, 10]
     """
     room = max(1, min(most_steps, most_bytes // max(1, bytes_of_a_state)) - 1)  # the last step is shown in any case
     return Sample(1 if run_steps <= room + 1 else -(-run_steps // room), run_steps)

@@ -29,6 +29,7 @@ async function start() {
   await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   element("setup").addEventListener("submit", (event) => { event.preventDefault(); run(); });
+  element("setup").addEventListener("input", () => { if (running === null) fail(""); }); // it was about something else
   element("train").addEventListener("click", train);
   element("cancel").addEventListener("click", cancel);
   addEventListener("keydown", (event) => {

@@ -35,10 +35,9 @@ function ruled(kind, port, matched) {
   return matched.some((example) => writers.includes(example)) ? 1 : 0;
 }
 
-/** T for a port of a cell with n matches. */
-function thresholdOf(kind, port, n) {
-  return threshold[(n - 1) * (threshold.length / mostMatches) + portColumn[kindPort[kind] + port]];
-}
+/** T for a port of a cell with n matches, and where it is in the table. */
+const thresholdOf = (kind, port, n) => threshold[thresholdAt(kind, port, n)];
+const thresholdAt = (kind, port, n) => (n - 1) * (threshold.length / mostMatches) + portColumn[kindPort[kind] + port];
 
 /** How far a sum is from the other answer: 1 or more where the bit is as it should be. */
 function distanceOf(sum, limit, on) {

@@ -41,7 +41,7 @@ class Stage {
       const shape = shapeOf(this.shapeBox.value);
       this.build(shape, shape.edges.map(() => 1));
     } catch (error) {
-      this.refuse(error);
+      this.refuseGraph(error);
     }
   }
 
@@ -50,13 +50,20 @@ class Stage {
       const lines = byId("edges").value.split("\n").map((line) => line.trim()).filter(Boolean);
       const rows = lines.map((line) => line.split(/[\s,]+/).map(Number));
       const bad = rows.findIndex((row) => row.length < 1 || row.length > 3 || !row.every((value) => Number.isInteger(value) && value >= 0));
-      if (bad >= 0) throw new RangeError(`Line ${bad + 1} of the edges must be two numbers of nodes, or three.`);
+      if (bad >= 0) throw new RangeError(`Line ${bad + 1} of the edges must be the numbers of two nodes, and a third for the weight of the edge if it has one.`);
       const edges = rows.filter((row) => row.length > 1);
       const nodes = 1 + Math.max(0, ...rows.flatMap((row) => row.slice(0, 2)));
       this.build({ name: "edges", nodes, edges: edges.map(([one, other]) => [one, other]), rows: 1, columns: nodes }, edges.map((row) => row[2] ?? 1));
     } catch (error) {
-      this.refuse(error);
+      this.refuseGraph(error);
     }
+  }
+
+  /** The graph that is asked for cannot be had; nothing runs until there is one. */
+  refuseGraph(error) {
+    this.refuse(error);
+    this.bad = error.message;
+    this.stale = true;
   }
 
   refuse(error) {
@@ -71,7 +78,7 @@ class Stage {
     const graph = topologyOf(shape.nodes, shape.edges);
     checkGraph(schema, shape, graph);
     this.app.player?.stop();
-    Object.assign(this, { shape, schema, graph, values });
+    Object.assign(this, { shape, schema, graph, values, bad: "" });
     this.wires = graphWires(schema, graph);
     this.places = layoutOf(shape);
     byId("edges").value = shape.edges.map(([one, other], at) => `${one} ${other}${values[at] === 1 ? "" : ` ${values[at]}`}`).join("\n");
@@ -109,7 +116,8 @@ class Stage {
   }
 
   reset() {
-    notice();
+    notice(this.bad);
+    if (this.bad) return false;
     try {
       this.app.begin(graphStart(this.schema, this.graph, this.wires, this.read()));
       this.ended = "";

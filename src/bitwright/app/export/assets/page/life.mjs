@@ -30,7 +30,7 @@ class Stage {
     act("clear", () => this.start.map(() => 0));
     byId("generation").addEventListener("click", () => {
       this.app.player.stop();
-      if (this.ended || this.stale) this.reset();
+      if ((this.ended || this.stale) && !this.reset()) return;
       if (this.app.machine.steps === 0) this.advance(); // the board is read in
       do this.advance();
       while ((this.app.machine.steps - 1) % this.period);
@@ -65,9 +65,13 @@ class Stage {
   resize() {
     const [rows, columns] = [this.rowsBox, this.columnsBox].map((box) => Number(box.value));
     if (![rows, columns].every((side) => Number.isInteger(side) && side >= 3 && side <= 200)) {
-      notice("A torus here has from 3 to 200 rows and columns.");
+      this.bad = "A torus here has from 3 to 200 rows and columns.";
+      this.stale = true;
+      this.app.player.stop();
+      notice(this.bad);
       return;
     }
+    this.bad = "";
     this.app.player.stop();
     const old = { rows: this.rows, columns: this.columns, board: this.board() };
     this.build(rows, columns);
@@ -112,7 +116,8 @@ class Stage {
   }
 
   reset() {
-    notice();
+    notice(this.bad);
+    if (this.bad) return false;
     this.app.begin(graphStart(this.schema, this.graph, this.wires, { [this.schema.inputs[0].name]: this.start }));
     this.ended = "";
     this.stale = false;

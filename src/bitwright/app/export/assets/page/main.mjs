@@ -75,8 +75,8 @@ function start() {
   app.stage = new Stage(app);
   app.player = new Player(app.stage);
   app.stage.reset();
+  app.proof = new ProofView();
   new WeightsView(app);
-  new ProofView();
   followTheme(() => app.draw());
   new ResizeObserver(() => app.draw()).observe(document.body);
   document.documentElement.dataset.ready = "";

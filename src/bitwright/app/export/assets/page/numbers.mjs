@@ -35,7 +35,8 @@ class Stage {
   changed() {
     this.stale = true;
     this.app.player?.stop();
-    if (this.reset()) this.draw();
+    this.reset();
+    this.draw();
   }
 
   /** The program at a size; a RangeError says why there is none. */
@@ -53,7 +54,7 @@ class Stage {
     notice();
     try {
       const size = this.sizeBox ? Number(this.sizeBox.value) : this.size;
-      if (!Number.isInteger(size) || size < 1) throw new RangeError("The size must be a whole number.");
+      if (!Number.isInteger(size) || size < 1) throw new RangeError(`${facts.sizeName} must be a whole number, 1 or more.`);
       if (size !== this.size) this.build(size);
       const { wires } = this.app.machine;
       const state = new Uint8Array(wires.bits);
@@ -70,7 +71,7 @@ class Stage {
         const [low, high] = word.signed ? [-(1n << BigInt(word.bits.length - 1)), (1n << BigInt(word.bits.length - 1)) - 1n] : [0n, (1n << BigInt(word.bits.length)) - 1n];
         if (value < low || value > high) {
           this.words[at].setAttribute("aria-invalid", "true");
-          const more = this.sizeBox && value > high ? ` A larger ${facts.sizeName} will do.` : "";
+          const more = this.sizeBox && value > high ? ` Give a larger number for ${facts.sizeName}.` : "";
           throw new RangeError(`${word.name} must fit in ${plural(word.bits.length, "bit")}.${more}`);
         }
         values[word.name] = value;
@@ -109,17 +110,17 @@ class Stage {
     const early = !(this.ended === "done" && shownStep === machine.steps);
     const values = readWords(machine.wires.outputs, shown);
     byId("outputs").replaceChildren(
-      ...machine.wires.outputs.map(({ name }) => {
+      ...(this.stale ? [] : machine.wires.outputs.map(({ name }) => {
         const text = String(values[name]);
         const classes = [text.length > 40 ? "is-long" : "", early ? "is-early" : ""].join(" ").trim();
         return made("div", { class: classes }, made("dt", {}, name.replaceAll("_", " ")), made("dd", { "data-word": name }, text));
-      }),
+      })),
     );
     const total = machine.wires.ending === "steps" ? ` of ${grouped(machine.wires.steps)}` : "";
-    const end = { done: "The run has ended.", limit: "The run did not end within its limit.", "": "" }[this.ended];
+    const end = { done: "The run has ended.", limit: "The run did not end within its limit." }[shownStep === machine.steps ? this.ended : ""] ?? "";
     const wrong = machine.firstWrong;
     byId("status").replaceChildren(
-      `Step ${grouped(shownStep)}${total}. ${end}`,
+      this.stale ? "" : `Step ${grouped(shownStep)}${total}. ${end}`,
       wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first at step ${grouped(wrong.step)}, in cell ${grouped(wrong.cell + 1)}.`) : "",
     );
   }

@@ -1,6 +1,7 @@
 /* The proof, in slices, so that the page stays awake. */
 
 const MOST_PROVED = 2 ** 32;
+const STATE = facts.network.cells ? "local state" : "state";
 
 class ProofView {
   constructor() {
@@ -8,7 +9,8 @@ class ProofView {
     this.total = countLocalStates();
     byId("prove").addEventListener("click", () => this.begin());
     byId("cancel").addEventListener("click", () => this.end("Cancelled: nothing is proved."));
-    if (this.total > MOST_PROVED) {
+    this.possible = this.total <= MOST_PROVED;
+    if (!this.possible) {
       byId("prove").disabled = true;
       byId("proof-note").textContent = "There are too many states to try all of them here.";
     }
@@ -34,7 +36,7 @@ class ProofView {
       judge(next.value, this.found);
     }
     byId("proof-progress").value = this.found.states / this.total;
-    byId("proof-note").textContent = `${grouped(this.found.states)} of ${plural(this.total, "local state")}`;
+    byId("proof-note").textContent = `${grouped(this.found.states)} of ${plural(this.total, STATE)}`;
     this.timer = setTimeout(() => this.slice(), 0);
   }
 
@@ -43,11 +45,19 @@ class ProofView {
     byId("proof-progress").value = 1;
     const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the other answer.`;
     const verdict = wrong
-      ? made("span", { class: "is-wrong" }, `Refuted: ${grouped(wrong)} of ${plural(states, "local state")} ${wrong === 1 ? "is" : "are"} wrong.`)
-      : made("span", { class: "is-right" }, `Proved: all ${plural(states, "local state")} ${states === 1 ? "is" : "are"} right.`);
+      ? made("span", { class: "is-wrong" }, `Refuted: ${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong.`)
+      : made("span", { class: "is-right" }, `Proved: all ${plural(states, STATE)} ${states === 1 ? "is" : "are"} right.`);
     this.end();
     byId("proof-note").replaceChildren(verdict, wrong ? "" : margins);
     document.documentElement.dataset.proof = JSON.stringify({ states, wrong, distance, margin });
+  }
+
+  /** The network is another one now: what was found of it says nothing any more. */
+  forget() {
+    delete document.documentElement.dataset.proof;
+    if (!this.possible) return;
+    this.end();
+    byId("proof-progress").value = 0;
   }
 
   end(text = "") {

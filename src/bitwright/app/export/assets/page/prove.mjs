@@ -73,9 +73,10 @@ function proveAll() {
  * One weight of the last layer that makes as many local states wrong as one weight can: where, and to what.
  * @returns {{unit: number, port: number, value: number, wrong: number} | null} null where no such weight does any harm
  */
-function weakestWeight(mostStates = 5000) {
+function weakestWeight(mostWork = 3e7) {
   const width = first.length / configuration.length;
   const ports = last.length / width;
+  const mostStates = Math.max(16, mostWork / (width * ports)); // some of them, so that a reader need not wait
   const harm = [new Uint16Array(width * ports), new Uint16Array(width * ports)]; // set to -127, set to 127
   let seen = 0;
   for (const { kind, matched } of localStates()) {
@@ -107,4 +108,19 @@ function weakestWeight(mostStates = 5000) {
     });
   }
   return best;
+}
+
+/** The place of the threshold without which most local states are wrong: where it is never exceeded, no port comes on. */
+function weakestThreshold(mostStates = 5000) {
+  const harm = new Map();
+  let seen = 0;
+  for (const { kind, matched } of localStates()) {
+    if (++seen > mostStates) break;
+    for (let port = 0; matched.length && port < kindPort[kind + 1] - kindPort[kind]; port++) {
+      if (!ruled(kind, port, matched)) continue;
+      const at = thresholdAt(kind, port, matched.length);
+      harm.set(at, (harm.get(at) ?? 0) + 1);
+    }
+  }
+  return [...harm].reduce((best, one) => (one[1] > best[1] ? one : best), [0, 0])[0];
 }

@@ -15,7 +15,8 @@ class WeightsView {
     for (const id of ["layer", "weight-row", "weight-column"]) byId(id).addEventListener("input", () => this.show());
     byId("weights").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.change(this.place(), Number(byId("weight-value").value));
+      const typed = byId("weight-value").value.trim();
+      this.change(this.place(), typed === "" ? NaN : Number(typed));
     });
     byId("restore").addEventListener("click", () => this.restore());
     byId("weakest").addEventListener("click", () => this.weakest());
@@ -75,10 +76,10 @@ class WeightsView {
     this.changed();
     const states = countLocalStates();
     const before = `${byId("layer").value === "threshold" ? "T" : place.name === "last" ? "B" : "A"} was ${grouped(this.kept.value)}, is ${grouped(value)}. `;
-    if (states > MOST_COUNTED) note.replaceChildren(before, "Prove counts what is wrong now.");
+    if (states > MOST_COUNTED) note.replaceChildren(before, this.app.proof.possible ? "Prove counts what is wrong now." : "Run it, and see what goes wrong.");
     else {
       const { wrong } = proveAll();
-      note.replaceChildren(before, made("span", { class: wrong ? "is-wrong" : "is-right" }, wrong ? `${grouped(wrong)} of ${plural(states, "local state")} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${grouped(states)} local states are still right: one weight does little.`));
+      note.replaceChildren(before, made("span", { class: wrong ? "is-wrong" : "is-right" }, wrong ? `${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${plural(states, STATE)} are still right: one weight does little.`));
     }
   }
 
@@ -98,20 +99,22 @@ class WeightsView {
   changed() {
     byId("restore").disabled = !this.kept;
     forgetAnswers();
+    this.app.proof.forget();
     this.app.machine.again();
     this.app.weightChanged();
   }
 
   weakest() {
-    const found = weakestWeight();
     if (this.kept) this.restore();
-    byId("layer").value = found ? "last" : "threshold";
-    byId("weight-row").value = found ? found.unit + 1 : 1;
-    byId("weight-column").value = found ? found.port + 1 : 1;
+    const weight = weakestWeight();
+    const across = LAYERS.threshold.across;
+    const at = weight ? 0 : weakestThreshold();
+    byId("layer").value = weight ? "last" : "threshold";
+    byId("weight-row").value = weight ? weight.unit + 1 : Math.floor(at / across) + 1;
+    byId("weight-column").value = weight ? weight.port + 1 : (at % across) + 1;
     this.show();
-    const place = this.place();
-    byId("weight-value").value = found ? found.value : 2 ** 31 - 1;
-    this.change(place, Number(byId("weight-value").value));
+    byId("weight-value").value = weight ? weight.value : 2 ** 31 - 1;
+    this.change(this.place(), Number(byId("weight-value").value));
   }
 }
 
