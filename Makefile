@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
-PROCESSES ?= 2
+PROCESSES ?= 3
 
 .PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 

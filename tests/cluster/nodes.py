@@ -176,7 +176,11 @@ class Lab:
         own.mkdir()
         lines = [f"mount --bind '{self.site}' /mnt"]
         if node.private:
-            lines += [f"mount -t tmpfs tmpfs '{SOURCES}'", "mount -t tmpfs tmpfs /tmp"]
+            packages = sysconfig.get_path("purelib")
+            lines += [f"mount -t tmpfs tmpfs '{SOURCES}'", f"mount --bind '{packages}' /media"]
+            lines += ["mount -t tmpfs tmpfs /tmp"]
+            if packages.startswith("/tmp/"):  # this environment is in what is hidden, and its packages are wanted
+                lines += [f"mkdir -p '{packages}'", f"mount --bind /media '{packages}'"]
         else:
             lines += ["mkdir -p /tmp/ray", f"mount --bind '{own}' /tmp/ray"]
         return " && ".join(lines)
