@@ -36,7 +36,7 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
 test: $(VENV)/ready-dev lint
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
 # sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).
