@@ -219,3 +219,14 @@ def test_certify_network_of_cells_on_cuda(tmp_path: Path) -> None:
     save_network(network, pattern.program, file)
     assert is_of_cells(file)
     assert certify_network(addition(9), file, device="cuda").certified
+
+
+@pytest.mark.parametrize("few", [0, 64])
+def test_states_are_counted_by_n_in_two_ways(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few and with many different n; the network is wrong in many states, so that places count too."""
+    from bitwright.checking.exhaustion import device_judge
+
+    monkeypatch.setattr(device_judge, "_FEW_BINS", few)
+    pattern, _, network = cells_of("addition", 2)
+    task = task_of(pattern, often_wrong(network))
+    assert on_device(task).prove(0, task.domain.size) == prove(task)

@@ -36,7 +36,8 @@ class DeviceStep:
             except KernelError:
                 return
             states = torch.zeros((_TRIED, columns), dtype=torch.bool, device=device)
-            states[:, : program.bits] = torch.rand((_TRIED, program.bits), device=device) < 0.5
+            drawn = np.random.default_rng(0).random((_TRIED, program.bits)) < 0.5
+            states[:, : program.bits] = torch.from_numpy(drawn).to(device)
             if self._is_wrong(states, *self._kernel(states)):
                 self._kernel = None
 

@@ -1,0 +1,42 @@
+"""Which device `validate` takes when nobody says: a GPU for long work through one network of whole numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bitwright import addition
+from bitwright.app import devices
+from bitwright.cli.main import main
+from bitwright.cli.validate import _device
+from bitwright.workers import Workers
+
+
+@pytest.fixture(scope="module")
+def network_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """Of whole numbers, of floating-point numbers, and of cells."""
+    folder = tmp_path_factory.mktemp("networks")
+    kinds = {"whole": ["--integer"], "floats": [], "cells": ["--cells"]}
+    for name, more in kinds.items():
+        bits = [] if name == "cells" else ["--bits", "3", "--width", "256"]
+        assert main(["train", "addition", *bits, *more, "-o", str(folder / f"{name}.safetensors"), "-q"]) == 0
+    whole, floats, cells = (folder / f"{name}.safetensors" for name in kinds)
+    return whole, floats, cells
+
+
+def test_a_gpu_for_long_work_in_whole_numbers_alone(
+    network_files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, floats, cells = network_files
+    serial, algorithm, many = Workers(), addition(3), 1 << 20
+
+    monkeypatch.setattr(devices, "gpu_name", lambda: "a GPU")
+    assert _device(algorithm, [whole], many, serial, quiet=True) == "cuda"
+    assert _device(algorithm, [whole], None, serial, quiet=True) == "cpu"  # 64 inputs
+    assert _device(algorithm, [floats], many, serial, quiet=True) == "cpu"  # its bits may be others there
+    assert _device(algorithm, [cells], many, serial, quiet=True) == "cpu"
+    assert _device(algorithm, [whole, whole], many, serial, quiet=True) == "cpu"
+    assert _device(algorithm, [whole], many, Workers("processes", 2), quiet=True) == "cpu"
+    monkeypatch.setattr(devices, "gpu_name", lambda: None)
+    assert _device(algorithm, [whole], many, serial, quiet=True) == "cpu"
