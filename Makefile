@@ -76,9 +76,9 @@ report: tex $(VENV)/ready-plot
 tex:
 	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))
 
-# The commands that docs/gallery.md shows, and nothing else.
+# The commands that docs/guides/gallery.md shows, and nothing else.
 gallery: $(VENV)/ready
-	sed -n 's/^\$$ //p' docs/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
+	sed -n 's/^\$$ //p' docs/guides/gallery.md | PATH="$(CURDIR)/$(BIN):$$PATH" sh -e
 
 # The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
 docs: $(VENV)/ready-docs

@@ -1,4 +1,4 @@
-"""Runs the benchmarks and prints their tables; with --write it also replaces those in docs/performance.md."""
+"""Runs the benchmarks and prints their tables; --write replaces those in docs/explanation/performance.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.page import machine, replace_part
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the tables in docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="replace the tables in docs/explanation/performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
     for module in (building, stepping, computing, proving, certifying, starting, subleq, pages):

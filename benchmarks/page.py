@@ -1,4 +1,4 @@
-"""docs/performance.md: parts of it are measured, and stand between marks."""
+"""docs/explanation/performance.md: parts of it are measured, and stand between marks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
 def replace_part(name: str, text: str) -> None:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.validating [--write]
 
-With --write the table and the plot in docs/performance.md are replaced. neural-tangents needs its own environment, made
-by `make bench-peers`; without it its columns stay empty.
+With --write the table and the plot in docs/explanation/performance.md are replaced. neural-tangents needs its own
+environment, made by `make bench-peers`; without it its columns stay empty.
 """
 
 from __future__ import annotations
@@ -266,7 +266,9 @@ def draw(growth: dict[str, Growth]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="replace the table and the plot in docs/performance.md")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the table and the plot in docs/explanation/performance.md"
+    )
     report(parser.parse_args().write)
 
 

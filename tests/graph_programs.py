@@ -16,7 +16,7 @@ EXAMPLES: dict[str, NodeProgram] = {name: parse_node_program(text, name) for nam
 Edges = list[tuple[int, int]]
 Values = dict[str, NDArray[np.int64]]
 
-# From which place, by which path, to which place (see docs/graphs.md).
+# From which place, by which path, to which place (see docs/reference/graphs.md).
 PATHS = {
     "node": {"node": ["", "far."], "port": ["all.", "far.", "far.all.", "next."], "whole": [""]},
     "port": {"node": ["", "far."], "port": ["", "all.", "far.", "far.all.", "next."], "whole": [""]},

@@ -301,7 +301,7 @@ def test_every_example_is_tried_here() -> None:
 
 # The page on them.
 
-PAGE = (FOLDER.parents[1] / "docs" / "graphs.md").read_text()
+PAGE = (FOLDER.parents[1] / "docs" / "reference" / "graphs.md").read_text()
 ROWS = {
     name: cells
     for name, *cells in (re.split(r" \| ", row) for row in re.findall(r"^\| ([a-z-]+ \| .*) \|$", PAGE, re.M))

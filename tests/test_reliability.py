@@ -1,4 +1,4 @@
-"""docs/reliability.md names tests that are there, and the readers that are attacked."""
+"""docs/explanation/reliability.md names tests that are there, and the readers that are attacked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from fuzz import commands, stored, texts
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "reliability.md").read_text()
+PAGE = (ROOT / "docs" / "explanation" / "reliability.md").read_text()
 
 
 def test_the_tests_that_the_page_names_are_there() -> None:

@@ -82,17 +82,17 @@ def test_numbers_are_those_of_the_runs_themselves(numbers: dict[str, str]) -> No
 
 def test_numbers_are_those_of_the_captions(numbers: dict[str, str]) -> None:
     """Captions are written by the figures' own code, which shares nothing with the readers here."""
-    said = stored.said("results.md", r"At k = (\d+ that is [\d,]+ networks against [\d,]+)\.")
+    said = stored.said("explanation/results.md", r"At k = (\d+ that is [\d,]+ networks against [\d,]+)\.")
     assert said == "{experiment k} that is {experiment ntk} networks against {experiment standard}".format_map(numbers)
-    ratios = stored.said("theory.md", r"on, (\d+ ratios between [\d.]+ and [\d.]+);")
+    ratios = stored.said("explanation/theory.md", r"on, (\d+ ratios between [\d.]+ and [\d.]+);")
     assert ratios == "{spread count} ratios between {spread low} and {spread high}".format_map(numbers)
 
 
 def test_a_source_that_has_changed_is_noticed() -> None:
     with pytest.raises(LookupError, match="one is needed"):
-        stored.said("theory.md", r"a sentence that (nobody) wrote")
+        stored.said("explanation/theory.md", r"a sentence that (nobody) wrote")
     with pytest.raises(LookupError, match="no table"):
-        stored.page_table("learning.md", "no", "such", "columns")
+        stored.page_table("explanation/networks.md", "no", "such", "columns")
     with pytest.raises(LookupError, match="nothing with"):
         stored.log("cells.jsonl", pattern="none")
     with pytest.raises(LookupError, match="lines with"):

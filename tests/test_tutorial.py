@@ -16,7 +16,7 @@ import pytest
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "tutorial.md").read_text()
+PAGE = (ROOT / "docs" / "tutorial" / "division-by-three.md").read_text()
 # A name in bold above a block is a file to save; a block that begins with a prompt is a session.
 PART = re.compile(r"^\*\*(\S+)\*\*\n\n```\w*\n(.*?)^```$|^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 # The exit code is 0 unless one of these is shown: bad input, or the answer "no".

@@ -8,7 +8,7 @@ from pathlib import Path
 _HEAD = """# Figures and their tables
 
 Every figure as `bitwright figure NAME` draws it, and the CSV files that it is drawn from.
-[Results](../results.md) says what they show."""
+[Results](../explanation/results.md) says what they show."""
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:

@@ -9,9 +9,9 @@ from typing import Any
 
 _HEAD = """# JSON schemas
 
-What `--json` prints, as [JSON schemas](https://json-schema.org) to check documents with. The tests hold every document
-that they look at against its schema. [JSON](../json.md) says what the keys mean. A key in brackets is not always
-there."""
+What `--json` prints, as [JSON schemas](https://json-schema.org) to check documents with. The tests hold every
+document that they look at against its schema. [JSON](../reference/json.md) says what the keys mean. A key in brackets
+is not always there."""
 # Documents that are not all of a verb's, and how one gets them.
 TITLES = {
     "run": "`add`, `multiply`, `permute`, `run`",

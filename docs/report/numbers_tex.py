@@ -47,12 +47,12 @@ def rows() -> dict[str, str]:
         "balanced": _lines(_balanced_row(cells) for cells in _balanced()),
         "width": _lines(_width_row(found) for found in log("width-law.jsonl", what="exact")),
         "proofs": _lines(_proof_row(found) for found in log("h200-proofs.jsonl", what="proof")),
-        "bits": _lines(row(*map(cell, cells)) for cells in page_table("learning.md", "bits")),
+        "bits": _lines(row(*map(cell, cells)) for cells in page_table("explanation/networks.md", "bits")),
         "cells": _lines(_cells_row(found) for found in log("cells.jsonl") if found.get("exact") == 10),
         "executions": _lines(_executions_row(cells) for cells in _executions_table()),
         "graphs": _lines(
             row(*(cell(re.sub(r" \(\d.*\)", "", text)) for text in cells))  # without what it is at other degrees
-            for cells in page_table("results.md", "", "flooding", "breadth-first search")
+            for cells in page_table("explanation/results.md", "", "flooding", "breadth-first search")
             if cells[0] in _GRAPH_ROWS
         ),
     }
@@ -67,9 +67,9 @@ def _rounding() -> dict[str, str]:
         "size addition printed": whole(sizes["sign"]["networks"]),
         "size addition tight": whole(sizes["sign_tight"]["networks"]),
         "size addition calibrated": whole(sizes["calibrated"]["networks"]),
-        "random programs": said("theory.md", r"Of (\d+) such programs the rule"),
-        "random refused": said("theory.md", r"such programs the rule .*? refuses (\d+); \d+ of them fail"),
-        "random failing": said("theory.md", r"refuses \d+; (\d+) of them fail"),
+        "random programs": said("explanation/theory.md", r"Of (\d+) such programs the rule"),
+        "random refused": said("explanation/theory.md", r"such programs the rule .*? refuses (\d+); \d+ of them fail"),
+        "random failing": said("explanation/theory.md", r"refuses \d+; (\d+) of them fail"),
     }
     bits = max(int(one["bits"]) for one in table("figures/ensemble-complexity.csv", task="addition"))
     found["ensembles bits"] = whole(bits)
@@ -113,11 +113,13 @@ def _width() -> dict[str, str]:
     widest = sorted({int(one["width"]) for one in spreads})[-2:]
     wide = [float(one["ratio"]) for one in spreads if int(one["width"]) in widest]
     exact = log("width-law.jsonl", what="exact")
-    more = page_table("theory.md", "program", "domain", "K", "expected width")
-    sizes = next(cells for cells in page_table("theory.md", "", "covering, all states") if "addition" in cells[0])
+    more = page_table("explanation/theory.md", "program", "domain", "K", "expected width")
+    sizes = next(
+        cells for cells in page_table("explanation/theory.md", "", "covering, all states") if "addition" in cells[0]
+    )
     return {
         "width integrals": whole(len(fields(Integrals))),
-        "width bias": said("theory.md", r"up to (\d+)% of a standard deviation on average") + r"\,\%",
+        "width bias": said("explanation/theory.md", r"up to (\d+)% of a standard deviation on average") + r"\,\%",
         "normal quantile": "1.96",
         "spread members": whole(_only(one["members"] for one in spreads)),
         "spread per example": whole(PER_EXAMPLE),
@@ -127,7 +129,7 @@ def _width() -> dict[str, str]:
         "spread wide low": fixed(min(wide)),
         "spread wide high": fixed(max(wide)),
         "spread K most": whole(max(int(one["K"]) for one in spreads)),
-        "narrow per example": said("theory.md", r"It is at least (\d+) K: with fewer units"),
+        "narrow per example": said("explanation/theory.md", r"It is at least (\d+) K: with fewer units"),
         "exact seeds": whole(len({one["seed"] for one in table("figures/width-law-exact.csv")})),
         "size covering": cell(sizes[1]),
         "size expected": cell(sizes[2]),
@@ -136,8 +138,8 @@ def _width() -> dict[str, str]:
         "width tried": whole(sum(one["seeds"] for one in exact)),
         "width exact more": whole(sum(int(cells[6].split(" of ")[0]) for cells in more)),
         "width tried more": whole(sum(int(cells[6].split(" of ")[1]) for cells in more)),
-        "width first": said("theory.md", r"was exact in (\d+) of 400"),
-        "fresh seeds": said("theory.md", r"On (\d+) seeds not used before"),
+        "width first": said("explanation/theory.md", r"was exact in (\d+) of 400"),
+        "fresh seeds": said("explanation/theory.md", r"On (\d+) seeds not used before"),
     }
 
 
@@ -147,7 +149,9 @@ def _integers() -> dict[str, str]:
         "proof multiplication width": whole(product["width"]),
         "proof multiplication states": whole(product["states"]),
         "runs of four bits": whole(multiplication(4).steps * 4**4),  # no two of these states are counted as one
-        "kernel wrong width": said("learning.md", r"wrong for a network of width (\d+), which a test found"),
+        "kernel wrong width": said(
+            "explanation/networks.md", r"wrong for a network of width (\d+), which a test found"
+        ),
     }
 
 
@@ -174,12 +178,12 @@ def _executions() -> dict[str, str]:
     return {
         "runs examples": next(cells[2] for cells in _executions_table() if cells[1] == "640 states of runs"),
         "runs local": whole(line("cells.jsonl", pattern="addition, 2 positions a cell")["local_states"]),
-        "runs width": cell(said("learning.md", r"345 local states\), int8, width ([\d,]+), one network")),
+        "runs width": cell(said("explanation/networks.md", r"345 local states\), int8, width ([\d,]+), one network")),
         "runs trials": whole(len({one["trial"] for one in table("figures/executions.csv")})),
-        "unseen states": cell(said("learning.md", r"([\d,]+) states of 4-bit products show")),
-        "unseen shown": said("learning.md", r"states of 4-bit products show (\d+) of the"),
+        "unseen states": cell(said("explanation/networks.md", r"([\d,]+) states of 4-bit products show")),
+        "unseen shown": said("explanation/networks.md", r"states of 4-bit products show (\d+) of the"),
         "unseen local": whole(line("cells.jsonl", pattern="multiplication, tile 1")["local_states"]),
-        "unseen wrong": said("learning.md", r"trained on these was wrong in (\d+) others"),
+        "unseen wrong": said("explanation/networks.md", r"trained on these was wrong in (\d+) others"),
     }
 
 
@@ -206,13 +210,15 @@ def _graphs() -> dict[str, str]:
 
 
 def _errata() -> dict[str, str]:
-    entries = re.findall(r"^(\d+)\. ", page("errata.md"), flags=re.MULTILINE)
+    entries = re.findall(r"^(\d+)\. ", page("explanation/errata.md"), flags=re.MULTILINE)
     random = log("sbn-random-programs.jsonl")
     wrong = sum(one["mismatches"] for one in random)
     return {
         "errata count": whole(len(entries)),
-        "errata carry": said("errata.md", r"with 2 bits (\d+ of the \d+) sums come out wrong"),
-        "errata copy": said("errata.md", r"with l copies, (\d+ of the \d+) products of 4-bit numbers are wrong"),
+        "errata carry": said("explanation/errata.md", r"with 2 bits (\d+ of the \d+) sums come out wrong"),
+        "errata copy": said(
+            "explanation/errata.md", r"with l copies, (\d+ of the \d+) products of 4-bit numbers are wrong"
+        ),
         "sbn programs": whole(_only(one["programs"] for one in random)),
         "sbn instructions": whole(sum(one["instructions"] for one in random)),
         "sbn mismatches": "no" if wrong == 0 else whole(wrong),
@@ -242,7 +248,7 @@ _GRAPH_ROWS = (
 
 
 def _balanced() -> list[list[str]]:
-    return page_table("learning.md", "", "K", "width", "plain", "momentum", "balanced")
+    return page_table("explanation/networks.md", "", "K", "width", "plain", "momentum", "balanced")
 
 
 def _balanced_row(cells: list[str]) -> str:
@@ -287,7 +293,7 @@ def _cells_row(found: dict[str, Any]) -> str:
 
 
 def _executions_table() -> list[list[str]]:
-    return page_table("learning.md", "cells", "learnt from", "different examples")
+    return page_table("explanation/networks.md", "cells", "learnt from", "different examples")
 
 
 def _executions_row(cells: list[str]) -> str:

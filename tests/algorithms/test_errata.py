@@ -1,4 +1,4 @@
-"""docs/errata.md: the printed rule fails, ours works. The rules are changed in the shipped rule text itself."""
+"""docs/explanation/errata.md: the printed rule fails, ours works. Rules are changed in the shipped text itself."""
 
 from __future__ import annotations
 

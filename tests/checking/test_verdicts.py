@@ -107,7 +107,7 @@ def test_every_refusal_has_a_failing_state_and_every_certificate_none() -> None:
 
 
 def test_what_is_tight_refuses_less_than_the_rule_for_the_most_writers() -> None:
-    """The numbers of docs/theory.md."""
+    """The numbers of docs/explanation/theory.md."""
     rough = 0
     for program in PROGRAMS:
         w = weights(Feasible(program, program.blocks).blocks, program.templates)

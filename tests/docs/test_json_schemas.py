@@ -1,4 +1,4 @@
-"""Schemas fit more than the golden documents: other verdicts, engines, options; docs/json.md explains every key."""
+"""Schemas fit more than golden documents: other verdicts, engines, options; docs/reference/json.md explains every key."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_no_schema_knows_only_that_something_is_missing() -> None:
 
 def test_every_key_is_explained() -> None:
     """On the page of JSON; those of certificates of the limit on the page of file formats, which it names."""
-    explained = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs" / "json.md").read_text()))
+    explained = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs" / "reference" / "json.md").read_text()))
     formats = set(re.findall(r"`([a-z_0-9]+)`", (ROOT / "docs" / "reference" / "file-formats.md").read_text()))
     for path in sorted(FOLDER.glob("*.json")):
         known = explained | formats if path.stem == "certify" else explained

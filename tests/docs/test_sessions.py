@@ -13,7 +13,7 @@ from sessions import ROOT, Command, check, commands_of, python_of, run_python
 from bitwright import addition
 
 DOCS = ROOT / "docs"
-ELSEWHERE = {"tutorial.md"}  # tests/test_tutorial.py saves the files that it shows, too
+ELSEWHERE = {"tutorial/division-by-three.md"}  # tests/test_tutorial.py saves the files that it shows, too
 WRITTEN = [
     path
     for path in sorted(DOCS.rglob("*.md"))
@@ -23,17 +23,17 @@ PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands
 OWN, SHORT = "of a file of the reader's own", "shortened: ... stands for the options of the line above"
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
-    "learning.md": {
+    "explanation/networks.md": {
         "bitwright quantize trained.safetensors": OWN,
         "python sceptic/check_network.py": "takes minutes, as the page says; tests/sceptic has smaller ones",
         "bitwright ensemble": "takes seconds on an idle machine; tests/networks/test_ensemble.py grows smaller ones",
     },
-    "machine-v.md": {
+    "explanation/machine-v.md": {
         "bitwright run eforth.dec": "of software that others wrote; docs/runs has the log",
         "bitwright train machine-v": "takes minutes",
         "bitwright run program.dec": OWN,
     },
-    "subleq.md": {
+    "reference/subleq.md": {
         "bitwright run image.dec --machine": OWN,
         "bitwright run image.dec ...": SHORT,
         "bitwright asm program.sq": OWN,
@@ -43,11 +43,11 @@ NOT_RUN: dict[str, dict[str, str]] = {
 }
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
-    "cells.md": {"bitwright add 719 483 --bits 10": 2},
-    "infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
-    "rule-text.md": {"bitwright check five.bw": 1},
-    "subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
-    "validation.md": {"bitwright validate wrong.bw": 1},
+    "explanation/cells.md": {"bitwright add 719 483 --bits 10": 2},
+    "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
+    "reference/rule-text.md": {"bitwright check five.bw": 1},
+    "reference/subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
+    "reference/validation.md": {"bitwright validate wrong.bw": 1},
 }
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="s" for="node" attr.name="serial" attr.type="int"/>
@@ -59,7 +59,7 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 
 def _boards() -> None:
     """The Python of the page writes the file."""
-    [code] = [block for block in python_of(PAGES["infer.md"]) if "boards.npz" in block]
+    [code] = [block for block in python_of(PAGES["guides/infer.md"]) if "boards.npz" in block]
     exec(code, {})
 
 
@@ -80,10 +80,10 @@ def _graphs() -> None:
 
 # Files that a page speaks of and does not show.
 FILES: dict[str, Callable[[], None]] = {
-    "graphs.md": _graphs,
-    "infer.md": _boards,
-    "rule-text.md": _problems,
-    "validation.md": _wrong_sums,
+    "reference/graphs.md": _graphs,
+    "guides/infer.md": _boards,
+    "reference/rule-text.md": _problems,
+    "reference/validation.md": _wrong_sums,
 }
 
 

@@ -1,4 +1,4 @@
-"""The languages that bitwright reads, as grammars to make texts from (see docs/rule-text.md, sbn.md and subleq.md).
+"""The languages that bitwright reads, as grammars to make texts from (docs/reference: rule-text, sbn, subleq).
 
 `<name>` stands for one alternative of that name. Where a text has grown deep the first alternative is taken, so that
 it comes to an end.

@@ -138,7 +138,7 @@ def test_a_program_is_the_same_after_disassembly(name: str) -> None:
 
 # The documentation says what is so.
 
-DOCUMENTATION = (FOLDER.parents[1] / "docs" / "sbn.md").read_text()
+DOCUMENTATION = (FOLDER.parents[1] / "docs" / "reference" / "sbn.md").read_text()
 BLOCKS = re.findall(r"^```[a-z]*\n(.*?)^```$", DOCUMENTATION, re.DOTALL | re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""docs/errata.md, SBN: with any one of the corrections taken back, machine A no longer runs random programs.
+"""docs/explanation/errata.md, SBN: with any one correction taken back, machine A no longer runs random programs.
 
 Each entry turns one correction of machine A back into what App. B.4 prints. Templates are told by their bits, written
 without indices: {"M_mem_cont"} is the template of a cell in which only the content is on.

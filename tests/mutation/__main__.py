@@ -54,7 +54,7 @@ def attempt(missing: list[Mutant], scratch: Path, results: Path) -> list[Result]
 
 
 def report(results: list[Result], rooms: list[str]) -> None:
-    """A table of the rooms, and the survivors, as they stand in docs/reliability.md."""
+    """A table of the rooms, and the survivors, as they stand in docs/explanation/reliability.md."""
     print("\n| room | mutants | noticed | survived |\n|---|---|---|---|")
     for room in (*rooms, "all"):
         of = [result for result in results if room in ("all", Path(result.file).parts[1])]

@@ -294,7 +294,7 @@ def settled(text: str) -> list[str]:
 
 
 def test_the_page_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "export.md").read_text()
     monkeypatch.chdir(tmp_path)
     sessions = "".join(re.findall(r"```\n(\$ .*?)```", page, flags=re.DOTALL))
     parts = re.split(r"^\$ ", sessions, flags=re.MULTILINE)[1:]

@@ -92,11 +92,11 @@ def test_a_page_gets_the_captions(tmp_path: Path) -> None:
 
 def test_the_page_of_results_says_what_was_made() -> None:
     docs = Path(__file__).parent.parent.parent / "docs"
-    page = (docs / "results.md").read_text()
+    page = (docs / "explanation/results.md").read_text()
     for name in FIGURES:
         assert (docs / "figures" / f"{name}.md").read_text().strip() in page, name
         for picture in find_figure(name).pictures:
-            assert f"(figures/{picture}.svg)" in page
+            assert f"(../figures/{picture}.svg)" in page
             assert (docs / "figures" / f"{picture}.svg").is_file()
 
 

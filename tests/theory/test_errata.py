@@ -1,4 +1,4 @@
-"""docs/errata.md, the theory: what the paper prints against what its own formulas give."""
+"""docs/explanation/errata.md, the theory: what the paper prints against what its own formulas give."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
 def ripple_carry(b: Builder, p: Bits, q: Bits, c: Bits, l: int) -> None:
     """The blocks and templates that add q to p, all carries but the last: p and q meet, c passes on what is left.
 
-    The paper's box writes the carry to c[i+1]; it has to be c[i] (see docs/errata.md).
+    The paper's box writes the carry to c[i+1]; it has to be c[i] (see docs/explanation/errata.md).
     """
     i = span(1, l)
     b.block(p[i], q[i])

@@ -13,7 +13,7 @@ def multiplication(bits: int) -> Algorithm:
     """Multiplies two numbers of `bits` bits by shift and add, in 4l^2 + 3l steps.
 
     The state has no fixed point at the end: an empty multiplier is checked and shifted for ever, which leaves the
-    product alone. Where the paper's boxes differ, docs/errata.md says why.
+    product alone. Where the paper's boxes differ, docs/explanation/errata.md says why.
 
     >>> from bitwright import run
     >>> run(multiplication(10), multiplicand=719, multiplier=483).value

@@ -17,8 +17,8 @@ from bitwright.cli.output import output_option, write_or_print
 @click.option("--width", type=int, help="Bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
 @output_option(".sbn or .sq")
 def command(file: Path, target: str, width: int | None, output: Path | None) -> None:
-    """Compile a small part of Python to .sbn text (see docs/sbn.md), or with arrays and functions to .sq text for
-    machine V (see docs/subleq.md)."""
+    """Compile a small part of Python to .sbn text (see docs/reference/sbn.md), or with arrays and functions to
+    .sq text for machine V (see docs/reference/subleq.md)."""
     from bitwright.errors import problems_of
     from bitwright.machines import compile_function
     from bitwright.machines.subleq import compile_program

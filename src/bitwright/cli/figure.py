@@ -28,7 +28,9 @@ from bitwright.errors import InputError
 @workers_option
 @click.option("--minutes", type=float, help="Stop training after so many minutes; the same command goes on from there.")
 @click.option(
-    "--page", type=click.Path(path_type=Path), help="Put the captions into this page, such as docs/results.md."
+    "--page",
+    type=click.Path(path_type=Path),
+    help="Put the captions into this page, such as docs/explanation/results.md.",
 )
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
 @click.option("--program", "target", metavar="FILE|NAME", help="For templates and predictor: the program to show.")

@@ -80,7 +80,7 @@ def program_id(program: Program) -> str | None:
 
 
 def run_json(run: Run, bits: int | None, **more: object) -> dict[str, object]:
-    """The stable keys of a run; docs/json.md says what they mean."""
+    """The stable keys of a run; docs/reference/json.md says what they mean."""
     single = {"value": run.value} if len(run.outputs) == 1 else {}
     return {
         "name": run.algorithm.name,

@@ -8,7 +8,7 @@ input that matches n of K examples sees only two kernel values. In units of 1/(2
     test, unmatched:   1                                    (both)
     test, matched:     1 + delta(n) for the NNGP,  1 + beta(n) for the NTK        (App. C, D)
 
-The formulas below are arranged so that no two large terms cancel; docs/theory.md derives them.
+The formulas below are arranged so that no two large terms cancel; docs/explanation/theory.md derives them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ output differs from the limit's mean by the average over them of independent var
 
 with g, v the unit's weights at the start, B = A^-1 Y, A the train kernel (times K) and w the limit's weights at x. On
 our data V is a finite sum of Gaussian integrals. It depends on n, on the bit's c and m, and on five sums over all bits.
-docs/theory.md derives it and says what is proved.
+docs/explanation/theory.md derives it and says what is proved.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def gate_coefficients(
 
 
 class _Terms:
-    """The parts of V, named as in docs/theory.md."""
+    """The parts of V, named as in docs/explanation/theory.md."""
 
     def __init__(self, n: FloatArray, m: FloatArray, c: FloatArray, K: int, a: float, kind: Kind) -> None:
         self.n, self.K, self.L, self.kappa = n, K, a + K, 2 * np.pi / a

@@ -1,8 +1,8 @@
 """Engines cell by cell, at any size: every cell through one small network, or through the limit of such networks.
 
 Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
-every step of it is a step of the rules (docs/cells.md has the theorem), and the loops of the rules make it. If not, its
-own table makes the steps. Whatever else decides on a pattern's bits is used in the same way.
+every step of it is a step of the rules (docs/explanation/cells.md has the theorem), and the loops of the rules
+make it. If not, its own table makes the steps. Whatever else decides on a pattern's bits is used in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The small language compiled to SBN assembly text; docs/sbn.md has the rules.
+"""The small language compiled to SBN assembly text; docs/reference/sbn.md has the rules.
 
 Every expression is a sum of variables with factors, so that an assignment is a few subtractions; a comparison is the
 sign of a difference, and so right as long as the difference fits a word.

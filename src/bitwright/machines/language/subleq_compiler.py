@@ -1,4 +1,4 @@
-"""The small language with arrays and functions, compiled to SUBLEQ assembly text; docs/subleq.md has the rules.
+"""The small language with arrays and functions, compiled to SUBLEQ assembly; docs/reference/subleq.md has the rules.
 
 The tree and most of the reading is that of the SBN compiler. The program reads its parameters from the input as
 decimal numbers, and prints what it returns.

@@ -1,7 +1,7 @@
 """Machine A: the SBN computer with the paper's structure (App. B.4), corrected where its listing does not run.
 
 Data and signals travel through delay chains past all instructions and all words, so an instruction takes a number of
-steps that grows with both. Names are the paper's; docs/errata.md lists what differs.
+steps that grows with both. Names are the paper's; docs/explanation/errata.md lists what differs.
 """
 
 from __future__ import annotations

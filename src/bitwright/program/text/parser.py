@@ -1,4 +1,4 @@
-"""Tokens to statements: one method a line of the grammar in docs/rule-text.md."""
+"""Tokens to statements: one method a line of the grammar in docs/reference/rule-text.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule file consists of, before any index has a value. See docs/rule-text.md for the grammar."""
+"""What a rule file consists of, before any index has a value. See docs/reference/rule-text.md for the grammar."""
 
 from __future__ import annotations
 
