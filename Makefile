@@ -57,7 +57,7 @@ lint: $(VENV)/ready-dev
 
 # For the tests of pages; without it they are skipped. Needs Debian and root.
 browser:
-	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
+	@command -v chromium-headless-shell chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium-headless-shell >/dev/null; }
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
