@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from bitwright import Algorithm, addition, multiplication
-from bitwright.app.cells import pattern_of, suggested_cells_width, train_on_pattern
+from bitwright.app.cells import pattern_of, train_on_pattern
 from bitwright.app.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
 from bitwright.app.programs import MachineChoice, open_sbn
 from bitwright.app.whole import whole_network
+from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.protocol import Engine

@@ -10,8 +10,6 @@ import pytest
 from cli.test_cli import FIVE_MISTAKES
 from sessions import ROOT, Command, check, commands_of, python_of, run_python
 
-from bitwright import addition
-
 DOCS = ROOT / "docs"
 ELSEWHERE = {"tutorial/division-by-three.md"}  # tests/test_tutorial.py saves the files that it shows, too
 WRITTEN = [
@@ -47,7 +45,6 @@ EXITS: dict[str, dict[str, int]] = {
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
     "reference/subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
-    "reference/validation.md": {"bitwright validate wrong.bw": 1},
 }
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="s" for="node" attr.name="serial" attr.type="int"/>
@@ -61,11 +58,6 @@ def _boards() -> None:
     """The Python of the page writes the file."""
     [code] = [block for block in python_of(PAGES["guides/infer.md"]) if "boards.npz" in block]
     exec(code, {})
-
-
-def _wrong_sums() -> None:
-    Path("sums.py").write_text("def total(p, q): return p + q\n")
-    Path("wrong.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
 
 
 def _problems() -> None:
@@ -83,7 +75,6 @@ FILES: dict[str, Callable[[], None]] = {
     "reference/graphs.md": _graphs,
     "guides/infer.md": _boards,
     "reference/rule-text.md": _problems,
-    "reference/validation.md": _wrong_sums,
 }
 
 
