@@ -1,4 +1,4 @@
-"""Schemas fit more than golden documents: other verdicts, engines, options; docs/reference/json.md explains every key."""
+"""Schemas fit more than golden documents: other verdicts, engines, options; reference/json.md explains every key."""
 
 from __future__ import annotations
 
