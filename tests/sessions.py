@@ -43,7 +43,7 @@ def commands_of(path: Path) -> list[Command]:
     for block in re.findall(r"^```\n(\$ .*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             typed, _, output = part.partition("\n")
-            found.append(Command(name, re.split(r"\s+# ", typed)[0].strip(), output.strip()))
+            found.append(Command(name, re.split(r"\s+# ", typed)[0].strip(), output.strip("\n")))
     return found
 
 

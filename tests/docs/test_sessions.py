@@ -18,7 +18,7 @@ WRITTEN = [
     if not {"_build", "generated", "report"} & set(path.parts) and path.relative_to(DOCS).as_posix() not in ELSEWHERE
 ]
 PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands_of(path)}
-OWN, SHORT = "of a file of the reader's own", "shortened: ... stands for the options of the line above"
+OWN = "of a file of the reader's own"
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
     "explanation/networks.md": {
@@ -26,32 +26,22 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "python sceptic/check_network.py": "takes minutes, as the page says; tests/sceptic has smaller ones",
         "bitwright ensemble": "takes seconds on an idle machine; tests/networks/test_ensemble.py grows smaller ones",
     },
-    "explanation/machine-v.md": {
+    "guides/computer.md": {
         "bitwright run eforth.dec": "of software that others wrote; docs/runs has the log",
         "bitwright train machine-v": "takes minutes",
         "bitwright run program.dec": OWN,
-    },
-    "reference/subleq.md": {
-        "bitwright run image.dec --machine": OWN,
-        "bitwright run image.dec ...": SHORT,
-        "bitwright asm program.sq": OWN,
-        "bitwright check program.sq": OWN,
-        "bitwright compile program.py": OWN,
     },
 }
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
     "explanation/cells.md": {"bitwright add 719 483 --bits 10": 2},
+    "guides/computer.md": {
+        "bitwright run difference.sq --memory a --max-instructions 0": 1,
+        "echo bitwright | bitwright run backwards.sq --max-instructions 200": 1,
+    },
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
-    "reference/subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
 }
-GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key id="s" for="node" attr.name="serial" attr.type="int"/>
-<graph edgedefault="undirected">
-<node id="a"><data key="s">2</data></node><node id="b"><data key="s">1</data></node><edge source="a" target="b"/>
-</graph></graphml>
-"""
 
 
 def _boards() -> None:
@@ -65,14 +55,8 @@ def _problems() -> None:
     Path("odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
 
 
-def _graphs() -> None:
-    Path("roads.csv").write_text("Bern,Basel,12\nBasel,Olten,3\n")
-    Path("net.graphml").write_text(GRAPHML)
-
-
 # Files that a page speaks of and does not show.
 FILES: dict[str, Callable[[], None]] = {
-    "reference/graphs.md": _graphs,
     "guides/infer.md": _boards,
     "reference/rule-text.md": _problems,
 }
