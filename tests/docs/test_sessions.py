@@ -23,11 +23,6 @@ PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands
 OWN, SHORT = "of a file of the reader's own", "shortened: ... stands for the options of the line above"
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
-    "explanation/networks.md": {
-        "bitwright quantize trained.safetensors": OWN,
-        "python sceptic/check_network.py": "takes minutes, as the page says; tests/sceptic has smaller ones",
-        "bitwright ensemble": "takes seconds on an idle machine; tests/networks/test_ensemble.py grows smaller ones",
-    },
     "explanation/machine-v.md": {
         "bitwright run eforth.dec": "of software that others wrote; docs/runs has the log",
         "bitwright train machine-v": "takes minutes",
@@ -43,7 +38,6 @@ NOT_RUN: dict[str, dict[str, str]] = {
 }
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
-    "explanation/cells.md": {"bitwright add 719 483 --bits 10": 2},
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
     "reference/subleq.md": {"bitwright run difference.sq --memory a --max-instructions 0": 1},
