@@ -21,11 +21,6 @@ PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands
 OWN = "of a file of the reader's own"
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
-    "explanation/networks.md": {
-        "bitwright quantize trained.safetensors": OWN,
-        "python sceptic/check_network.py": "takes minutes, as the page says; tests/sceptic has smaller ones",
-        "bitwright ensemble": "takes seconds on an idle machine; tests/networks/test_ensemble.py grows smaller ones",
-    },
     "guides/computer.md": {
         "bitwright run eforth.dec": "of software that others wrote; docs/runs has the log",
         "bitwright train machine-v": "takes minutes",
@@ -34,7 +29,6 @@ NOT_RUN: dict[str, dict[str, str]] = {
 }
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
-    "explanation/cells.md": {"bitwright add 719 483 --bits 10": 2},
     "guides/computer.md": {
         "bitwright run difference.sq --memory a --max-instructions 0": 1,
         "echo bitwright | bitwright run backwards.sq --max-instructions 200": 1,
