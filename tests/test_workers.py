@@ -34,6 +34,26 @@ def power(common: tuple[int, Path | None], job: int) -> tuple[int, int]:
     return job, job**exponent
 
 
+class Meeting:
+    """Comes to life in a worker only when so many others do at the same time."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder, self.count = folder, count
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        (self.folder / str(os.getpid())).touch()
+        wait_until(lambda: len(list(self.folder.iterdir())) == self.count, "all workers have begun")
+
+
+def at_the_meeting(common: tuple[Meeting, bytes], job: int) -> int:
+    return common[0].count + len(common[1]) + job
+
+
+def shared_length(common: bytes, job: int) -> int:
+    return len(common) + job
+
+
 def fail(common: str, job: int) -> int:
     if job == 2:
         raise InputError(f"{common} {job}")
@@ -54,6 +74,18 @@ def test_results_come_in_order_and_jobs_may_be_endless(workers: Workers, tmp_pat
     some = workers.map(power, (2, None), count())
     assert [next(some)[1] for _ in range(5)] == [0, 1, 4, 9, 16]
     some.close()  # type: ignore[attr-defined]
+
+
+def test_processes_start_together_however_much_they_share(tmp_path: Path) -> None:
+    """More than a pipe holds: whoever writes into it waits for the reader."""
+    common = (Meeting(tmp_path, 3), bytes(1 << 20))
+    found = Workers("processes", 3).map(at_the_meeting, common, range(3))
+    assert list(found) == [3 + (1 << 20) + job for job in range(3)]
+
+
+@pytest.mark.parametrize("jobs", [[], [2]], ids=["none", "one"])
+def test_workers_that_have_nothing_to_do_are_not_waited_for(jobs: list[int]) -> None:
+    assert list(Workers("processes", 2).map(shared_length, bytes(1 << 20), jobs)) == [2 + (1 << 20) for _ in jobs]
 
 
 @pytest.mark.usefixtures("one_ray")

@@ -6,12 +6,16 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
+from multiprocessing.synchronize import Lock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -28,19 +32,45 @@ def in_processes(
     count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
 ) -> Generator[Result]:
     """`work(common, job)` for each job, in order, by so many processes."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin, initargs=(work, common))
-    waiting: deque[Future[Result]] = deque()
-    try:
-        for job in jobs:
-            waiting.append(pool.submit(_do, job))
-            if len(waiting) >= _AHEAD * count:
+    context = get_context("spawn")
+    with _shared(context, count, bytes(ForkingPickler.dumps((work, common)))) as mine:
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=mine)
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(_do, job))
+                if len(waiting) >= _AHEAD * count:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise BitwrightError("a worker process died, perhaps for lack of memory; use fewer workers") from None
+        except BrokenProcessPool:
+            raise BitwrightError("a worker process died, perhaps for lack of memory; use fewer workers") from None
+        finally:
+            _stop(pool)
+
+
+@contextmanager
+def _shared(context: SpawnContext, count: int, data: bytes) -> Iterator[tuple[Connection, Lock]]:
+    """Where each of so many processes gets these bytes, one at a time.
+
+    They do not go with what starts a process: whoever starts it waits until it has read that, if it is long, and so
+    processes would start one after the other, each a second after the last.
+    """
+    reader, writer = context.Pipe(duplex=False)
+
+    def feed() -> None:
+        with suppress(OSError):  # all who might read are gone
+            for _ in range(count):
+                writer.send_bytes(data)
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    try:
+        yield reader, context.Lock()
     finally:
-        _stop(pool)
+        reader.close()
+        feeder.join()
+        writer.close()
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -58,15 +88,17 @@ def _stop(pool: ProcessPoolExecutor) -> None:
 _mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and what all jobs share
 
 
-def _begin(work: Callable[[Any, Any], Any], common: Any) -> None:
+def _begin(reader: Connection, turn: Lock) -> None:
     """In a new worker process: leave Ctrl-C to the parent, and end with it, however it ends."""
     global _mine
-    _mine = (work, common)
-    ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with turn:
+        data = reader.recv_bytes()
+    _mine = ForkingPickler.loads(data)
+    ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
 
 
 def _end_with(parent: BaseProcess) -> None:
