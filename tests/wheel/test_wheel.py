@@ -114,6 +114,20 @@ def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type) -> No
     assert "<style>" in (home / "own.html").read_text()
 
 
+def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, typed: Type) -> None:
+    typed("bitwright", "examples")
+    kept = [path for path in (ROOT / "examples").rglob("*.*") if "__pycache__" not in path.parts and path.is_file()]
+    assert len(kept) > 50
+    for path in (*kept, ROOT / "sceptic" / "check_network.py"):
+        assert (home / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+    assert typed("bitwright", "run", "examples/subtraction.bw", "a=719", "b=483").startswith("difference = 236\n")
+    typed("bitwright", "train", "addition", "--bits", "2", "--width", "256", "--integer", "-o", "net.safetensors", "-q")
+    typed("bitwright", "certify", "addition", "--network", "net.safetensors", "-o", "net.json")
+    (home / "rules.bw").write_text(typed("bitwright", "show", "addition", "--bits", "2", "--text"))
+    checked = typed("python", "sceptic/check_network.py", "net.safetensors", "rules.bw", "net.json")
+    assert checked.splitlines()[-1].startswith("HOLDS: certified")
+
+
 def test_the_page_is_served_with_all_it_loads(home: Path) -> None:
     command = [str(home / "env" / "bin" / "bitwright"), "serve", "--port", "0"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
