@@ -52,6 +52,30 @@ def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
     assert text.count(">>> ") > 60
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("tutorial/division-by-three", {"cell", "block", "rule", "verdict"}),
+        ("explanation/theory", {"limit", "training set", "margin", "writers"}),
+        ("explanation/cells", {"cell", "port", "local state", "wiring"}),
+    ],
+)
+def test_words_of_the_glossary_are_linked_where_a_page_first_uses_them(site: Path, page: str, words: set[str]) -> None:
+    text = (site / f"{page}.html").read_text()
+    links = re.findall(
+        r'<a class="first-use reference internal" href="\.\./glossary\.html#term-\S+" title="(.*?): ', text
+    )
+    assert words <= set(links)
+    assert len(set(links)) == len(links)
+    for part in re.findall(r"<h\d.*?</h\d>|<pre.*?</pre>|<code.*?</code>|<table.*?</table>", text, flags=re.DOTALL):
+        assert "first-use" not in part
+
+
+def test_the_glossary_and_other_folders_are_left_alone(site: Path) -> None:
+    for path in (site / "glossary.html", *(site / "project").glob("*.html")):
+        assert "first-use" not in path.read_text()
+
+
 @pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
 def test_links_work_in_the_repository_too(path: Path) -> None:
     assert list(broken_in_markdown(path)) == []
