@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["frames.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_permalinks_icon = "#"
