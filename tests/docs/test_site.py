@@ -148,6 +148,31 @@ def test_a_run_in_a_notebook_has_the_theme_that_was_chosen(site: Path, browser: 
     page.close()
 
 
+def test_what_a_keyboard_chooses_is_seen(site: Path, browser: Any) -> None:
+    """Also on a narrow screen, where search and contents stand outside of it until they are asked for."""
+    page = browser.new_page(viewport={"width": PHONE, "height": 800}, reduced_motion="reduce")
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto((site / "guides" / "proof.html").as_uri())
+    page.keyboard.press("Tab")
+    inside = "(x) => 0 <= x.getBoundingClientRect().left && x.getBoundingClientRect().right <= innerWidth"
+    parts = [page.locator(name).last for name in (".sidebar-search", ".sidebar-tree .toctree-l1 > a", ".toc-tree a")]
+    assert not any(part.evaluate(inside) for part in parts)
+    for part in parts:
+        part.focus()
+        page.wait_for_function(inside, arg=part.element_handle())
+    page.locator(".sidebar-search").focus()
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.close()
+
+
+def test_pages_of_verbs_say_what_stands_for_file_and_name(site: Path) -> None:
+    page = (site / "generated" / "verbs" / "run.html").read_text()
+    assert "FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec)." in page
+    assert "writes the files below examples/." in page
+    for path in (site / "generated" / "verbs").glob("*.html"):
+        assert "`" not in re.sub(r"<pre.*?</pre>|<script.*?</script>", "", path.read_text(), flags=re.DOTALL), path.stem
+
+
 def test_light_and_dark(site: Path, browser: Any) -> None:
     colours = set()
     for scheme in ("light", "dark"):
