@@ -72,13 +72,13 @@ def typed(home: Path) -> Type:
 
 
 def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
-    """Also those that are no Python: pages, kernels, C and JavaScript, examples."""
+    """Also those that are no Python: pages, kernels, C and JavaScript."""
     with zipfile.ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     files = [path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     for path in files:
         assert held[f"bitwright/{path.relative_to(SOURCE).as_posix()}"] == path.read_bytes()
-    assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".sbn", ".typed"} <= {path.suffix for path in files}
+    assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".typed"} <= {path.suffix for path in files}
     rest = {name for name in held if not name.startswith("bitwright/")}
     about = f"bitwright-{bitwright.__version__}.dist-info"
     assert {name.partition("/")[0] for name in rest} == {about}
@@ -141,5 +141,6 @@ def test_the_page_is_served_with_all_it_loads(home: Path) -> None:
                 assert loaded
                 for name in loaded:
                     assert http.get(f"/{name.removeprefix('/')}").status_code == 200, name
+                assert len(http.get("/api/about").json()["examples"]) > 20
         finally:
             process.terminate()
