@@ -15,7 +15,7 @@ author = "The bitwright authors"
 copyright = "the bitwright authors"
 version = release = __version__
 
-extensions = ["myst_parser", "generated", "repository"]
+extensions = ["myst_parser", "generated", "repository", "first_use"]
 exclude_patterns = ["_build", "figures/*.md", "report"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["frames.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_permalinks_icon = "#"

@@ -44,6 +44,7 @@ Every verb and its options, as `bitwright VERB --help` says them too.
 def _page(verb: str, command: click.Command, context: click.Context) -> str:
     pieces = " ".join(command.collect_usage_pieces(context))
     lines = [f"# bitwright {verb}", "", "```", f"bitwright {verb} {pieces}", "```", "", prose(command.help or "")]
+    lines += ["", prose(command.epilog or "")]
     lines += ["", "```{program} bitwright " + verb, "```"]
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
@@ -82,6 +83,10 @@ def _paragraph(part: str) -> str:
 
 
 def marked(text: str) -> str:
-    """Options and file endings as code; brackets and stars as they stand."""
+    """Options and what stands in backticks as code; brackets and stars as they stand."""
+    return "".join(part if part.startswith("`") else _plain(part) for part in re.split(r"(`[^`]+`)", text))
+
+
+def _plain(text: str) -> str:
     text = re.sub(r"([\\*_\[\]<>|`])", r"\\\1", text)
     return re.sub(r"(?<![\w`-])(--?[a-z][a-z-]*\w)(?![\w`])", r"`\1`", text)

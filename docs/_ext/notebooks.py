@@ -35,12 +35,12 @@ def _output(output: dict[str, Any]) -> Iterator[str]:
     if output["output_type"] == "stream":
         yield _fenced("none", "".join(output["text"]).rstrip())
     data = output.get("data", {})
-    if "image/svg+xml" in data:
+    if "text/html" in data:  # before pictures, as notebooks do: a run is a page to step through, and the picture a part
+        yield _raw("".join(data["text/html"]).replace("<iframe ", '<iframe loading="lazy" ', 1))
+    elif "image/svg+xml" in data:
         yield _raw("".join(data["image/svg+xml"]))
     elif "image/png" in data:
         yield _raw(f'<img alt="output" src="data:image/png;base64,{"".join(data["image/png"]).strip()}">')
-    elif "text/html" in data:
-        yield _raw("".join(data["text/html"]))
     elif "text/plain" in data:
         yield _fenced("none", "".join(data["text/plain"]).rstrip())
 

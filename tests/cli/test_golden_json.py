@@ -50,6 +50,7 @@ CASES: dict[str, list[str]] = {
     "certify-cells": ["certify", "addition", "--network", NET, "--sizes", "1..4"],
     "run-cells": ["add", "719", "483", "--engine", "network", "--network", NET],
     "cache": ["cache"],
+    "examples": ["examples", "{folder}"],
     "dataset-executions": STATES,
     "infer": ["infer", "{folder}/states.npz", "--blocks", "find", "--against", "addition", "-o", "{folder}/found.bw"],
 }

@@ -13,7 +13,7 @@ from viewer.conftest import browser as browser
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if os.environ.get("CI") != "true":
         pytest.importorskip("sphinx")

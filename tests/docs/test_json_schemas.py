@@ -67,6 +67,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-cells", 0, [["show", "addition", "--bits", "4", "--cells", "--tile", "2"]]),
     ("trace", 0, [["trace", "examples/comparison.bw", "a=3", "b=4", "--engine", "limit"]]),
     ("cache", 1, [["add", "3", "4", "--engine", "network", "--whole", "--width", "256"], ["cache", "--check"]]),
+    ("examples", 0, [["examples", "--list"]]),
     ("certify", 0, [["certify", "multiplication", "--bits", "3", "--n", "declared"]]),
     ("size", 0, [["size", "multiplication", "--bits", "3", "--n", "declared"]]),
     (

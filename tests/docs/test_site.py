@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from bitwright.cli.main import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
 PHONE = 400  # pixels
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 MARKDOWN = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "sceptic" / "README.md"]
 
 
@@ -52,6 +54,41 @@ def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
     assert text.count(">>> ") > 60
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("tutorial/division-by-three", {"cell", "block", "rule", "verdict"}),
+        ("explanation/theory", {"limit", "training set", "margin", "writers"}),
+        ("explanation/cells", {"cell", "port", "local state", "wiring"}),
+    ],
+)
+def test_words_of_the_glossary_are_linked_where_a_page_first_uses_them(site: Path, page: str, words: set[str]) -> None:
+    text = (site / f"{page}.html").read_text()
+    links = re.findall(
+        r'<a class="first-use reference internal" href="\.\./glossary\.html#term-\S+" title="(.*?): ', text
+    )
+    assert words <= set(links)
+    assert len(set(links)) == len(links)
+    for part in re.findall(r"<h\d.*?</h\d>|<pre.*?</pre>|<code.*?</code>|<table.*?</table>", text, flags=re.DOTALL):
+        assert "first-use" not in part
+
+
+def test_the_glossary_and_other_folders_are_left_alone(site: Path) -> None:
+    for path in (site / "glossary.html", *(site / "project").glob("*.html")):
+        assert "first-use" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pages_of_notebooks_show_what_is_kept_in_them(site: Path, path: Path) -> None:
+    page = (site / "generated" / "notebooks" / f"{path.stem}.html").read_text()
+    outputs = [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", [])]
+    shown = ["".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {})]
+    assert page.count("<iframe ") == sum(one.startswith("<iframe ") for one in shown)
+    assert page.count('<div class="notebook-output">') == len(shown) > 0
+    assert not re.search(r"\$\w", page)  # formulas in TeX would need a script from elsewhere
+    assert len(page) < 300_000
+
+
 @pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
 def test_links_work_in_the_repository_too(path: Path) -> None:
     assert list(broken_in_markdown(path)) == []
@@ -83,6 +120,57 @@ def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
     page.close()
     assert len(found) > 50
     assert {name: width for name, width in found.items() if width > PHONE} == {}
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1200, True), (PHONE, False)])
+def test_a_run_in_a_notebook_is_a_page_with_its_panel(site: Path, browser: Any, width: int, beside: bool) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto((site / "generated/notebooks/train-and-open-a-network.html").as_uri())
+    page.locator("iframe").scroll_into_view_if_needed()
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for()
+    rows, outputs = (frame.locator(name).bounding_box() for name in ("#scroller", "#outputs"))
+    assert (outputs["x"] >= rows["x"] + rows["width"]) == beside
+    assert (outputs["y"] >= rows["y"] + rows["height"]) != beside
+    page.close()
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+def test_a_run_in_a_notebook_has_the_theme_that_was_chosen(site: Path, browser: Any, system: str) -> None:
+    chosen = {"light": "dark", "dark": "light"}[system]
+    page = browser.new_page(color_scheme=system)
+    page.set_default_timeout(1000 * PATIENCE)
+    page.add_init_script(f"if (window === top) localStorage.setItem('theme', '{chosen}')")
+    page.goto((site / "generated/notebooks/train-and-open-a-network.html").as_uri())
+    page.locator("iframe").scroll_into_view_if_needed()
+    page.frame_locator("iframe").locator(f"html[data-ready][data-theme={chosen}]").wait_for()
+    page.close()
+
+
+def test_what_a_keyboard_chooses_is_seen(site: Path, browser: Any) -> None:
+    """Also on a narrow screen, where search and contents stand outside of it until they are asked for."""
+    page = browser.new_page(viewport={"width": PHONE, "height": 800}, reduced_motion="reduce")
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto((site / "guides" / "proof.html").as_uri())
+    page.keyboard.press("Tab")
+    inside = "(x) => 0 <= x.getBoundingClientRect().left && x.getBoundingClientRect().right <= innerWidth"
+    parts = [page.locator(name).last for name in (".sidebar-search", ".sidebar-tree .toctree-l1 > a", ".toc-tree a")]
+    assert not any(part.evaluate(inside) for part in parts)
+    for part in parts:
+        part.focus()
+        page.wait_for_function(inside, arg=part.element_handle())
+    page.locator(".sidebar-search").focus()
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.close()
+
+
+def test_pages_of_verbs_say_what_stands_for_file_and_name(site: Path) -> None:
+    page = (site / "generated" / "verbs" / "run.html").read_text()
+    assert "FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec)." in page
+    assert "writes the files below examples/." in page
+    for path in (site / "generated" / "verbs").glob("*.html"):
+        assert "`" not in re.sub(r"<pre.*?</pre>|<script.*?</script>", "", path.read_text(), flags=re.DOTALL), path.stem
 
 
 def test_light_and_dark(site: Path, browser: Any) -> None:

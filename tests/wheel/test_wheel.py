@@ -72,13 +72,13 @@ def typed(home: Path) -> Type:
 
 
 def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
-    """Also those that are no Python: pages, kernels, C and JavaScript, examples."""
+    """Also those that are no Python: pages, kernels, C and JavaScript."""
     with zipfile.ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     files = [path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     for path in files:
         assert held[f"bitwright/{path.relative_to(SOURCE).as_posix()}"] == path.read_bytes()
-    assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".sbn", ".typed"} <= {path.suffix for path in files}
+    assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".typed"} <= {path.suffix for path in files}
     rest = {name for name in held if not name.startswith("bitwright/")}
     about = f"bitwright-{bitwright.__version__}.dist-info"
     assert {name.partition("/")[0] for name in rest} == {about}
@@ -114,6 +114,20 @@ def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type) -> No
     assert "<style>" in (home / "own.html").read_text()
 
 
+def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, typed: Type) -> None:
+    typed("bitwright", "examples")
+    kept = [path for path in (ROOT / "examples").rglob("*.*") if "__pycache__" not in path.parts and path.is_file()]
+    assert len(kept) > 50
+    for path in (*kept, ROOT / "sceptic" / "check_network.py"):
+        assert (home / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+    assert typed("bitwright", "run", "examples/subtraction.bw", "a=719", "b=483").startswith("difference = 236\n")
+    typed("bitwright", "train", "addition", "--bits", "2", "--width", "256", "--integer", "-o", "net.safetensors", "-q")
+    typed("bitwright", "certify", "addition", "--network", "net.safetensors", "-o", "net.json")
+    (home / "rules.bw").write_text(typed("bitwright", "show", "addition", "--bits", "2", "--text"))
+    checked = typed("python", "sceptic/check_network.py", "net.safetensors", "rules.bw", "net.json")
+    assert checked.splitlines()[-1].startswith("HOLDS: certified")
+
+
 def test_the_page_is_served_with_all_it_loads(home: Path) -> None:
     command = [str(home / "env" / "bin" / "bitwright"), "serve", "--port", "0"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
@@ -127,5 +141,6 @@ def test_the_page_is_served_with_all_it_loads(home: Path) -> None:
                 assert loaded
                 for name in loaded:
                     assert http.get(f"/{name.removeprefix('/')}").status_code == 200, name
+                assert len(http.get("/api/about").json()["examples"]) > 20
         finally:
             process.terminate()

@@ -22,7 +22,7 @@ VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
     "infer",
-    *("asm", "disasm", "compile", "figure", "completion"),
+    *("asm", "disasm", "compile", "figure", "examples", "completion"),
 )
 
 
@@ -36,8 +36,12 @@ class _Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f"bitwright.cli.{cmd_name}").command
+        notes = []
         if any("FILE|NAME" in (one.metavar or "") for one in command.params):
-            command.epilog = f"FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec). NAME: {', '.join(NAMES)}."
+            notes.append(f"FILE: rule text (.bw), SBN (.sbn), SUBLEQ (.sq, .dec). NAME: {', '.join(NAMES)}.")
+        if "examples/" in (command.help or "") and cmd_name != "examples":
+            notes.append("`bitwright examples` writes the files below examples/.")
+        command.epilog = " ".join(notes) or None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,6 +68,7 @@ def cli() -> None:
     bitwright add 719 483
     bitwright multiply 719 483
     bitwright permute 10110 --order 3,1,2,5,4
+    bitwright examples
     bitwright run examples/subtraction.bw a=719 b=483
     """
 

@@ -1,10 +1,14 @@
-"""Programs that the page offers to start from: files of the package, the same as in the project's examples."""
+"""Programs that the page offers to start from, of those that `bitwright examples` writes."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.resources import files
+
+from bitwright.app.examples import example_files
+
+# Where the programs of a kind are.
+FOLDERS = {"rules": "examples", "sbn": "examples/sbn", "subleq": "examples/subleq", "nodes": "examples/graphs"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,6 @@ EXAMPLES = (
 
 @cache
 def example_texts() -> list[dict[str, object]]:
-    """Every example with its text; programs of the small language are no modules of this package, and not called so."""
-    folder = files("bitwright.web") / "example_files"
-    paths = [folder / (f"{one.name}.txt" if one.language == "python" else one.name) for one in EXAMPLES]
-    return [{**asdict(one), "text": path.read_text("utf-8")} for one, path in zip(EXAMPLES, paths, strict=True)]
+    """Every example with its text."""
+    kept = {one.name: one for one in example_files()}
+    return [{**asdict(one), "text": kept[f"{FOLDERS[one.kind]}/{one.name}"].data.decode()} for one in EXAMPLES]

@@ -50,7 +50,8 @@ def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(f"there is no file {shown}") from None
+        hint = "; `bitwright examples` writes the examples here" if path.parts[:1] == ("examples",) else ""
+        raise InputError(f"there is no file {shown}{hint}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or printable(str(error))
         raise InputError(f"cannot read {shown}: {reason}") from None

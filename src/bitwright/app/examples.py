@@ -1,0 +1,93 @@
+"""The examples that pages and help speak of, where they are kept, and a copy of them in a folder of one's own.
+
+A wheel has them in `example_files` of the package. In a clone they are the folders of the repository itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bitwright.errors import InputError, listing
+from bitwright.files.storage import make_folder, write_atomically
+
+_PACKAGE = Path(__file__).parents[1]
+_PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
+_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", "")  # the last: a Dockerfile
+
+
+@dataclass(frozen=True)
+class ExampleFile:
+    """One file: its place below the folder that it is written into, and where it is kept."""
+
+    name: str  # such as examples/sbn/gcd.sbn
+    kept: Path
+
+    @cached_property
+    def data(self) -> bytes:
+        try:
+            return self.kept.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot read {self.kept}: {error.strerror or error}") from None
+
+    @property
+    def about(self) -> str:
+        """The first line of what the file says about itself."""
+        text = self.data.decode()
+        if self.kept.suffix == ".ipynb":
+            text = "".join(json.loads(text)["cells"][0]["source"])
+        elif self.kept.suffix == ".py":
+            module = ast.parse(text)
+            places: list[ast.Module | ast.FunctionDef] = [module]
+            places += (part for part in module.body if isinstance(part, ast.FunctionDef))
+            text = next((found for place in places if (found := ast.get_docstring(place))), "")
+        return text.partition("\n")[0].lstrip("#; ").strip()
+
+
+def example_files() -> list[ExampleFile]:
+    """All of them: programs and notebooks below `examples`, and the sceptic's one file."""
+    place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
+    if place is None:
+        raise InputError("this installation was made without examples; the wheel and the repository have them")
+    paths = [*_below(place / "examples"), place / "sceptic" / "check_network.py"]
+    return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Our files of a folder, first those in it, without what editors and Python leave there."""
+    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    yield from (path for path in found if path.is_file() and path.suffix in _KINDS)
+    for inner in found:
+        if inner.is_dir():
+            yield from _below(inner)
+
+
+def write_examples(folder: Path, force: bool = False) -> list[str]:
+    """Writes those that are not there yet, and gives their names.
+
+    Raises InputError before anything is written where a file with other content is in the way, unless `force`.
+    """
+    missing = [one for one in example_files() if not _holds(folder / one.name, one.data)]
+    in_the_way = [str(folder / one.name) for one in missing if os.path.lexists(folder / one.name)]
+    if in_the_way and not force:
+        differ = "is there already and differs" if len(in_the_way) == 1 else "are there already and differ"
+        raise InputError(
+            f"{listing(in_the_way, 3)} {differ} from the example; nothing was written: "
+            "choose another folder, or --force to replace"
+        )
+    for one in missing:
+        make_folder((folder / one.name).parent)
+        write_atomically(folder / one.name, one.data)
+    return [one.name for one in missing]
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == data
+    except OSError:
+        return False

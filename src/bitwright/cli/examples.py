@@ -1,0 +1,61 @@
+"""`bitwright examples`: the files that pages and help speak of, for whoever has the package and not the repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bitwright.cli.options import json_option
+from bitwright.cli.reporting import print_json
+from bitwright.errors import InputError, counted
+
+_TRY = """try, {here}:
+  bitwright run examples/subtraction.bw a=719 b=483
+  bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network
+  bitwright trace examples/sbn/gcd.sbn a=12 b=18 -o gcd.html
+  jupyter lab examples/the-paper-in-ten-minutes.ipynb"""
+
+
+@click.command("examples")
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--list", "only_list", is_flag=True, help="Say which files there are, each with its first line; write none."
+)
+@click.option("--force", is_flag=True, help="Replace files that are there already and differ.")
+@json_option
+def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) -> None:
+    """Write the examples that pages and help speak of, so that every command shown there can be typed.
+
+    Programs and notebooks go into the folder examples, and the program that checks certificates without this package
+    into sceptic/check_network.py; both below FOLDER, which is the current folder unless another is named. Files that
+    are there and the same are left alone. If one differs, nothing is written.
+
+    \b
+    bitwright examples
+    bitwright examples --list
+    bitwright run examples/subtraction.bw a=719 b=483
+    """
+    from bitwright.app.examples import example_files, write_examples
+
+    if only_list and (force or folder is not None):
+        raise InputError("--list writes nothing; leave out FOLDER and --force")
+    place = Path() if folder is None else folder
+    written = set() if only_list else set(write_examples(place, force))
+    files = example_files()
+    if as_json:
+        entries = [{"file": one.name, "about": one.about, "written": one.name in written} for one in files]
+        print_json({"folder": None if only_list else str(place), "entries": entries})
+    elif only_list:
+        longest = max(len(one.name) for one in files)
+        click.echo("\n".join(f"{one.name:{longest}}  {one.about}" for one in files))
+    else:
+        click.echo(_sentence(len(files), len(written), f"{place / 'examples'} and {place / 'sceptic'}"))
+        click.echo(_TRY.format(here="here" if folder is None else f"in {place}"))
+
+
+def _sentence(files: int, written: int, where: str) -> str:
+    if not written:
+        return f"all {files:,} files are in {where} already"
+    kept = files - written
+    return f"wrote {counted(written, 'file')} into {where}{f'; {kept:,} were there already' if kept else ''}"

@@ -1,0 +1,139 @@
+"""`bitwright examples` gives whoever has only the package the files that pages and help speak of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from bitwright.app import examples
+from bitwright.cli.main import VERBS, cli, main
+from bitwright.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+Capture = pytest.CaptureFixture[str]
+KEPT = [
+    *(path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts),
+    ROOT / "sceptic" / "check_network.py",
+]
+MENTIONED = re.compile(r"\b(?:examples|sceptic)/[\w./-]*\.(?:bw|sbn|sq|py|ipynb|yaml)\b")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: Capture, *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    return out if code == 0 else err
+
+
+def test_they_are_written_as_they_are(capsys: Capture) -> None:
+    assert said(capsys, "examples").startswith(f"wrote {len(KEPT)} files into examples and sceptic\ntry, here:\n")
+    assert len(KEPT) > 50
+    assert {path for path in Path().rglob("*") if path.is_file()} == {path.relative_to(ROOT) for path in KEPT}
+    for path in KEPT:
+        assert path.relative_to(ROOT).read_bytes() == path.read_bytes()
+
+
+def test_what_is_said_to_try_works(capsys: Capture) -> None:
+    out = said(capsys, "examples")
+    tries = [line.split() for line in out.splitlines() if line.startswith("  bitwright ")]
+    assert len(tries) >= 3
+    for _, *arguments in tries:
+        said(capsys, *arguments)
+    [notebook] = re.findall(r"jupyter lab (\S+)", out)
+    assert Path(notebook).exists()
+
+
+def test_every_file_that_pages_and_help_name_is_among_them() -> None:
+    context = click.Context(cli)
+    commands = [command for verb in VERBS if (command := cli.get_command(context, verb))]
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "generated"} & set(path.parts)]
+    texts = [command.help or "" for command in (cli, *commands)] + [path.read_text() for path in pages]
+    named = {name for text in texts for name in MENTIONED.findall(text)}
+    assert len(named) > 20
+    assert named <= {one.name for one in examples.example_files()}
+
+
+def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Capture) -> None:
+    said(capsys, "examples")
+    assert said(capsys, "examples").startswith(f"all {len(KEPT)} files are in examples and sceptic already\n")
+    own, gone = Path("examples/gray.bw"), Path("examples/sbn/gcd.sbn")
+    wanted = own.read_bytes()
+    own.write_text("# mine\n")
+    gone.unlink()
+    line = said(capsys, "examples", code=2)
+    assert line == (
+        "bitwright: examples/gray.bw is there already and differs from the example; nothing was written: "
+        "choose another folder, or --force to replace\n"
+    )
+    assert own.read_text() == "# mine\n"
+    assert not gone.exists()
+    assert said(capsys, "examples", "--force").startswith(
+        f"wrote 2 files into examples and sceptic; {len(KEPT) - 2} were there already\n"
+    )
+    assert own.read_bytes() == wanted
+
+
+def test_another_folder(capsys: Capture) -> None:
+    assert "\ntry, in a/b:\n" in said(capsys, "examples", "a/b")
+    assert Path("a/b/examples/gray.bw").exists()
+    assert Path("a/b/sceptic/check_network.py").exists()
+    assert not Path("examples").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["examples", "file"], "cannot write to file/examples: "),
+        (["examples", "--list", "--force"], "--list writes nothing; leave out FOLDER and --force"),
+        (["examples", "--list", "here"], "--list writes nothing; leave out FOLDER and --force"),
+    ],
+)
+def test_what_cannot_be(capsys: Capture, arguments: list[str], piece: str) -> None:
+    Path("file").write_text("")
+    line = said(capsys, *arguments, code=2)
+    assert piece in line
+    assert line.count("\n") == 1
+
+
+def test_the_list_has_every_file_with_its_first_line(capsys: Capture) -> None:
+    lines = said(capsys, "examples", "--list").splitlines()
+    assert len(lines) == len(KEPT)
+    told = dict(re.split(r"  +", line, maxsplit=1) for line in lines)
+    assert told["examples/sbn/add.sbn"] == "Add two numbers: sum = a + b."
+    assert told["examples/addition.bw"] == "add two 10-bit numbers by ripple carry"
+    assert told["examples/the-paper-in-ten-minutes.ipynb"] == "The paper in ten minutes"
+    assert told["examples/sbn/gcd.py"].startswith("Greatest common divisor of two numbers")
+    assert told["examples/cluster/Dockerfile"].startswith("The image of kuberay.yaml")
+    assert not any(Path().iterdir())
+
+
+def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "kept" / "examples"
+    for name in ("a.bw", "sbn/b.py", "sbn/__pycache__/b.cpython-311.pyc", ".ipynb_checkpoints/c.ipynb", "trace.html"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere", tmp_path / "kept"))
+    names = [one.name for one in examples.example_files()]
+    assert names == ["examples/a.bw", "examples/sbn/b.py", "sceptic/check_network.py"]
+    monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere",))
+    with pytest.raises(InputError, match="made without examples"):
+        examples.example_files()
+
+
+@pytest.mark.parametrize("verb", ["run", "check", "show", "certify"])
+def test_a_missing_example_says_where_to_get_it(capsys: Capture, verb: str) -> None:
+    line = said(capsys, verb, "examples/subtraction.bw", code=2)
+    assert "there is no file examples/subtraction.bw; `bitwright examples` writes the examples here\n" in line
+    assert "bitwright examples" not in said(capsys, verb, "own/subtraction.bw", code=2)
+
+
+@pytest.mark.parametrize("verb", ["run", "trace", "infer"])
+def test_help_that_uses_examples_says_how_to_get_them(verb: str, capsys: Capture) -> None:
+    assert "`bitwright examples` writes the files below examples/." in " ".join(said(capsys, verb, "--help").split())
