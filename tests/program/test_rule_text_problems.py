@@ -141,10 +141,12 @@ MEANINGLESS = {
     "¦when x[i]!=y[5-i] write g for i in 1..2": "'when' spans blocks: x[1], y[4] must share one block (at i=1)",
     "¦when g=1 g=0 write g": "'when' names a bit twice: g, g",
     "¦when g=g write g": "'when' names a bit twice: g, g",
-    "¦when f=1 write f": "two templates for f=1: line 4 has one too",
-    "¦when f=1 g=0 write f": "two templates for f=1 g=0: line 4 has one too",
-    "¦when g=1 write x[i] for i in 2..3": "two templates for g=1: this rule itself has one too (at i=2) (at i=3)",
-    "when x[i]=1 write f for i in 1..4\n¦when x[3]=1 write g": "two templates for x[3]=1: line 5 has one too (at i=3)",
+    "¦when f=1 write f": "two templates for f=1 (and 0 for g): line 4 has one too; put all bits into one 'write'",
+    "¦when f=1 g=0 write f": "two templates for f=1 g=0: line 4 has one too; put all bits into one 'write'",
+    "when x[i]=1 write f for i in 1..4\n¦when x[3]=1 write g": "two templates for x[3]=1 (and 0 for "
+    "y[3]): line 5 (at i=3) has one too; put all bits into one 'write'",
+    "when x[i]=1 write f for i in 1..4\n¦when x[j]=1 y[j]=0 write g for j in 2..3": "two templates for x[2]=1 y[2]=0 "
+    "(at j=2): line 5 (at i=2) has one too; put all bits into one 'write'",
     "¦when g=1 write x[3..2]": "this rule writes no bit",
     "¦when x[3..2]=1 write f": "this rule names no bit",
     "input ¦x[1]": "an input without a name must be a whole array; name it, as in: input a = x[...]",
