@@ -9,7 +9,7 @@ import pytest
 from programs import EXAMPLES
 
 import bitwright
-from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
+from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, parse_node_program, run
 from bitwright.cli.main import main
 from bitwright.program import load
 
@@ -75,7 +75,22 @@ def test_a_text_without_numbers_says_so() -> None:
 def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
     with pytest.raises(ProgramError) as refusal:
         load(SUBTRACTION, {"l": 0})
-    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0"
+    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)"
+
+
+def test_a_problem_that_the_text_has_anyway_is_not_blamed_on_what_is_given() -> None:
+    text = "let l = 3\nlet n = 2\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[9]=1 write p[1]"
+    with pytest.raises(ProgramError) as refusal:
+        parse(text, lets={"n": 0})
+    assert [problem.message for problem in refusal.value.problems] == [
+        "'q' needs an extent of at least 1, got 0 (with n=0 given)",
+        "index out of range: p[9], declared as p[3]",
+    ]
+
+
+def test_a_node_program_says_what_was_given() -> None:
+    with pytest.raises(ProgramError, match=r"'p' needs an extent of at least 1, got 0 \(with l=0 given\)"):
+        parse_node_program("let l = 2\nbits p[l]\nblock p[*]\nwhen p[1]=1 write far.p[l]", lets={"l": 0})
 
 
 def test_problems_of_the_text_come_first() -> None:
@@ -157,7 +172,7 @@ def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[objec
 def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Capture) -> None:
     code, out, _ = call(capsys, "check", SUBTRACTION, "--let", "l=0")
     assert code == 1
-    assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0\n")
+    assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)\n")
 
 
 def examples() -> dict[str, Algorithm]:

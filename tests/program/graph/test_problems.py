@@ -211,6 +211,7 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
         parse(ORDINARY + line)
     assert [str(problem) for problem in refusal.value.problems] == [
         f"5:1: {what} is for node programs, which run on graphs"
+        + "; bits and numbers are separated by spaces" * (what == "','")
     ]
 
 
