@@ -133,6 +133,38 @@ def test_a_run_has_the_size_that_is_given(capsys: Capture) -> None:
     assert call(capsys, "run", SUBTRACTION, "a=60000", "b=483")[0] == 2  # the file itself has 10 bits
 
 
+SIZED = "let l = 4\nlet n = l+1\nbits x[l] y[n] z[l+1] w[3]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..n\n"
+SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
+
+
+@pytest.mark.parametrize(
+    ("port", "value", "hint"),
+    [
+        ("input x", 16, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input v = x[*]", 300, "; for longer numbers give --let l=9, or in Python lets={'l': 9}"),
+        ("input y", 99, "; for longer numbers give --let n=7, or in Python lets={'n': 7}"),
+        ("input signed x", 8, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input signed x", -9, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input x", -1, "got -1"),
+        ("input z", 32, "which needs 6"),  # its length is computed
+        ("input w", 8, "which needs 4"),
+        ("input v = x[2..4]", 8, "which needs 4"),
+        ("input v = x y", 2**10, "which needs 11"),
+    ],
+)
+def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: int, hint: str) -> None:
+    algorithm = parse(SIZED + port)
+    (word,) = algorithm.inputs
+    with pytest.raises(InputError) as refusal:
+        algorithm.state({word.name: value})
+    assert str(refusal.value).endswith(hint)
+    if "let " in hint:  # and it is true
+        name, _, bits = hint.partition("--let ")[2].partition(",")[0].partition("=")
+        parse(SIZED + port, lets={name: int(bits)}).state({word.name: value})
+        with pytest.raises(InputError):
+            parse(SIZED + port, lets={name: int(bits) - 1}).state({word.name: value})
+
+
 def test_it_may_be_repeated(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "two.bw"
     path.write_text("let l = 2\nlet n = 3\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[1]=1 write q[1]\n")

@@ -302,7 +302,17 @@ class Expansion:
             raise Refused(port.token.problem(f"'{name}' has no bits; ranges go upwards, as in {form}"))
         if len(set(bits)) < len(bits):
             raise Refused(port.token.problem(f"'{name}' names a bit twice"))
-        return Word(name, tuple(bits), port.signed)
+        return Word(name, tuple(bits), port.signed, self.sized_by(port))
+
+    def sized_by(self, port: syntax.PortLine) -> str:
+        """The number of the text that is the length of a port, where it is a whole array with one such extent."""
+        member = port.members[0]
+        whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
+        for item in self.each(syntax.BitsDeclaration):
+            for token, extents in item.items:
+                if token.text == member.token.text and len(port.members) == len(extents) == 1 and whole:
+                    return extents[0].token.text if isinstance(extents[0], syntax.Name) else ""
+        return ""
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)
