@@ -317,8 +317,13 @@ def _arrange_templates(
         members = blocks.bits[blocks.start[home[row]] : blocks.start[home[row] + 1]]
         others = [name for name in map(layout.name_of, members.tolist()) if name not in named(row)]
         rest = f" (and 0 for {listing(others)})" if others else ""
+        again = mine.line > 0 and (mine.line, mine.column) == (
+            other.line,
+            other.column,
+        )  # by a group that is used twice
+        where = "another use of this line" if again and not mine.place else str(other)
         return mine.problem(
-            f"two templates for {given}{rest}{mine.at(source.index(row))}: {other}"
+            f"two templates for {given}{rest}{mine.at(source.index(row))}: {where}"
             f"{other.at(source.index(earlier[row]))} has one too; put all bits into one 'write'"
         )
 
