@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from programs import EXAMPLES
 
 from bitwright.cli.main import main
 
@@ -346,3 +347,23 @@ def test_a_proof_taken_up_says_what_was_done_before(multiplier: Path, capsys: Ca
     code, _, err = call(capsys, *proof)
     assert code == 0
     assert f"345 of 345 local states had been tried before, as {tmp_path / 'begun'} says" in err
+
+
+def test_blocks_and_cells_without_rules_are_counted(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "spare.bw"
+    path.write_text(
+        "bits a b[3] c[2]\nblock a\nblock b[i] for i in 1..3\nblock c[i] for i in 1..2\n"
+        "cell a b[*]\ncell c[i] for i in 1..2\nwhen a=1 write b[*] c[*]\ninput a\n"
+    )
+    code, out, _ = call(capsys, "show", path, "--cells")
+    assert code == 0
+    assert out.splitlines()[:2] == [
+        "spare: 1 cell of 1 kind (and 2 cells without rules); 1 example, 2 local states",
+        "  kind 1: 1 cell, each 1 block, 1 example, 1 port, 2 local states; the first is a, b[1], b[2], b[3]; "
+        "1 of its 4 blocks has rules",
+    ]
+
+
+def test_what_a_node_program_writes_elsewhere_is_no_cell_without_rules(capsys: Captured) -> None:
+    _, out, _ = call(capsys, "show", EXAMPLES / "graphs" / "bfs.bw", "--cells")
+    assert "without rules" not in out

@@ -115,6 +115,17 @@ def test_run_a_file(capsys: Capture) -> None:
     assert document["bits"] == 10
 
 
+def test_outputs_in_hexadecimal(capsys: Capture) -> None:
+    numbers = ("a=0x2cf", "b=0x1e3")
+    assert answer(capsys, "run", EXAMPLES / "subtraction.bw", *numbers, "--hex").startswith("difference = 0xec\n")
+    assert answer(capsys, "run", EXAMPLES / "subtraction.bw", *numbers, "--hex", "--quiet") == "0xec\n0x0\n"
+    assert answer(capsys, "run", EXAMPLES / "sbn" / "gcd.sbn", "a=34", "b=51", "--hex", "-q").split()[-1] == "0x11"
+    for more in (("--json",), ("--graph", "path:3")):
+        assert "--hex is for the numbers that a run prints" in refusal(
+            capsys, "run", "addition", "p=1", "q=1", "--hex", *more
+        )
+
+
 def test_run_a_name(capsys: Capture) -> None:
     assert answer(capsys, "run", "addition", "p=719", "q=483", "-q") == "1202\n"
     assert answer(capsys, "run", "permutation", "p=1", "--order", "3,1,2", "-q") == "4\n"

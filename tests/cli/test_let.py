@@ -9,7 +9,7 @@ import pytest
 from programs import EXAMPLES
 
 import bitwright
-from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
+from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, parse_node_program, run
 from bitwright.cli.main import main
 from bitwright.program import load
 
@@ -75,7 +75,22 @@ def test_a_text_without_numbers_says_so() -> None:
 def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
     with pytest.raises(ProgramError) as refusal:
         load(SUBTRACTION, {"l": 0})
-    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0"
+    assert str(refusal.value.problems[0]) == "3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)"
+
+
+def test_a_problem_that_the_text_has_anyway_is_not_blamed_on_what_is_given() -> None:
+    text = "let l = 3\nlet n = 2\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[9]=1 write p[1]"
+    with pytest.raises(ProgramError) as refusal:
+        parse(text, lets={"n": 0})
+    assert [problem.message for problem in refusal.value.problems] == [
+        "'q' needs an extent of at least 1, got 0 (with n=0 given)",
+        "index out of range: p[9], declared as p[3]",
+    ]
+
+
+def test_a_node_program_says_what_was_given() -> None:
+    with pytest.raises(ProgramError, match=r"'p' needs an extent of at least 1, got 0 \(with l=0 given\)"):
+        parse_node_program("let l = 2\nbits p[l]\nblock p[*]\nwhen p[1]=1 write far.p[l]", lets={"l": 0})
 
 
 def test_problems_of_the_text_come_first() -> None:
@@ -118,6 +133,38 @@ def test_a_run_has_the_size_that_is_given(capsys: Capture) -> None:
     assert call(capsys, "run", SUBTRACTION, "a=60000", "b=483")[0] == 2  # the file itself has 10 bits
 
 
+SIZED = "let l = 4\nlet n = l+1\nbits x[l] y[n] z[l+1] w[3]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..n\n"
+SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
+
+
+@pytest.mark.parametrize(
+    ("port", "value", "hint"),
+    [
+        ("input x", 16, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input v = x[*]", 300, "; for longer numbers give --let l=9, or in Python lets={'l': 9}"),
+        ("input y", 99, "; for longer numbers give --let n=7, or in Python lets={'n': 7}"),
+        ("input signed x", 8, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input signed x", -9, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input x", -1, "got -1"),
+        ("input z", 32, "which needs 6"),  # its length is computed
+        ("input w", 8, "which needs 4"),
+        ("input v = x[2..4]", 8, "which needs 4"),
+        ("input v = x y", 2**10, "which needs 11"),
+    ],
+)
+def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: int, hint: str) -> None:
+    algorithm = parse(SIZED + port)
+    (word,) = algorithm.inputs
+    with pytest.raises(InputError) as refusal:
+        algorithm.state({word.name: value})
+    assert str(refusal.value).endswith(hint)
+    if "let " in hint:  # and it is true
+        name, _, bits = hint.partition("--let ")[2].partition(",")[0].partition("=")
+        parse(SIZED + port, lets={name: int(bits)}).state({word.name: value})
+        with pytest.raises(InputError):
+            parse(SIZED + port, lets={name: int(bits) - 1}).state({word.name: value})
+
+
 def test_it_may_be_repeated(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "two.bw"
     path.write_text("let l = 2\nlet n = 3\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[1]=1 write q[1]\n")
@@ -157,7 +204,7 @@ def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[objec
 def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Capture) -> None:
     code, out, _ = call(capsys, "check", SUBTRACTION, "--let", "l=0")
     assert code == 1
-    assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0\n")
+    assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)\n")
 
 
 def examples() -> dict[str, Algorithm]:

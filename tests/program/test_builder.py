@@ -316,8 +316,7 @@ RULE_PROBLEMS = {
     "'when' names a bit twice: p[2], p[1], p[2]": lambda s: s.b.when(s.p[2] == 1, s.p[1] == s.p[2]).write(s.f),
     "this rule writes no bit": lambda s: s.b.when(s.f == 1).write(),
     "this rule names no bit": lambda s: s.b.when().write(s.f),
-    "two templates for f=1: this rule itself has one too": lambda s: s.b.when(s.f == 1).write(s.p[span(1, 3)]),
-    "two templates for p[1]=1: test_builder.py:": lambda s: (
+    "two templates for p[1]=1 (and 0 for p[2], p[3], q[1], q[2], q[3]): test_builder.py:": lambda s: (
         s.b.when(s.q[2] == 0, s.p[1] == 1).write(s.f),
         s.b.when(s.p[1] == 1).write(s.q[1]),
     ),
@@ -461,3 +460,12 @@ def test_words_take_the_most_significant_piece_first() -> None:
     assert word(p[:]).bits == (0, 1, 2)
     assert word(flag, c[2, :], p[:], name="all").bits == (0, 1, 2, 5, 6, 7)
     assert word(p[span(2, 3)]).bits == (1, 2)
+
+
+def test_rows_of_one_call_add_up() -> None:
+    b = Builder()
+    p, f = b.bits("p", 3), b.bit("f")
+    b.block(p[:])
+    b.block(f)
+    b.when(f == 1).write(p[span(1, 3)])
+    assert b.build().template_text(0) == "when f=1 write p[1] p[2] p[3]"

@@ -15,6 +15,8 @@ from bitwright.program.text.doubts import doubts
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DEAD = "can never be on, since no input, no start and no rule that can match sets"
 
+UNUSED = "no rule wants it on or writes it, and it is no input and no output"
+
 
 def warnings(text: str) -> list[str]:
     return [str(problem) for problem in doubts(text, parse(text))]
@@ -29,7 +31,7 @@ def warnings(text: str) -> list[str]:
         ),
         (  # one rule waits for the other
             "bits p a b\nblock p\nblock a\nblock b\nwhen p=1 write p\n when a=1 write b\nwhen b=1 write a\ninput p",
-            [f"6:2: this rule never matches: a {DEAD} it", f"7:1: this rule never matches: b {DEAD} it"],
+            [f"6:2: this rule and 1 other never match: a, b {DEAD} them"],
         ),
         ("bits a b\nblock a b\nwhen a=1 b=1 write a", [f"3:1: this rule never matches: a, b {DEAD} them"]),
         ("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a", []),
@@ -47,18 +49,82 @@ def warnings(text: str) -> list[str]:
             ["6:1: output 'r' is 0 from the first step on: no rule that can match writes its bits"],
         ),
         ("bits p q\nblock p q\nwhen p=1 write p\ninput p q\noutput p", []),  # q = 1 keeps the rule from matching
-        ("bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p\nsteps 0\noutput p", []),
+        ("bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p\nsteps 0\noutput q", []),
         (  # a row at the edge is no mistake of the rule
             "bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=1 write x[i+1] for i in 1..2\nstart x[2]",
             [],
         ),
         (
             "bits p q r\nblock p\nblock q r\nwhen p=1 write p\nwhen q!=r write p\ninput p",
-            [f"5:1: this rule never matches: q {DEAD} it"],
+            [f"5:1: this rule never matches: q, r {DEAD} them"],
         ),
+        (  # a chain is told once, by what could start it
+            "bits p c[9] z\nblock p\nblock c[i] for i in 1..9\nblock z\nwhen p=1 write p\n"
+            "when c[i]=1 write c[i+1] for i in 1..8\nwhen c[9]=1 write z\nwhen z=1 write z\ninput p\n"
+            "output z\nhalt when z",
+            [
+                f"6:1: this rule and 2 others never match: c[1] {DEAD} it; "
+                "so output 'z' is 0 from the first step on, the halt bit is never on"
+            ],
+        ),
+        (  # two chains are two
+            "bits p a b c d\nblock p\nblock a\nblock b\nblock c\nblock d\nwhen p=1 write p\nwhen a=1 write b\n"
+            "when c=1 write d\nwhen b=1 write p\nwhen d=1 write p\ninput p",
+            [
+                f"8:1: this rule and 1 other never match: a {DEAD} it",
+                f"9:1: this rule and 1 other never match: c {DEAD} it",
+            ],
+        ),
+        (  # the first rule that could start it may stand further down
+            "bits p a b\nblock p\nblock a\nblock b\nwhen p=1 write p\nwhen b=1 write p\nwhen a=1 write b\ninput p",
+            [f"7:1: this rule and 1 other never match: a {DEAD} it"],
+        ),
+        (
+            "bits p q[3] r\nblock p\nblock q[*]\nblock r\nwhen p=1 write p\ninput p\noutput p",
+            [f"1:8: nothing uses 'q': {UNUSED}", f"1:13: nothing uses 'r': {UNUSED}"],
+        ),
+        ("bits p q\nblock p\nblock q\nwhen p=1 write p\ninput p", []),  # without 'output' each is one
+        ("bits p q[2]\nblock p\nblock q[*]\nwhen p=1 write p q[1]\ninput p\noutput p", []),  # q[2] is spare
     ],
 )
 def test_what_is_found(text: str, found: list[str]) -> None:
+    assert warnings(text) == found
+
+
+TWO = "bits x[2] y[2]\nblock x[i] y[i] for i in 1..2\n"
+KEPT = TWO + "when x[i]=1 write x[i] for i in 1..2\nwhen y[i]=1 write y[i] for i in 1..2\n"
+NOT_NAMED = "since bits that are not named are 0; add a rule for both, or say"
+VANISH = "both become 0 where both are on at the beginning: this rule is for"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            KEPT + "input x y",
+            [
+                f"4:1: x[1] and y[1] {VANISH} x[1]=0, and line 3 for y[1]=0, {NOT_NAMED} x[1]=0 here if that is meant "
+                "(and 1 more such pair)"
+            ],
+        ),
+        (
+            KEPT + "input x\nstart y[2]",
+            [f"4:1: x[2] and y[2] {VANISH} x[2]=0, and line 3 for y[2]=0, {NOT_NAMED} x[2]=0 here if that is meant"],
+        ),
+        (  # canonical order of bits is not that of the lines
+            "bits x y\nblock x y\nwhen y=1 write y\nwhen x=1 write x\ninput x y",
+            [f"4:1: y and x {VANISH} y=0, and line 3 for x=0, {NOT_NAMED} y=0 here if that is meant"],
+        ),
+        (KEPT + "when x[i]=1 y[i]=1 write x[i] y[i] for i in 1..2\ninput x y", []),
+        (KEPT + "when x[i]=1 y[i]=1 write nothing for i in 1..2\ninput x y", []),
+        (KEPT.replace("write x[i]", "write x[i] y[i]") + "input x", []),  # never both at the beginning
+        (KEPT + "input a = x[1] y[2]", []),  # not in one block
+        (KEPT.replace("when y[i]=1", "when y[i]=1 x[i]=0") + "input x y", []),  # the rule knows of x
+        ("bits x y z\nblock x y\nblock z\nwhen x=1 y=1 write z\ninput x y\noutput z", []),  # one alone is for nothing
+        ("bits x y z\nblock x y z\nwhen x=1 write x\nwhen y=1 write y\ninput x y\nstart z", []),  # never two alone
+    ],
+)
+def test_bits_that_vanish_where_both_are_on(text: str, found: list[str]) -> None:
     assert warnings(text) == found
 
 

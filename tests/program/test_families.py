@@ -78,3 +78,15 @@ def test_families_of_a_written_out_program_are_its_lines() -> None:
         assert families.places == tuple(f"line {number}" for number in numbers)
         assert np.array_equal(families.of, np.arange(len(numbers)))
         assert not families.index.any()
+
+
+def test_rows_that_add_up_are_one_member_of_their_family() -> None:
+    text = "bits p[3] q[3]\nblock p[*]\nblock q[i] for i in 1..3\nwhen p[i]=1 write q[j] for i in 1..3, j in 1..i"
+    program = parse(text).program
+    rules = program.rule_families
+    assert [program.template_text(t).partition(" write ")[2] for t in rules.members(0).tolist()] == [
+        "q[1]",
+        "q[1] q[2]",
+        "q[1] q[2] q[3]",
+    ]
+    assert rules.index[rules.members(0)].tolist() == [0, 1, 2]  # without gaps, as whoever draws them expects

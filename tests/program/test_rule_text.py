@@ -57,6 +57,20 @@ SAME_RULES = {
         "when x[i]!=y[i] write f for i in 1..4",
         "when x[i]=1 y[i]=0 write f for i in 1..4\nwhen x[i]=0 y[i]=1 write f for i in 1..4",
     ),
+    "rows of one line for one configuration": ("when g=1 write x[i] for i in 2..3", "when g=1 write x[2] x[3]"),
+    "a table that computes which bits it writes": (
+        "when f=k%2 g=k//2 write x[b] for k in 0..3, b in 1..2 if (k*k)//2^(b-1)%2=1",
+        "when f=1 g=0 write x[1]\nwhen f=1 g=1 write x[1]",
+    ),
+    "rows that leave bits open and share a configuration": (
+        "when f=* write x[1+i] for i in 0..1",
+        "when f=0 write x[1] x[2]\nwhen f=1 write x[1] x[2]",
+    ),
+    "open bits whose rows meet in one configuration": (
+        "bits a[2]\nblock a[*]\nwhen a[i]=* write x[i] for i in 1..2",
+        "bits a[2]\nblock a[*]\nwhen a[*]=0 write x[1] x[2]\nwhen a[1]=1 write x[1]\nwhen a[2]=1 write x[2]",
+    ),
+    "rows of one line that write nothing": ("when f=1 write nothing for i in 1..2", "when f=1 write nothing"),
     "a comment": ("when f=1 write g # when g=1 write f", "when f=1 write g"),
     "a backslash": ("when f=1 \\\n write \\\ng", "when f=1 write g"),
     "brackets across lines": ("when x[\n1 # one\n+\n\n1]=1 write y[2\n..\n3]", "when x[2]=1 write y[2..3]"),

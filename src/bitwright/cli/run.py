@@ -39,6 +39,7 @@ COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory",
 @order_option
 @machine_option
 @click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
+@click.option("--hex", "as_hex", is_flag=True, help="Print the outputs in hexadecimal, such as 0x2cf.")
 @computer_options
 @program_options
 def command(
@@ -51,6 +52,7 @@ def command(
     order: str | None,
     machine: MachineChoice | None,
     trace: bool,
+    as_hex: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -72,6 +74,8 @@ def command(
     from bitwright.bits import width_of
 
     computer = {name: options.pop(name) for name in COMPUTER}
+    if as_hex and (as_json or graph is not None or is_image(target)):
+        raise InputError("--hex is for the numbers that a run prints; leave it out with --json, --graph and images")
     if is_image(target):
         if inputs or bits is not None or order is not None or trace:
             raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
@@ -91,13 +95,13 @@ def command(
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")
     if is_sbn(target, bits, order):
-        return _run_sbn(target, numbers, machine, trace, as_json, quiet, options)
+        return _run_sbn(target, numbers, machine, trace, as_hex, as_json, quiet, options)
     if trace:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in numbers.values()), default=4)
     algorithm = find_algorithm(target, bits, order, fitting, machine, files_of(options))
     done = execute(algorithm, numbers, quiet=quiet, **options)
-    return _report(done, widest(algorithm), as_json, quiet)
+    return _report(done, widest(algorithm), as_hex, as_json, quiet)
 
 
 def _run_sbn(
@@ -105,6 +109,7 @@ def _run_sbn(
     values: dict[str, int],
     choice: MachineChoice | None,
     trace: bool,
+    as_hex: bool,
     as_json: bool,
     quiet: bool,
     options: dict[str, Any],
@@ -127,8 +132,8 @@ def _run_sbn(
     done = execute(algorithm, values, quiet=quiet, watch=Watch(machine.boundary, instruction_begins), **options)
     executed = count - 1 if done.halted else count  # the last instruction to begin is the one behind the end
     about = f"machine {machine.kind} with {code.sizes}: {counted(executed, 'SBN instruction')}; "
-    sizes = vars(code.sizes)
-    return _report(done, code.width, as_json, quiet, about, machine=machine.kind, executed=executed, sizes=sizes)
+    more: dict[str, object] = {"machine": machine.kind, "executed": executed, "sizes": vars(code.sizes)}
+    return _report(done, code.width, as_hex, as_json, quiet, about, **more)
 
 
 def _instruction(code: Code, step: int, address: int, after: int, memory: list[int]) -> str:
@@ -141,10 +146,10 @@ def _instruction(code: Code, step: int, address: int, after: int, memory: list[i
     return f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}"
 
 
-def _report(done: Run, width: int, as_json: bool, quiet: bool, about: str = "", **more: object) -> int:
+def _report(done: Run, width: int, as_hex: bool, as_json: bool, quiet: bool, about: str = "", **more: object) -> int:
     from bitwright.bits import any_digits
 
     with any_digits():
-        lines = [f"{name} = {value}" for name, value in done.outputs.items()]
-        bare = [str(value) for value in done.outputs.values()]
-        return report(done, width, "\n".join(lines), "\n".join(bare), as_json, quiet, about, **more)
+        shown = {name: f"{value:#x}" if as_hex else str(value) for name, value in done.outputs.items()}
+        lines = [f"{name} = {value}" for name, value in shown.items()]
+        return report(done, width, "\n".join(lines), "\n".join(shown.values()), as_json, quiet, about, **more)

@@ -17,6 +17,7 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
     import numpy as np
 
+    from bitwright.program import NodeSchema
     from bitwright.program.cells import cell_kinds
     from bitwright.program.pattern import Pattern
 
@@ -27,11 +28,9 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     rows = []
     for number, kind in enumerate(found.kinds):
         first = int(np.flatnonzero(found.of == number)[0])
-        names = [
-            name for block in cells.blocks[cells.start[first] : cells.start[first + 1]]
-            for name in program.block_names(int(block))
-        ]  # fmt: skip
-        rows.append((kind, int(found.counts[number]), names))
+        members = cells.members(first).tolist()
+        names = [name for block in members for name in program.block_names(block)]
+        rows.append((kind, int(found.counts[number]), names, len(members)))
     if as_json:
         print_json(
             {
@@ -49,7 +48,7 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
                         "local_states": kind.local_states,
                         "first": names,
                     }
-                    for kind, count, names in rows
+                    for kind, count, names, _ in rows
                 ],
                 "examples": pattern.program.templates,
                 "local_states": pattern.local_states,
@@ -57,12 +56,17 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
             }
         )
         return
+    # what a node program writes elsewhere is in no cell of its own
+    idle = 0 if isinstance(algorithm, NodeSchema) else int(np.count_nonzero(found.of < 0))
+    without = f" (and {counted(idle, 'cell')} without rules)" if idle else ""
     click.echo(
-        f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}; "
+        f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}{without}; "
         f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
     )
-    for number, (kind, count, names) in enumerate(rows, 1):
-        click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}")
+    for number, (kind, count, names, blocks) in enumerate(rows, 1):
+        ruled = len(kind.blocks)
+        only = f"; {ruled} of its {blocks} blocks {'has' if ruled == 1 else 'have'} rules" if ruled < blocks else ""
+        click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}{only}")
     click.echo("\n# the pattern: one cell of each kind; ports are bits that nothing reads")
     for line in pattern.program.text_lines():
         click.echo(line)

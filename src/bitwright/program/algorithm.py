@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits, to_bits
+from bitwright.bits import BoolArray, from_bits, to_bits, width_of
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.layout import NAME, IntArray
@@ -31,6 +31,7 @@ class Word:
     name: str
     bits: tuple[int, ...]
     signed: bool = False  # two's complement: its top bit counts negative
+    sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that says how many bits it has
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,10 @@ class Algorithm(Shown):
         state = np.zeros(self.program.bits, dtype=bool)
         state[list(self.start)] = True
         for word in self.inputs:
-            state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
+            try:
+                state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
+            except InputError as error:
+                raise InputError(f"{error}{_longer(word, values[word.name])}") from None
         return state
 
     @property
@@ -194,6 +198,15 @@ class Algorithm(Shown):
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def _longer(word: Word, value: object) -> str:
+    """How to read the same rules with a longer number, where that is why a value was refused and can be said."""
+    if not word.sized_by or not isinstance(value, int) or (value < 0 and not word.signed):
+        return ""
+    bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
+    given = f"{word.sized_by}={bits}"
+    return f"; for longer numbers give --let {given}, or in Python lets={{'{word.sized_by}': {bits}}}"
 
 
 def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:

@@ -48,7 +48,12 @@ class CellFamily:
 
 @dataclass(frozen=True)
 class RuleFamily:
-    """The templates of one line, a row each; or of many lines that were written out."""
+    """The templates of one line, a row each; or of many lines that were written out.
+
+    Rows of one line that are for the same configuration add up to one template, which writes what any of them writes.
+    Lines that were written apart do not: that would hide the mistake of a condition that says too little, such as one
+    in the paper's own multiplication.
+    """
 
     count: int
     when: Picks
@@ -56,6 +61,7 @@ class RuleFamily:
     write: Picks
     origin: WrittenAt | WrittenOut
     silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
+    adds_up: bool = True  # whether its rows are of one line; the entries of a table only share a name
 
 
 def assemble(
@@ -299,27 +305,51 @@ def _arrange_templates(
     config = np.bincount(rows, weights=values << (blocks.position[bits] % MAX_BLOCK), minlength=count).astype(np.int64)
     key = np.where(sound, (home << MAX_BLOCK) | config, -1 - np.arange(count))  # an unsound row clashes with none
     order = np.argsort(key, kind="stable")
-    clash = np.flatnonzero(key[order][1:] == key[order][:-1]) + 1
+    repeated = np.zeros(count, dtype=bool)
+    repeated[1:] = key[order][1:] == key[order][:-1]
+    line = _lines(families)[order]
+    clash = np.flatnonzero(repeated & ((line < 0) | (line != np.roll(line, 1))))
     earlier = dict(zip(order[clash].tolist(), order[clash - 1].tolist(), strict=True))
 
-    def clashing(row: int) -> str:
-        owner = source.family(earlier[row])
-        origin = source.origins[owner]
-        where = "this rule itself" if owner == source.family(row) else str(origin)
+    def clashing(row: int) -> Problem:
+        mine, other = source.origins[source.family(row)], source.origins[source.family(earlier[row])]
         given = " ".join(f"{name}={value}" for name, value in conditions(row))
-        return f"two templates for {given}: {where} has one too{origin.at(source.index(earlier[row]))}"
+        members = blocks.bits[blocks.start[home[row]] : blocks.start[home[row] + 1]]
+        others = [name for name in map(layout.name_of, members.tolist()) if name not in named(row)]
+        rest = f" (and 0 for {listing(others)})" if others else ""
+        again = mine.line > 0 and (mine.line, mine.column) == (
+            other.line,
+            other.column,
+        )  # by a group that is used twice
+        where = "another use of this line" if again and not mine.place else str(other)
+        return mine.problem(
+            f"two templates for {given}{rest}{mine.at(source.index(row))}: {where}"
+            f"{other.at(source.index(earlier[row]))} has one too; put all bits into one 'write'"
+        )
 
-    complain(np.sort(order[clash]), clashing)
+    clashing_rows = np.sort(order[clash])
+    problems.extend(clashing(int(clashing_rows[which[0]])) for _, which in source.by_family(clashing_rows))
 
     renumbered = np.empty(count, dtype=np.int64)
-    renumbered[order] = np.arange(count)
+    renumbered[order] = np.cumsum(~repeated) - 1
+    order = order[~repeated]
     stride = max(1, layout.size)
     pairs = np.sort(renumbered[write_rows] * stride + write_bits)
     fresh = np.ones(len(pairs), dtype=bool)
     fresh[1:] = pairs[1:] != pairs[:-1]
     pairs = pairs[fresh]
-    write_start = np.searchsorted(pairs, np.arange(count + 1) * stride)
+    write_start = np.searchsorted(pairs, np.arange(len(order) + 1) * stride)
     return _Templates(home[order], config[order], write_start, pairs % stride, source.families(order))
+
+
+def _lines(families: Sequence[RuleFamily]) -> IntArray:
+    """A number for each row, the same for rows of one line, and -1 where rows do not add up."""
+    numbers: dict[int, int] = {}
+    found = []
+    for family in families:
+        one = family.adds_up and isinstance(family.origin, WrittenAt)
+        found.append(np.full(family.count, numbers.setdefault(id(family.origin), len(numbers)) if one else -1))
+    return _joined(found)
 
 
 def _first_names(names: Sequence[str], count: int) -> str:

@@ -66,7 +66,7 @@ class Families:
     """
 
     of: IntArray  # the family of each block or template
-    index: IntArray  # its row in the family, from 0
+    index: IntArray  # its place in the family, from 0
     labels: tuple[str, ...]  # how each family was written
     places: tuple[str, ...]  # where: `line 7`, `addition.py:49`, `block 3` of a table
 
@@ -137,9 +137,12 @@ class NumberedRows:
     def families(self, order: IntArray) -> Families:
         """The families of these rows, in this order."""
         of = np.repeat(np.arange(len(self.origins)), np.diff(self.first))[order]
+        before = np.zeros(self.count + 1, dtype=np.int64)  # how many of these rows come before each one
+        before[order + 1] = 1
+        before = np.cumsum(before)
         return Families(
             of,
-            order - self.first[of],
+            before[order] - before[self.first[of]],
             tuple(origin.text for origin in self.origins),
             tuple(origin.where for origin in self.origins),
         )

@@ -17,7 +17,7 @@ def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
     all bits that it wants on may be. What it wants off is left out of account.
     """
     program = algorithm.program
-    wanting, wanted = _wanted(program)
+    wanting, wanted = wanted_bits(program)
     missing = np.bincount(wanting, minlength=program.templates)  # of the bits that each template wants on
     order = np.argsort(wanted, kind="stable")
     by_bit, first = wanting[order], np.searchsorted(wanted[order], np.arange(program.bits + 1))
@@ -38,7 +38,7 @@ def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
     return bits, templates
 
 
-def _wanted(program: Program) -> tuple[IntArray, IntArray]:
+def wanted_bits(program: Program) -> tuple[IntArray, IntArray]:
     """Pairs of a template and a bit that it wants on."""
     sizes = np.diff(program.block_start)[program.template_block]
     templates = np.repeat(np.arange(program.templates), sizes)

@@ -53,7 +53,7 @@ def program_from_tables(
         silent = np.array([writes[number] is None for number in chosen])
         when = _picks([[bit for bit, _ in tests[number]] for number in chosen])
         values = np.array([value for number in chosen for _, value in tests[number]], dtype=np.int64)
-        return RuleFamily(len(chosen), when, values, write, origin, silent)
+        return RuleFamily(len(chosen), when, values, write, origin, silent, adds_up=False)
 
     return assemble(
         layout,

@@ -50,7 +50,9 @@ PROBLEMS = {
     GROUP + "use g(¦a+1)": "expected a bit, found '('",
     "group g(x)\nwhen b=1 write ¦far.x\nend\nuse g(far.b)": "there is no path 'far.far'",
     "group g(i)\nwhen c[i]=1 write a for i in 1..3\nend\nuse g(¦2)": "expected an index, found '2'",
-    GROUP + "use g(a)\n¦when b=1 write b": "two templates for b=1: line 6 has one too",
+    GROUP + "use g(a)\n¦when b=1 write b": "two templates for b=1 (and 0 for a): line 6 has one too",
+    "group g(x)\n¦when b=1 write x\nend\nuse g(a)\nuse g(b)": "two templates for b=1 (and 0 for a): another use of "
+    "this line has one too; put all bits into one 'write'",
     # Inside a group that every text knows it is that of the line that uses it.
     "\n  ¦use clock(c, 3, b)": "c[1], c[2], c[3] are in two blocks; line 3 has them too (at i=1)",
     "bits v[2] k[3]\nuse counter(¦v, k, 3)": "index out of range: v[3], declared as v[2]",

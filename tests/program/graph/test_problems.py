@@ -88,7 +88,7 @@ PATHS = {
 RULES = {
     "when b=1 write nothing ¦b": "expected the end of the line, found 'b'",
     "when b=1 write a ¦nothing": "expected the end of the line, found 'nothing'",
-    "¦when a=1 write nothing": "two templates for a=1: line 10 has one too",
+    "¦when a=1 write nothing": "two templates for a=1 (and 0 for b): line 10 has one too",
     "¦when b=1 write far.r[2..1]": "this rule writes no bit",
     "when b!=¦* write a": "expected a number or a name, found '*'",
     "when b=*¦": "expected another condition or 'write', found the end of the line",
@@ -211,6 +211,7 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
         parse(ORDINARY + line)
     assert [str(problem) for problem in refusal.value.problems] == [
         f"5:1: {what} is for node programs, which run on graphs"
+        + "; bits and numbers are separated by spaces" * (what == "','")
     ]
 
 

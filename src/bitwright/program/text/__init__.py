@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.text.expand import check_lets, expand
+from bitwright.program.text.expand import expand
+from bitwright.program.text.lets import check_lets
 from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import parse_statements
 from bitwright.text.scanner import opening_comment

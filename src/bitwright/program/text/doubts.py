@@ -1,7 +1,7 @@
 """What a rule file can hardly mean, though it is well formed.
 
-Rules that never match, numbers that nothing sets, cells that differ only in the order of their blocks, and
-lines of cells that cannot be of one kind.
+Rules that never match, numbers that nothing sets, bits that nothing uses or that vanish, cells that differ only in the
+order of their blocks, and lines of cells that cannot be of one kind.
 """
 
 from __future__ import annotations
@@ -14,72 +14,95 @@ from bitwright.bits import BoolArray
 from bitwright.errors import Problem, counted, listing
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.cells import check_same_order, distinct
-from bitwright.program.reach import possible
+from bitwright.program.reach import possible, wanted_bits
 from bitwright.program.text import syntax
+from bitwright.program.text.dead_rules import DeadRules, never_on
+from bitwright.program.text.lost import lost_pairs
 from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.program.text.written import written_rules
 from bitwright.text.scanner import Token
 
 
 def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
     tree = parse_statements(text)
+    return sorted(
+        [
+            *_without_effect(tree, algorithm),
+            *lost_pairs(tree, algorithm),
+            *_unused(tree, algorithm),
+            *_orders(tree, algorithm),
+            *_mixed(tree, algorithm),
+        ]
+    )
+
+
+def _without_effect(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
+    """Rules that never match, and inputs, outputs and ends that nothing reads or writes.
+
+    What follows from a chain of rules that never match is told with it, in one warning.
+    """
     bits, templates = possible(algorithm)
-    found = [*_rules(tree, algorithm, bits, templates), *_ports(tree, algorithm, templates)]
-    found += [*_orders(tree, algorithm), *_mixed(tree, algorithm)]
-    for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
-        if isinstance(algorithm.halt, int) and not bits[algorithm.halt]:
-            name = algorithm.program.layout.name_of(algorithm.halt)
-            found.append(halt.token.problem(f"this never happens: {_why([name])}"))
-    return sorted(found)
-
-
-def _rules(tree: SyntaxTree, algorithm: Algorithm, bits: BoolArray, templates: BoolArray) -> list[Problem]:
-    """Rules of which no template can ever match."""
-    program = algorithm.program
-    alive = {program.rules[rule] for rule in np.unique(program.template_rule[templates]).tolist()}
-    dead: dict[str, int] = {}  # the text of a rule, and its first template
-    for template in np.flatnonzero(~templates).tolist():
-        rule = program.rules[program.template_rule[template]]
-        if rule not in alive:
-            dead.setdefault(rule, template)
+    dead = DeadRules(algorithm.program, bits, templates)
+    chains = dead.chains(written_rules(tree)) if dead else {}
+    follows: dict[int, list[str]] = {chain: [] for chain in chains}
     found = []
-    for rule, line, column in _written(tree) if dead else ():
-        if rule in dead:
-            template = dead[rule]
-            members = program.block_members(int(program.template_block[template]))
-            wanted = members[program.template_config[template] >> np.arange(len(members)) & 1 == 1]
-            names = [program.layout.name_of(bit) for bit in wanted[~bits[wanted]].tolist()]
-            found.append(Problem(line, column, f"this rule never matches: {_why(names)}"))
+    for place, chain, short, message in _idle(tree, algorithm, bits, templates, dead):
+        if chain in follows:
+            follows[chain].append(short)
+        else:
+            found.append(place.problem(message))
+    for chain, (rule, message) in chains.items():
+        so = f"; so {listing(follows[chain], 3)}" if follows[chain] else ""
+        found.append(Problem(rule.line, rule.column, message + so))
     return found
 
 
-def _written(tree: SyntaxTree) -> Iterator[tuple[str, int, int]]:
-    """How each rule was written, and where."""
-    for item in tree.statements:
-        if isinstance(item, syntax.When):
-            yield item.text, item.token.line, item.token.column
-        elif isinstance(item, syntax.PlainLines):
-            yield from ((line.text(), line.line, line.column) for line in item.rules)
+def _idle(
+    tree: SyntaxTree, algorithm: Algorithm, bits: BoolArray, templates: BoolArray, dead: DeadRules
+) -> Iterator[tuple[Token, int | None, str, str]]:
+    """Inputs that nothing reads, outputs that nothing writes and a halt that never comes.
 
-
-def _ports(tree: SyntaxTree, algorithm: Algorithm, templates: BoolArray) -> list[Problem]:
-    """Outputs that nothing writes, and inputs that nothing reads."""
+    Each with its place, the chain of dead rules that it follows from, and what is said in short and in full.
+    """
     program = algorithm.program
     places = _places(tree)
     written, read = np.zeros(program.bits, dtype=bool), np.zeros(program.blocks, dtype=bool)
     writers = np.repeat(np.arange(program.templates), np.diff(program.write_start))
     written[program.write_bits[templates[writers]]] = True
     read[program.template_block[templates]] = True
-    found = []
     for word in algorithm.inputs:
         if not read[program.block_of[list(word.bits)]].any():
-            message = f"input '{word.name}' is never read: no rule that can match looks at its bits"
-            found.append(places["input", word.name].problem(message))
+            short = f"input '{word.name}' is never read"
+            full = f"{short}: no rule that can match looks at its bits"
+            yield places["input", word.name], dead.reading(word.bits), short, full
     for word in algorithm.outputs:
         if ("output", word.name) in places and algorithm.steps != 0 and not written[list(word.bits)].any():
-            message = f"output '{word.name}' is 0 from the first step on: no rule that can match writes its bits"
-            found.append(places["output", word.name].problem(message))
-    return found
+            short = f"output '{word.name}' is 0 from the first step on"
+            full = f"{short}: no rule that can match writes its bits"
+            yield places["output", word.name], dead.writing(word.bits), short, full
+    for halt in (item for item in tree.statements if isinstance(item, syntax.Halt)):
+        if isinstance(algorithm.halt, int) and not bits[algorithm.halt]:
+            full = f"this never happens: {never_on([program.layout.name_of(algorithm.halt)])}"
+            yield halt.token, dead.writing([algorithm.halt]), "the halt bit is never on", full
+
+
+def _unused(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
+    """Declared names of which no bit is ever wanted on, written, put in or put out."""
+    program = algorithm.program
+    used = program.writers > 0
+    used[wanted_bits(program)[1]] = True
+    used[algorithm.input_bits] = used[algorithm.output_bits] = used[list(algorithm.start)] = True
+    if isinstance(algorithm.halt, int):
+        used[algorithm.halt] = True
+    idle = {field.name for field in program.layout.fields if not used[field.offset : field.offset + field.size].any()}
+    return [
+        name.problem(f"nothing uses '{name.text}': no rule wants it on or writes it, and it is no input and no output")
+        for item in tree.statements
+        if isinstance(item, syntax.BitsDeclaration)
+        for name, _ in item.items
+        if name.text in idle
+    ]
 
 
 def _places(tree: SyntaxTree) -> dict[tuple[str, str], Token]:
@@ -143,9 +166,3 @@ def _line_of(tree: SyntaxTree, algorithm: Algorithm, cell: int) -> Token:
     return next(
         item.token for item in tree.statements if isinstance(item, syntax.Cell) and place == f"line {item.token.line}"
     )
-
-
-def _why(names: list[str]) -> str:
-    """What is said about bits that can never be on."""
-    which = "it" if len(names) == 1 else "them"
-    return f"{listing(names)} can never be on, since no input, no start and no rule that can match sets {which}"

@@ -10,15 +10,14 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, Problem, ProgramError, listing, suggestion
+from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
-from bitwright.program.text.lexer import MAX_NUMBER
+from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.parser import SyntaxTree, parse_plain
 from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
@@ -38,30 +37,7 @@ def expand(
     lines give.
     """
     check_lets(name, tree, lets)
-    return Expansion(tree, work, lets or {}).algorithm(name, description)
-
-
-def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
-    """Raises InputError for values of numbers that a text does not have."""
-    if lets and not tree.problems:
-        _check_lets(program, names_of_lets(tree), lets)
-
-
-def names_of_lets(tree: SyntaxTree) -> list[str]:
-    """The numbers that a text gives values to."""
-    return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
-
-
-def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
-    """Raises InputError for a number that the text does not have, or a value that no number can have."""
-    for name, value in lets.items():
-        if name not in known:
-            has = f"it has {listing(known)}" if known else "it has none"
-            raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or abs(value) >= MAX_NUMBER:
-            shown = shorten(value if whole else str(value))
-            raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
+    return blaming(lets or {}, lambda given: Expansion(tree, work, given).algorithm(name, description))
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -271,8 +247,8 @@ class Expansion:
         wrong = np.flatnonzero((values != 0) & (values != 1))
         if len(wrong):
             row = int(wrong[0])
-            message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}"
-            raise Refused(test.left.token.problem(message + origin.at(row)))
+            message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}{origin.at(row)}"
+            raise Refused(test.left.token.problem(f"{message}; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2"))
         return [[(left, (values if test.same else 1 - values)[left.rows])]]
 
     # Inputs, outputs, start and end.
@@ -310,7 +286,8 @@ class Expansion:
         word = port.marks[0] if port.marks else port.way
         what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
         if what:
-            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs"))
+            hint = "; bits and numbers are separated by spaces" if what == "','" else ""
+            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs{hint}"))
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""
@@ -321,10 +298,21 @@ class Expansion:
                 raise Refused(member.token.problem(f"{declared} is not one number; choose a row, such as [1,*]"))
             bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
         if not bits:
-            raise Refused(port.token.problem(f"'{name}' has no bits"))
+            form = f"{port.members[0].token.text}[1..4]"
+            raise Refused(port.token.problem(f"'{name}' has no bits; ranges go upwards, as in {form}"))
         if len(set(bits)) < len(bits):
             raise Refused(port.token.problem(f"'{name}' names a bit twice"))
-        return Word(name, tuple(bits), port.signed)
+        return Word(name, tuple(bits), port.signed, self.sized_by(port))
+
+    def sized_by(self, port: syntax.PortLine) -> str:
+        """The number of the text that is the length of a port, where it is a whole array with one such extent."""
+        member = port.members[0]
+        whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
+        for item in self.each(syntax.BitsDeclaration):
+            for token, extents in item.items:
+                if token.text == member.token.text and len(port.members) == len(extents) == 1 and whole:
+                    return extents[0].token.text if isinstance(extents[0], syntax.Name) else ""
+        return ""
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.layout import Layout
-from bitwright.program.text.expand import MAX_WORK, Expansion, check_lets
+from bitwright.program.text.expand import MAX_WORK, Expansion
+from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import parse_statements
 from bitwright.text.scanner import opening_comment
@@ -28,7 +29,8 @@ def parse_layout(text: str, name: str = "layout", lets: Mapping[str, int] | None
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; its blocks depend on the graph")
         check_lets(name, tree, lets)
-        return _Layouts(tree, MAX_WORK, lets or {}).algorithm(name, printable(opening_comment(text, "#")))
+        about = printable(opening_comment(text, "#"))
+        return blaming(lets or {}, lambda given: _Layouts(tree, MAX_WORK, given).algorithm(name, about))
 
 
 def parse_blocks(layout: Layout, text: str) -> list[list[int]]:

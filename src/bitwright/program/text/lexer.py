@@ -23,6 +23,12 @@ _SCANNER = Scanner(
         "other": r"[^ \t\r\f]",
     }
 )
+_HINTS = {
+    ":": "; a range is written with two dots, as in 1..4",
+    "/": "; division is //, which rounds down",
+    "&": "; conditions are separated by spaces",
+    ";": "; every statement has a line of its own",
+}
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
 _STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b)")
@@ -45,7 +51,8 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
         for token in found:
             if token.kind == "sign":
                 depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
-        current[-2 if joined else -1 :] = found  # in place of the end of the line above
+        if joined or not current or len(found) > 1:  # a line without words does not move the end of the statement
+            current[-2 if joined else -1 :] = found  # in place of the end of the line above
         joined = len(found) > 1 and found[-2].kind == "joint"
     _close(current, statements, problems, broken)
     return statements
@@ -56,7 +63,8 @@ def _close(
 ) -> None:
     strange = next((token for token in tokens if token.kind in _STRANGE), None)
     if strange is not None:  # one problem is enough, and the statement says nothing more
-        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}"))
+        hint = _HINTS.get(strange.text, "")
+        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}{hint}"))
         tokens = [token for token in tokens if token.kind not in _STRANGE]
     if len(tokens) > 1:
         (statements if strange is None else broken).append(tokens)

@@ -15,6 +15,7 @@ from bitwright.program.graph.schema import NodeWord, Place, Schema
 from bitwright.program.layout import Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import MAX_WORK, Expansion
+from bitwright.program.text.lets import blaming
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.program.text.rows import Refused
 
@@ -41,7 +42,7 @@ def is_node_program(tree: SyntaxTree) -> bool:
 
 def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
     """What a node program says for graphs with so many nodes and ports; raises ProgramError with every problem."""
-    return _NodeExpansion(tree, lets, nodes, ports).schema()
+    return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())
 
 
 class _NodeExpansion(Expansion):

@@ -9,6 +9,7 @@ from itertools import pairwise
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
+from bitwright.program.text.forms import FOREIGN, FORMS, way_out
 from bitwright.program.text.groups import has_groups, without_groups
 from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, tokenize
 from bitwright.program.text.plain import split_plain
@@ -93,10 +94,10 @@ class _Line:
             raise _Refused(self.next, "a name has at most 64 characters")
         return self.take()
 
-    def refuse(self, expected: str, form: str) -> Token:
+    def refuse(self, expected: str, form: str, hint: str = "") -> Token:
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
         typo = self.next.kind == "name" and self.next.text not in KEYWORDS
-        hint = suggestion(self.next.text, known) if typo else ""
+        hint = hint or (suggestion(self.next.text, known) if typo else "")
         raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
 
     def text(self) -> str:
@@ -137,21 +138,21 @@ class _Line:
             raise _Refused(token, f"unknown statement {token}{hint}")
         statement = readers[token.text](token)
         if self.next.kind != END:
-            self.refuse("expected the end of the line", _FORMS[token.text])
+            self.refuse("expected the end of the line", FORMS[token.text], way_out(self.next, token.text))
         return statement
 
     def let(self, token: Token) -> syntax.Let:
-        form = _FORMS["let"]
+        form = FORMS["let"]
         name = self.name("a name", form)
         self.expect("=", form)
         return syntax.Let(token, name, self.expression(form))
 
     def bits_elsewhere(self, token: Token) -> syntax.BitsDeclaration:
-        self.expect("bits", _FORMS[token.text])
+        self.expect("bits", FORMS[token.text])
         return self.bits(token)
 
     def bits(self, token: Token) -> syntax.BitsDeclaration:
-        form = _FORMS[token.text]
+        form = FORMS[token.text]
         items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
         while not items or self.next.kind == "name":
             name = self.name("a name", form)
@@ -165,28 +166,31 @@ class _Line:
         return syntax.BitsDeclaration(token, tuple(items), "node" if token.text == "bits" else token.text)
 
     def block(self, token: Token) -> syntax.Block:
-        members = self.references(_FORMS["block"])
-        return syntax.Block(token, members, self.clauses(_FORMS["block"]), self.text())
+        members = self.references(FORMS["block"])
+        return syntax.Block(token, members, self.clauses(FORMS["block"]), self.text())
 
     def cell(self, token: Token) -> syntax.Cell:
-        members = self.references(_FORMS["cell"])
-        return syntax.Cell(token, members, self.clauses(_FORMS["cell"]), self.text())
+        members = self.references(FORMS["cell"])
+        return syntax.Cell(token, members, self.clauses(FORMS["cell"]), self.text())
 
     def when(self, token: Token) -> syntax.When:
-        form = _FORMS["when"]
+        form = FORMS["when"]
         tests = [self.test(form)]
         while not self.accept("write"):
             self.accept("and")
             if self.next.kind != "name" or self.next.text in KEYWORDS:
-                self.refuse("expected another condition or 'write'", form)
+                self.refuse("expected another condition or 'write'", form, way_out(self.next, "when"))
             tests.append(self.test(form))
         targets = () if self.accept("nothing") else self.references(form)
+        if self.next.text in ("write", "when") and targets:
+            self.refuse_foreign(targets[-1])
         return syntax.When(token, tuple(tests), targets, self.clauses(form), self.text())
 
     def test(self, form: str) -> syntax.Test:
         left = self.reference(form)
         same = self.accept("=") is not None
         if not same and not self.accept("!="):
+            self.refuse_foreign(left)
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
                 raise _Refused(left.token, f"expected 'write', found {left.token}{hint}")
             self.refuse(f"expected '=' or '!=' after {left.token}", form)
@@ -196,12 +200,18 @@ class _Line:
             return syntax.Test(left, same, self.reference(form))
         return syntax.Test(left, same, self.expression(form))
 
+    def refuse_foreign(self, reference: syntax.BitRef) -> None:
+        """Raises for a word of other languages that was taken for a bit."""
+        word = reference.token.text
+        if not reference.parts and word in FOREIGN:
+            raise _Refused(reference.token, f"there is no '{word}' in rules; {FOREIGN[word]}")
+
     def start(self, token: Token) -> syntax.Start:
-        members = self.references(_FORMS["start"])
-        return syntax.Start(token, members, self.clauses(_FORMS["start"]), self.text())
+        members = self.references(FORMS["start"])
+        return syntax.Start(token, members, self.clauses(FORMS["start"]), self.text())
 
     def port(self, token: Token) -> syntax.PortLine:
-        form = _FORMS[token.text]
+        form = FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
         marks: list[Token] = []
         while (mark := self.word_before_a_name(*syntax.MARKS)) is not None:
@@ -217,13 +227,13 @@ class _Line:
         return syntax.PortLine(token, name, members, signed, tuple(marks), also, where, way)
 
     def link(self, token: Token) -> syntax.Chain:
-        form = _FORMS["chain"]
+        form = FORMS["chain"]
         link = self.reference(form)
         self.expect("->", form)
         return syntax.Chain(token, link, self.reference(form))
 
     def graph(self, token: Token) -> syntax.GraphLine:
-        form = _FORMS["graph"]
+        form = FORMS["graph"]
         words: list[Token] = []
         degree: syntax.Expression | None = None
         while not words or self.accept(","):
@@ -244,10 +254,10 @@ class _Line:
         return self.next.text == word and self.tokens[self.at + 1].text != "="
 
     def count(self, token: Token) -> syntax.Count:
-        return syntax.Count(token, self.expression(_FORMS[token.text]))
+        return syntax.Count(token, self.expression(FORMS[token.text]))
 
     def halt(self, token: Token) -> syntax.Halt:
-        form = _FORMS["halt"]
+        form = FORMS["halt"]
         if self.accept("when"):
             return syntax.Halt(token, self.reference(form))
         for word in ("at", "fixed", "point"):
@@ -362,23 +372,3 @@ class _Line:
         inner = read(form)
         self.depth -= 1
         return inner
-
-
-_FORMS = {
-    "let": "let l = 4",
-    "bits": "bits p[l] q[l] flag",
-    "port": "port bits heard s[l]",
-    "whole": "whole bits done",
-    "chain": "chain e -> z",
-    "graph": "graph simple, connected, degree 8",
-    "block": "block p[i] q[i] for i in 1..l",
-    "cell": "cell p[i] c[i] for i in 1..l",
-    "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",
-    "input": "input p q, or input a = p",
-    "output": "output p, or output sum = c[l] p",
-    "start": "start flag x[1]",
-    "steps": "steps 2*l",
-    "matches": "matches 2*l",
-    "examples": "examples 4*l",
-    "halt": "halt when flag, or halt at fixed point",
-}

@@ -1,0 +1,100 @@
+"""Rules that never match, in chains: each waits for bits that only others of its chain would set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import counted, listing
+from bitwright.program.layout import IntArray
+from bitwright.program.program import Program
+from bitwright.program.reach import wanted_bits
+from bitwright.program.text.written import WrittenRule
+
+
+class DeadRules:
+    """The rules of which no template can ever match; `bits` and `templates` are those that can be on, and match."""
+
+    def __init__(self, program: Program, bits: BoolArray, templates: BoolArray) -> None:
+        self._program = program
+        self._numbers = {text: number for number, text in enumerate(dict.fromkeys(program.rules))}
+        rule_of_family = np.array([self._numbers[text] for text in program.rules], dtype=np.int64)
+        self._rule = rule_of_family[program.template_rule]  # (K,)
+        dead = np.ones(len(self._numbers), dtype=bool)
+        dead[self._rule[templates]] = False
+        self._dead = dead[self._rule]  # (K,)
+        wanting, wanted = wanted_bits(program)
+        missing = self._dead[wanting] & ~bits[wanted]
+        self._wanting, self._wanted = self._rule[wanting[missing]], wanted[missing]
+        writing = np.repeat(np.arange(program.templates), np.diff(program.write_start))
+        self._writing, self._written = writing[self._dead[writing]], program.write_bits[self._dead[writing]]
+        keeps = np.isin(self._writing * program.bits + self._written, wanting * program.bits + wanted)
+        self._set_by_others = np.isin(self._wanted, self._written[~keeps])  # by templates that do not want it on
+
+    @cached_property
+    def _chains(self) -> IntArray:  # (rules,)
+        """The chain of each rule: rules hang together by the bits that one wants and another would write."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        rules = len(self._numbers)
+        lost = np.isin(self._written, self._wanted)
+        one = np.concatenate((self._wanting, self._rule[self._writing[lost]]))
+        other = rules + np.concatenate((self._wanted, self._written[lost]))
+        nodes = rules + self._program.bits
+        _, labels = connected_components(coo_array((np.ones(len(one)), (one, other)), (nodes, nodes)), directed=False)
+        return np.asarray(labels[:rules], dtype=np.int64)
+
+    def __bool__(self) -> bool:
+        return bool(self._dead.any())
+
+    def chains(self, written: Iterable[WrittenRule]) -> dict[int, tuple[WrittenRule, str]]:
+        """Of each chain the first rule that could start it, and what is to be said about it."""
+        members: dict[int, list[WrittenRule]] = {}
+        alive = set(self._rule[~self._dead].tolist())
+        for rule in written:
+            number = self._numbers.get(rule.text)
+            if number is not None and number not in alive and number in self._waiting:
+                members.setdefault(int(self._chains[number]), []).append(rule)
+        return {chain: self._told(chain, rules) for chain, rules in members.items()}
+
+    @cached_property
+    def _waiting(self) -> frozenset[int]:
+        return frozenset(self._wanting.tolist())
+
+    def _told(self, chain: int, rules: list[WrittenRule]) -> tuple[WrittenRule, str]:
+        own = self._chains[self._wanting] == chain
+        wanting, wanted = self._wanting[own], self._wanted[own]
+        unset = ~self._set_by_others[own]  # none where rules wait for each other in a circle
+        if unset.any():
+            wanting, wanted = wanting[unset], wanted[unset]
+        starting = set(wanting.tolist())
+        first = next(rule for rule in rules if self._numbers[rule.text] in starting)
+        names = [self._program.layout.name_of(bit) for bit in np.unique(wanted).tolist()]
+        others = len(rules) - 1
+        who = f"this rule and {counted(others, 'other')} never match" if others else "this rule never matches"
+        return first, f"{who}: {never_on(names)}"
+
+    def reading(self, bits: Iterable[int]) -> int | None:
+        """The chain whose rules look at one of these bits, if there is one."""
+        blocks = np.unique(self._program.block_of[list(bits)])
+        return self._chain_of(self._dead & np.isin(self._program.template_block, blocks))
+
+    def writing(self, bits: Iterable[int]) -> int | None:
+        """The chain whose rules would write one of these bits, if there is one."""
+        found = np.zeros(self._program.templates, dtype=bool)
+        found[self._writing[np.isin(self._written, list(bits))]] = True
+        return self._chain_of(found)
+
+    def _chain_of(self, templates: BoolArray) -> int | None:
+        found = np.flatnonzero(templates)
+        return int(self._chains[self._rule[found[0]]]) if len(found) else None
+
+
+def never_on(names: list[str]) -> str:
+    """What is said about bits that can never be on."""
+    which = "it" if len(names) == 1 else "them"
+    return f"{listing(names)} can never be on, since no input, no start and no rule that can match sets {which}"

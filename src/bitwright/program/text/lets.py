@@ -1,0 +1,61 @@
+"""Values in place of those that a text gives to its numbers: `--let l=16`, `lets={"l": 16}`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, ProgramError, listing, suggestion
+from bitwright.program.text import syntax
+from bitwright.program.text.lexer import MAX_NUMBER
+from bitwright.program.text.parser import SyntaxTree
+
+Result = TypeVar("Result")
+
+
+def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
+    """Raises InputError for values of numbers that a text does not have."""
+    if lets and not tree.problems:
+        _check_lets(program, names_of_lets(tree), lets)
+
+
+def names_of_lets(tree: SyntaxTree) -> list[str]:
+    """The numbers that a text gives values to."""
+    return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
+
+
+def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
+    """Raises InputError for a number that the text does not have, or a value that no number can have."""
+    for name, value in lets.items():
+        if name not in known:
+            has = f"it has {listing(known)}" if known else "it has none"
+            raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or abs(value) >= MAX_NUMBER:
+            shown = shorten(value if whole else str(value))
+            raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
+
+
+def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
+    """What `read` makes of these values; problems that are not there without them say which values were given."""
+    try:
+        return read(lets)
+    except ProgramError as error:
+        if not lets:
+            raise
+        given = f" (with {listing([f'{name}={value}' for name, value in lets.items()])} given)"
+        own = _problems_without(read)
+        raise ProgramError(
+            problem if problem in own else replace(problem, message=problem.message + given)
+            for problem in error.problems
+        ) from None
+
+
+def _problems_without(read: Callable[[Mapping[str, int]], object]) -> tuple[object, ...]:
+    try:
+        read({})
+    except ProgramError as error:
+        return error.problems
+    return ()
