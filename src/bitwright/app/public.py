@@ -16,7 +16,8 @@ from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm, by_its_cells
 from bitwright.running import run as running
-from bitwright.running.observers import Progress, Watch
+from bitwright.running.observers import Watch
+from bitwright.running.progress import Progress, as_progress
 from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run(
     network: Networks | None = None,
     limit: int | None = None,
     record: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     watch: Watch | None = None,
     **values: Any,
 ) -> Run:
@@ -45,7 +46,8 @@ def run(
 
     `engine` is an engine, or the name of one; beside a name stand its settings, as `EngineChoice` has them (`rounding`,
     `padding`, `networks`, `seed`, ...). `network` is a trained network or its file. An input that has the name of a
-    setting is given in the dictionary.
+    setting is given in the dictionary. `progress` is True for lines on standard error, or a function of the steps made
+    and the most there can be; `watch` looks at single steps.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value
@@ -73,8 +75,8 @@ def run(
     elif graph is not None:
         raise InputError("only a node program runs on a graph; leave out graph")
     algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, engine, network, settings)
-    return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=progress, watch=watch)
+    chosen, told = _engine(algorithm, engine, network, settings), as_progress(progress, "steps, at most")
+    return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=told, watch=watch)
 
 
 def run_batch(
@@ -114,7 +116,7 @@ def certify(
     padding: int | None = None,
     cells: bool = False,
     tile: int = 1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Certificate:
     """Proves or refutes that the limit makes every step right; K and n are those of a run with the same settings.
 
@@ -131,15 +133,16 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     check_no_network(rounding, cells)
+    told = as_progress(progress, "checking")
     algorithms, chosen = by_its_cells(what), check_rounding(rounding)
     cells = cells or isinstance(what, NodeProgram)
     if (pattern := pattern_asked(algorithms, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
-        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
+        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), told)
     (algorithm,) = algorithms
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
-    return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
+    return prove(algorithm.program, chosen, matches_range(algorithm, n, told), examples, told)
 
 
 def ensemble_sizes(
@@ -183,7 +186,7 @@ def validate(
     limit: int | None = None,
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
@@ -191,7 +194,7 @@ def validate(
     Without an engine's name it is `network` where a network is given, else `limit`.
 
     Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
-    what the rules give.
+    what the rules give. `progress` is True for lines on standard error, or a function of the inputs done and of all.
 
     >>> from bitwright import addition
     >>> from bitwright.checking.validation import Arithmetic
@@ -208,7 +211,8 @@ def validate(
             whole_number(value, name)
     file = None if resume is None else as_path(resume, "the file to resume from")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
-    return validation.validate(task, Workers.parse(str(workers), str(settings.get("device", "cpu"))), progress, file)
+    who = Workers.parse(str(workers), str(settings.get("device", "cpu")))
+    return validation.validate(task, who, as_progress(progress, "inputs"), file)
 
 
 SETTINGS = (

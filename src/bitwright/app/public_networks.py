@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from bitwright.errors import InputError
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm, by_its_cells
-from bitwright.running.observers import Progress
+from bitwright.running.progress import Progress, TrainingProgress, as_progress, as_training_progress, say
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate
@@ -26,10 +26,33 @@ def train(
     width: int | None = None,
     seed: int = 0,
     padding: int = 0,
-    progress: Callable[[int, float], None] | None = None,
-    **more: Any,
+    member: int = 0,
+    start: str = "zero",
+    tolerance: float = 1e-3,
+    momentum: bool | None = None,
+    balanced: bool = False,
+    rate: float | None = None,
+    most_steps: int | None = None,
+    parametrization: str = "ntk",
+    trainer: str = "numpy",
+    device: str = "cpu",
+    precision: str = "float32",
+    threads: int = 1,
+    progress: TrainingProgress | bool | None = None,
 ) -> Network:
-    """One network trained on the templates; `more` are the other parts of a `Recipe` and of its `Plan`.
+    """One network trained on the templates, by full-batch gradient descent; raises TrainingError where that stalls.
+
+    - `width`: hidden units; without it what the width law suggests.
+    - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
+    - `padding`: examples that are never matched, added to the training set.
+    - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
+    - `tolerance`: training ends once every output is as near as this to its label.
+    - `momentum`: heavy ball, the default; or `balanced` steps, fewer still; or momentum=False for plain descent.
+    - `rate`, `most_steps`: of the descent; without them they follow from the spectrum of the kernel.
+    - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
+    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`; `threads` of the
+      linear algebra.
+    - `progress`: True for a line every 50 steps, or a function of the steps made and the largest error.
 
     >>> from bitwright import addition
     >>> network = train(addition(2), width=512)
@@ -39,16 +62,27 @@ def train(
     from bitwright import networks
     from bitwright.checking.width import suggested_width
 
-    algorithm = as_algorithm(what)
-    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "balanced", "parametrization") if name in more}
+    algorithm, told = as_algorithm(what), as_training_progress(progress)
     recipe = networks.Recipe(
         suggested_width(algorithm, padding) if width is None else width,
         seed,
-        padding=padding,
-        plan=networks.Plan(**{"momentum": not plan.get("balanced", False), **plan}),
-        **more,
+        member,
+        start,  # type: ignore[arg-type]  # looked at there
+        networks.Plan(
+            tolerance,
+            not balanced if momentum is None else momentum,
+            parametrization,  # type: ignore[arg-type]
+            rate,
+            most_steps,
+            balanced,
+        ),
+        padding,
+        trainer,
+        device,
+        precision,
+        threads,
     )
-    return networks.train(algorithm.program, recipe, progress)[0]
+    return networks.train(algorithm.program, recipe, told)[0]
 
 
 def train_cells(
@@ -137,7 +171,7 @@ def certify_network(
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     device: str = "cpu",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> NetworkCertificate:
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
@@ -149,12 +183,27 @@ def certify_network(
     >>> small = addition(2)
     >>> certify_network(small, quantize(small, train(small, width=512))).sentence
     'certified: this network, 64 states of every choice in every block'
+
+    It may take minutes. progress=True says on standard error how many states there are, about how long that takes, and
+    then how far it is, in a terminal and in a notebook; or give a function of what is done and how much there is.
+
+    >>> seen = []
+    >>> found = certify_network(addition(9), train_cells(addition(4)), progress=lambda *done: seen.append(done))
+    >>> seen
+    [(0, 16), (16, 16)]
     """
     from bitwright.checking.exhaustion import certify_network as prove
+    from bitwright.checking.exhaustion.domains import usual_domain
     from bitwright.checking.exhaustion.subject import to_be_proved
+    from bitwright.checking.exhaustion.task import ProofTask, check_size, duration, expected_seconds, how_many
     from bitwright.workers import Workers
 
     algorithm, held = to_be_proved(what, network)
     file = None if resume is None else as_path(resume, "the file to resume from")
     who = Workers.parse(str(workers), str(device))
-    return prove(algorithm, held, domain, workers=who, progress=progress, file=file, device=str(device))
+    task = ProofTask(algorithm, held, usual_domain(algorithm.program) if domain is None else domain, str(device))
+    check_size(task)
+    if progress is True:
+        say(f"{how_many(task)} to try, about {duration(expected_seconds(task, who))}")
+    told = as_progress(progress, task.unit)
+    return prove(algorithm, held, task.domain_name, workers=who, progress=told, file=file, device=str(device))

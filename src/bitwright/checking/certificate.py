@@ -92,6 +92,15 @@ class Certificate(Shown):
             return f"{self.verdict}{' even' * (not self.certified)} assuming {self.assumption}"
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
 
+    def __str__(self) -> str:
+        """The verdict, and what it speaks of; where it is not certified also what would help."""
+        padding = f", {self.padding:,} of them padding" if self.padding else ""
+        line = (
+            f"{self.sentence}: the limit, {self.rounding} rounding; K = {self.examples:,}{padding}; n = {self.n_min:,} "
+            f"to {self.n_max:,}, from {self.n_source} ({self.n_scope})"
+        )
+        return line if self.proposal is None else f"{line}\n{self.proposal}"
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate with every number it rests on.
 

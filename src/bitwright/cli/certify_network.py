@@ -173,38 +173,28 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
     Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
     """
     from bitwright.app.devices import gpu_name
-    from bitwright.checking.exhaustion.task import check_size, expected_seconds
+    from bitwright.checking.exhaustion.task import check_size, duration, expected_seconds, how_many
     from bitwright.networks import IntegerNetwork
 
     check_size(task)
-    size = counted(task.domain.size, task.unit[:-1])
-    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
-        size = f"{counted(states, 'state')} in the runs of {size}"
-    seconds = expected_seconds(task, workers)
+    size, seconds = how_many(task), expected_seconds(task, workers)
     movable = asked.device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
     if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
-        note(f"on {gpu}; --device cpu would take about {_duration(seconds)}", quiet)
+        note(f"on {gpu}; --device cpu would take about {duration(seconds)}", quiet)
         task = replace(task, device="cuda")
         seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not asked.yes:
         raise InputError(
-            f"{size} will take about {_duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
+            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
             f"--resume FILE so that it can be interrupted; {_faster(task)}"
         )
-    note(f"{size} to try, about {_duration(seconds)}", quiet)
+    note(f"{size} to try, about {duration(seconds)}", quiet)
     return task
 
 
 def _faster(task: ProofTask) -> str:
     faster = "--device cuda and --workers ray:ADDRESS are faster"
     return f"{faster}; a smaller --tile has far fewer local states" if task.domain_name == "cells" else faster
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{max(1, round(seconds))} s"
 
 
 def _check(

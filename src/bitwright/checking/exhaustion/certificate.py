@@ -6,7 +6,6 @@ The proof is exhaustion: the arithmetic is exact (or, for floating point, bounde
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,19 +17,20 @@ from bitwright.bits import BoolArray
 from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, usual_domain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.subject import Provable, to_be_proved
-from bitwright.checking.exhaustion.task import ProofTask, prove
+from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
 from bitwright.encoding.packed import PackedRules
 from bitwright.engines.integer.sums import ExactSums
+from bitwright.errors import listing
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.running.progress import Progress, as_progress
 from bitwright.version import __version__
 from bitwright.workers import Workers
 
 FORMAT = "bitwright network certificate 1"
-Progress = Callable[[int, int], None]
 Verdict = Literal["certified", "refuted", "not proved"]
 
 
@@ -105,6 +105,16 @@ class NetworkCertificate(Shown):
             return "every program of these kinds of cells, at every size"
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        if self.wrong or self.undecided:
+            not_decided = f", {self.undecided:,} not decided" if self.undecided else ""
+            lines[0] += f"; {self.wrong:,} wrong{not_decided}"
+        if self.counterexample is not None:
+            bit = self.counterexample
+            lines.append(f"{bit.bit} must be {bit.expected} where on: {listing(bit.on, 12) or 'no bit'}")
+        return "\n".join(lines)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate with every number it rests on.
 
@@ -134,7 +144,7 @@ class NetworkCertificate(Shown):
         network: Provable,
         *,
         workers: Workers | str | int = "1",
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         device: str = "cpu",
     ) -> None:
         """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold.
@@ -152,7 +162,8 @@ class NetworkCertificate(Shown):
 
         algorithm, held = to_be_proved(what, network)
         who = workers if isinstance(workers, Workers) else Workers.parse(str(workers), str(device))
-        check_network_certificate(self, algorithm, held, who, progress, str(device))
+        told = as_progress(progress, UNITS.get(self.domain, "states"))
+        check_network_certificate(self, algorithm, held, who, told, str(device))
 
 
 def certify_network(

@@ -13,7 +13,6 @@ from bitwright.checking.exhaustion.certificate import (
     FORMAT,
     BitInState,
     NetworkCertificate,
-    Progress,
     certify_network,
 )
 from bitwright.checking.exhaustion.domains import DOMAINS, check_domain
@@ -36,6 +35,7 @@ from bitwright.files.documents import (
 from bitwright.files.storage import write_atomically
 from bitwright.networks import AnyNetwork
 from bitwright.program import Algorithm
+from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
 # Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
