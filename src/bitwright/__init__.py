@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from bitwright.machines.subleq import machine_v as machine_v
     from bitwright.networks import IntegerNetwork as IntegerNetwork
     from bitwright.networks import Network as Network
+    from bitwright.networks import TrainingError as TrainingError
     from bitwright.networks import save_network as save_network
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
@@ -98,7 +99,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.errors": "BitwrightError DoesNotHoldError InputError Problem ProgramError",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
-        "bitwright.networks": "IntegerNetwork Network save_network",
+        "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
         "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
         "index_range load parse parse_node_program span word word_of",
         "bitwright.program.trace": "Trace",
@@ -107,8 +108,9 @@ _names, __getattr__ = lazy_names(
         "variance variance=limit_variance weights weights=limit_weights",
     },
 )
-__all__ = ["__version__", *_names]
+# `bitwright.open` is there, but `from bitwright import *` leaves Python's own open as it is.
+__all__ = ["__version__", *(name for name in _names if name != "open")]
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "open"])
