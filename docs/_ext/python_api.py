@@ -4,6 +4,7 @@ with the tests.
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import inspect
 from collections.abc import Iterator
@@ -70,7 +71,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for room, found in rooms.items():
         if found:
             parts.append(f"## {HEADINGS.get(room, room)}")
-            groups = sorted((sorted(names, key=len) for names in found.values()), key=lambda names: names[0].lower())
+            groups = sorted((sorted(names, key=_shortest) for names in found.values()), key=lambda one: one[0].lower())
             parts += [_entry(names[0], names[1:], getattr(bitwright, names[0])) for names in groups]
     shown = {id(getattr(bitwright, name)) for name in public_names()}
     for room in ROOMS:
@@ -103,7 +104,14 @@ Every example on this page is run with the tests. Behind them come the rooms tha
 ```"""
 
 
+def _shortest(name: str) -> tuple[bool, int]:
+    """The short name of a thing first, unless Python has another thing of that name."""
+    return hasattr(builtins, name), len(name)
+
+
 def _room(value: Any) -> str:
+    if value is bitwright.TrainedCells:
+        return "networks"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return "errors"
     module = getattr(value, "__module__", None) or ""
