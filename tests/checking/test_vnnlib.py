@@ -14,7 +14,7 @@ import pytest
 from bitwright import Algorithm, InputError, addition, parse, train_cells
 from bitwright.app.cells import as_algorithm
 from bitwright.checking.exhaustion import certify_network
-from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.checking.exhaustion.vnnlib import save_vnnlib
 from bitwright.engines.integer.sums import ExactSums
@@ -176,5 +176,11 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
     assert (found.domain, found.certified) == ("cells", True)
     assert solutions(pattern, cells.network, tmp_path) == (0, found.states - nothing)
     assert (tmp_path / "p.vnnlib").read_text().startswith("; A local state of one kind of cells, and a port of it")
+    ports = []
+    domain = CellsDomain(pattern.program)
+    domain.visit(
+        0, domain.size, lambda matched, *_: ports.append(matched.any(axis=1).sum() * (_[-1].stop - _[-1].start))
+    )
+    assert save_vnnlib(cells.network, pattern.program, tmp_path / "p.vnnlib").cases == sum(ports)  # its own ports only
     broken = replace(cells.network, last=-cells.network.last)
     assert solutions(pattern, broken, tmp_path)[0] == certify_network(pattern, broken).wrong > 0
