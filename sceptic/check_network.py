@@ -174,8 +174,8 @@ def main(arguments):
         readers = zip((Network, Rules, read_json), arguments, strict=True)
         network, rules, certificate = (read(Path(name).read_bytes()) for read, name in readers)
         about, domain, kinds = network.about, certificate.pop("domain"), {name.split("_")[0] for name in rules.names}
-        runs, cells = domain == "runs", domain == "cells" and all(kind.startswith("kind") for kind in kinds)
-        need(runs or cells or domain == "states", f"there are no such states: {domain}")
+        runs, cells = domain == "runs", all(kind[:4] == "kind" and kind[4:].isdigit() for kind in kinds)
+        need(domain in (("cells",) if cells else ("states", "runs")), f"there are no such states: {domain}")
         known = {"format": "bitwright network certificate 1", "of": "network", "arithmetic": "whole numbers"}
         known |= {"program_id": rules.id, "tensors": network.sha256, "network_sha256": about["sha256"]}
         known |= {name: about[name] for name in ("padding", "members", "weight_bits")}

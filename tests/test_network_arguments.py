@@ -32,7 +32,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no network": (lambda: bw.certify_network(small(), None), "give one network"),  # type: ignore[arg-type]
     "a list": (lambda: bw.certify_network(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
     "workers": (lambda: bw.certify_network(small(), trained(), workers=-1), "workers are a number"),
-    "resume": (lambda: bw.certify_network(small(), trained(), resume=3), "resume is the path"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.certify_network(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
     "domain": (lambda: bw.certify_network(small(), trained(), "all"), "there is no domain 'all'"),
     "other cells": (lambda: bw.certify_network(bw.permutation([2, 1]), cells()), "no cell like"),
     "swapped": (lambda: bw.quantize(trained(), small()), "got Algorithm"),
@@ -48,6 +48,26 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
     "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
     "cells of": (lambda: cells().engine("addition"), "give an Algorithm or a Program, got a str"),
+    "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells()]), "give it by itself, not in a list"),
+    "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
+    "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
+    "weights of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().trained), "one of cells is given whole"),
+    "proof of a part": (lambda: bw.certify_network(small(), cells().network), "one of cells is given whole"),
+    "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
+    "certify": (lambda: bw.certify(small(), cells()), r"certify_network\(what, network\) proves this TrainedCells"),
+    "certify weights": (lambda: bw.certify(small(), trained()), "proves this Network"),
+    "certify cells": (lambda: bw.certify(small(), cells=cells()), "proves this TrainedCells"),
+    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "proves this file"),
+    "save cells": (lambda: bw.save_network(cells(), small().program, "x"), r"written by its own save\(path\)"),
+    "save nothing": (lambda: bw.save_network(None, small().program, "x"), "writes a network, got a NoneType"),  # type: ignore[arg-type]
+    "rounded": (lambda: bw.quantize(small(), cells()), "whole numbers already"),
+    "load cells": (lambda: bw.TrainedCells.load(3), "the name of a network file is a str or a Path, got int"),  # type: ignore[arg-type]
+    "no file": (lambda: bw.TrainedCells.load("nowhere.safetensors"), "there is no network file nowhere"),
+    "other whole": (lambda: bw.TrainedCells(cells().pattern, trained()), "one of whole numbers, got a Network"),
+    "other pattern": (
+        lambda: bw.TrainedCells(cells().pattern, bw.quantize(small(), trained())),
+        "is for another program",
+    ),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),
 }
 

@@ -1,12 +1,18 @@
-"""The public names of `import bitwright`, with their signatures and docstrings; examples in them run with the tests."""
+"""The public names of `import bitwright` and of its rooms, with their signatures and docstrings; examples in them run
+with the tests.
+"""
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import inspect
-import re
 from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
 from typing import Any
+
+from python_types import types
 
 import bitwright
 
@@ -24,11 +30,36 @@ HEADINGS = {
     "theory": "Theory",
     "errors": "Errors",
 }
-VALUES = {"FIXED_POINT": "How a run that ends when nothing changes any more says so: the `halt` of such an algorithm."}
+# Rooms whose names are imported from there: a heading, and the names; without these all that the room offers.
+ROOMS: dict[str, tuple[str, str]] = {
+    "bitwright.program": ("Parts of programs", ""),
+    "bitwright.machines": ("SBN code and machines", ""),
+    "bitwright.machines.subleq": ("SUBLEQ and machine V", ""),
+    "bitwright.running.images": ("Many images at once", "ImageRun run_images"),
+    "bitwright.engines.kernel": ("The limit by dense algebra", "KernelEngine"),
+    "bitwright.checking.validation": ("Oracles and counts of validations", ""),
+    "bitwright.checking.exhaustion.certificate": ("States in certificates of networks", "BitInState"),
+    "bitwright.theory": ("Kernels, means, ensembles, roundings", ""),
+    "bitwright.viewer": ("Pages and pictures", ""),
+}
+VALUES = {
+    "DIALECTS": "The dialects of SUBLEQ, by name.",
+    "FIXED_POINT": "How a run that ends when nothing changes any more says so: the `halt` of such an algorithm.",
+    "ROUNDINGS": "The roundings there are.",
+    "Rounding": "The type of a rounding's name.",
+    "UNKNOWN": "What an oracle answers where it does not know what is right.",
+    "Verdict": "The type of a validation's verdict.",
+}
 
 
 def public_names() -> list[str]:
-    return [name for name in bitwright.__all__ if name != "__version__"]
+    return [name for name in dir(bitwright) if name != "__version__"]
+
+
+def names_of(room: str) -> list[str]:
+    """What a room offers."""
+    chosen = ROOMS[room][1].split()
+    return chosen or [name for name in import_module(room).__all__ if name != "__version__"]
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -40,21 +71,49 @@ def pages() -> Iterator[tuple[str, str]]:
     for room, found in rooms.items():
         if found:
             parts.append(f"## {HEADINGS.get(room, room)}")
-            groups = sorted((sorted(names, key=len) for names in found.values()), key=lambda names: names[0].lower())
+            groups = sorted((sorted(names, key=_shortest) for names in found.values()), key=lambda one: one[0].lower())
             parts += [_entry(names[0], names[1:], getattr(bitwright, names[0])) for names in groups]
+    shown = {id(getattr(bitwright, name)) for name in public_names()}
+    for room in ROOMS:
+        parts += _room_section(room, shown)
+    parts.append("## Types in signatures")
+    parts.append("\n".join(f"- `{name}`: {meaning}" for name, meaning in types().items()))
     yield "python.md", "\n\n".join(parts) + "\n"
+
+
+def _room_section(room: str, shown: set[int]) -> Iterator[str]:
+    """The names of a room, but for those that are on the page already, which are only named."""
+    found = {name: getattr(import_module(room), name) for name in names_of(room)}
+    again = sorted(name for name, value in found.items() if id(value) in shown)
+    shown |= {id(value) for value in found.values()}
+    yield f"## {ROOMS[room][0]}"
+    yield f"In `{room}`."
+    if again:
+        yield f"Above, and here too: {', '.join(f'`{name}`' for name in again)}."
+    yield f"```{{py:module}} {room}\n```"
+    yield from (_entry(name, [], found[name]) for name in sorted(found, key=str.lower) if name not in again)
 
 
 _HEAD = f"""# The Python API
 
 All public names of `import bitwright`, version {bitwright.__version__}, as their docstrings say them.
-Every example on this page is run with the tests. A name that is not here is not public.
+Every example on this page is run with the tests. Behind them come the rooms that one imports from, such as
+`bitwright.theory`. A name that is not here is not public.
 
 ```{{py:module}} bitwright
 ```"""
 
 
+def _shortest(name: str) -> tuple[bool, int]:
+    """The short name of a thing first, unless Python has another thing of that name."""
+    return hasattr(builtins, name), len(name)
+
+
 def _room(value: Any) -> str:
+    if value is bitwright.TrainedCells:
+        return "networks"
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return "errors"
     module = getattr(value, "__module__", None) or ""
     return module.split(".")[1] if module.startswith("bitwright.") else "program"
 
@@ -66,7 +125,7 @@ def _entry(name: str, others: list[str], value: Any) -> str:
         shown = "" if kind == "exception" or getattr(value, "_is_protocol", False) else _signature(value)
         body = [also + _doc(value), *_fields(value), *_members(value)]
         return _directive(kind, name + shown, "\n\n".join(part for part in body if part), 6)
-    if callable(value):
+    if inspect.isroutine(value):
         return _directive("function", name + _signature(value), also + _doc(value), 6)
     return _directive("data", name, f"{VALUES[name]}\n\nIts value is `{value!r}`.", 6)
 
@@ -98,22 +157,22 @@ def _members(owner: type) -> list[str]:
 
 def _is_documented(member: Any) -> bool:
     member = getattr(member, "__func__", member)
-    return (inspect.isroutine(member) or isinstance(member, property) or hasattr(member, "func")) and bool(
+    return (inspect.isroutine(member) or isinstance(member, property | cached_property)) and bool(
         inspect.getdoc(member)
     )
 
 
 def _member(name: str, member: Any) -> str:
+    if isinstance(member, property | cached_property):
+        function = member.fget if isinstance(member, property) else member.func
+        kind = function.__annotations__.get("return") if function else None
+        return _directive("property", name, _doc(member), 4, *([f":type: {kind}"] if isinstance(kind, str) else []))
     if isinstance(member, classmethod | staticmethod):
         option = ":classmethod:" if isinstance(member, classmethod) else ":staticmethod:"
         return _directive(
             "method", name + _signature(member.__func__, owned=option == ":classmethod:"), _doc(member), 4, option
         )
-    if inspect.isroutine(member):
-        return _directive("method", name + _signature(member, owned=True), _doc(member), 4)
-    function = member.fget if isinstance(member, property) else member.func  # of a cached property
-    kind = function.__annotations__.get("return")
-    return _directive("property", name, _doc(member), 4, *([f":type: {kind}"] if isinstance(kind, str) else []))
+    return _directive("method", name + _signature(member, owned=True), _doc(member), 4)
 
 
 def _signature(function: Any, *, owned: bool = False) -> str:
@@ -125,7 +184,7 @@ def _signature(function: Any, *, owned: bool = False) -> str:
         signature = signature.replace(parameters=list(signature.parameters.values())[1:])
     if inspect.isclass(function):
         signature = signature.replace(return_annotation=inspect.Signature.empty)
-    return re.sub(r"<[^<>]*>", "...", _unquoted(signature))  # a default that has no text of its own
+    return _unquoted(signature)
 
 
 def _unquoted(signature: inspect.Signature) -> str:
@@ -139,10 +198,16 @@ def _unquoted(signature: inspect.Signature) -> str:
             star = True
         mark = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         hint = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
-        value = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        value = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
         parts.append(mark + parameter.name + hint + value)
     back = signature.return_annotation
     return f"({', '.join(parts)})" + ("" if back is inspect.Signature.empty else f" -> {_type(back)}")
+
+
+def _default(value: object) -> str:
+    """A default as it is written; `...` for one that has no text of its own, such as a function."""
+    text = repr(value)
+    return "..." if text.startswith("<") else text
 
 
 def _doc(value: Any) -> str:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
-    from bitwright.app.cells import TrainedCells as TrainedCells
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
     from bitwright.app.graphs import run_graphs as run_graphs
@@ -36,10 +35,12 @@ if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.validation import Validation as Validation
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
+    from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
     from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
+    from bitwright.errors import DoesNotHoldError as DoesNotHoldError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from bitwright.machines.subleq import machine_v as machine_v
     from bitwright.networks import IntegerNetwork as IntegerNetwork
     from bitwright.networks import Network as Network
+    from bitwright.networks import TrainingError as TrainingError
     from bitwright.networks import save_network as save_network
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
@@ -82,7 +84,6 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.app.cells": "TrainedCells",
         "bitwright.app.engines": "EngineChoice choose_engine",
         "bitwright.app.graphs": "run_graphs with_results",
         "bitwright.app.programs": "open_program open_program=open",
@@ -92,12 +93,13 @@ _names, __getattr__ = lazy_names(
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",
         "bitwright.encoding.training_set": "TrainingSet",
+        "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError DoesNotHoldError InputError Problem ProgramError",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
-        "bitwright.networks": "IntegerNetwork Network save_network",
+        "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
         "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
         "index_range load parse parse_node_program span word word_of",
         "bitwright.program.trace": "Trace",
@@ -106,8 +108,9 @@ _names, __getattr__ = lazy_names(
         "variance variance=limit_variance weights weights=limit_weights",
     },
 )
-__all__ = ["__version__", *_names]
+# `bitwright.open` is there, but `from bitwright import *` leaves Python's own open as it is.
+__all__ = ["__version__", *(name for name in _names if name != "open")]
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "open"])

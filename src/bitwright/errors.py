@@ -36,7 +36,15 @@ class InputError(BitwrightError):
 
 
 class DoesNotHoldError(BitwrightError):
-    """A certificate that claims what does not hold: the answer no, and not a bad input."""
+    """A certificate that claims what does not hold: the answer no, and not a bad input.
+
+    >>> from bitwright import addition, certify
+    >>> try:
+    ...     certify(addition(4)).check(addition(5))
+    ... except DoesNotHoldError as error:
+    ...     print(str(error)[:38])
+    the certificate is for another program
+    """
 
 
 @dataclass(frozen=True, order=True)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, InputError, addition, parse
+from bitwright import Algorithm, InputError, addition, parse, train_cells
+from bitwright.app.cells import as_algorithm
 from bitwright.checking.exhaustion import certify_network
-from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.checking.exhaustion.vnnlib import save_vnnlib
 from bitwright.engines.integer.sums import ExactSums
@@ -164,3 +165,22 @@ def test_sums_beyond_float32(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="float32 is exact below 16,777,216 only"):
         save_vnnlib(high, addition(2).program, tmp_path / "p.vnnlib")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) -> None:
+    """Side by side, where no network was ever asked, its cells need not be right."""
+    cells = train_cells(addition(4))
+    pattern = as_algorithm(cells.pattern)
+    found = certify_network(pattern, cells.network)
+    nothing = {n: count for n, count, _ in found.by_n}.get(0, 0)
+    assert (found.domain, found.certified) == ("cells", True)
+    assert solutions(pattern, cells.network, tmp_path) == (0, found.states - nothing)
+    assert (tmp_path / "p.vnnlib").read_text().startswith("; A local state of one kind of cells, and a port of it")
+    ports = []
+    domain = CellsDomain(pattern.program)
+    domain.visit(
+        0, domain.size, lambda matched, *_: ports.append(matched.any(axis=1).sum() * (_[-1].stop - _[-1].start))
+    )
+    assert save_vnnlib(cells.network, pattern.program, tmp_path / "p.vnnlib").cases == sum(ports)  # its own ports only
+    broken = replace(cells.network, last=-cells.network.last)
+    assert solutions(pattern, broken, tmp_path)[0] == certify_network(pattern, broken).wrong > 0

@@ -193,7 +193,7 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     assert "this network has no cell like that of" in err
     code, _, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--domain", "runs")
     assert code == 2
-    assert "leave out --domain runs" in err
+    assert "cells is the only domain of a network of cells" in err
     whole = tmp_path / "whole.safetensors"
     assert call(capsys, "train", "addition", "--bits", 2, "--width", 256, "--integer", "-o", whole, "-q")[0] == 0
     code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, addition, multiplication, parse
+from bitwright import Algorithm, addition, multiplication, parse, train_cells
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
@@ -116,6 +116,20 @@ def broken(network: IntegerNetwork, bit: int = 0) -> IntegerNetwork:
 @pytest.fixture(scope="module")
 def adder() -> IntegerNetwork:
     return trained(addition(2), 256)
+
+
+def test_networks_of_cells_are_tried_in_their_local_states_alone(tmp_path: Path) -> None:
+    cells = train_cells(addition(4))
+    pattern = Algorithm("cells", cells.pattern.program)
+    held = Held(tmp_path, pattern, cells.network, "cells")
+    code, said = held.check()
+    assert (code, "HOLDS: certified, 16 states tried, 0 wrong" in said) == (0, True), said
+    held = Held(tmp_path, pattern, replace(cells.network, last=-cells.network.last), "cells")
+    assert (held.check()[0], held.claimed.verdict) == (1, "refuted")
+    for domain in ("runs", "states"):  # side by side they are no program that runs
+        held.alter(domain=domain)
+        code, said = held.check()
+        assert (code, f"there are no such states: {domain}" in said) == (2, True), said
 
 
 @pytest.fixture

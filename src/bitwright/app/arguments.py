@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,20 @@ def check_named(what: object, inputs: object) -> None:
         )
 
 
+def check_no_network(*values: object) -> None:
+    """A proof of the limit takes no network: one that is given belongs to the proof of networks."""
+    from bitwright.engines.cells.trained import TrainedCells
+    from bitwright.networks import IntegerNetwork, Network
+
+    for value in values:
+        is_file = isinstance(value, PathLike) or (isinstance(value, str) and value.endswith(".safetensors"))
+        if is_file or isinstance(value, TrainedCells | Network | IntegerNetwork):
+            raise InputError(
+                "certify proves the limit, without a network; certify_network(what, network) proves this "
+                f"{'file' if is_file else type(value).__name__}"
+            )
+
+
 def check_batch(states: object, workers: int | None) -> None:
     """States are an array of bool, and workers a number of threads."""
     if not isinstance(states, np.ndarray) or states.dtype != bool:
@@ -36,14 +51,14 @@ def check_batch(states: object, workers: int | None) -> None:
 
 
 def pattern_asked(
-    algorithm: Algorithm, cells: bool, tile: int, n: str | None, padding: int | None = None
+    algorithms: Sequence[Algorithm], cells: bool, tile: int, n: str | None, padding: int | None = None
 ) -> Pattern | None:
-    """The pattern of the cells, where a proof or a size is to be of these."""
-    from bitwright.app.cells import pattern_of
+    """The pattern of the cells of all these, where a proof or a size is to be of cells."""
+    from bitwright.program.pattern import pattern_of
 
     EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
     if not cells:
         return None
     if n is not None:
         raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
-    return pattern_of([algorithm.program], tile)
+    return pattern_of([one.program for one in algorithms], tile)

@@ -1,37 +1,27 @@
-"""Networks of cells, as a person asks for them: the pattern of some programs, a network trained on it, its file."""
+"""Networks of cells, as a person asks for them: the pattern of some programs, and a network trained on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bitwright.engines.cells.trained import TrainedCells as TrainedCells
+from bitwright.engines.cells.trained import as_algorithm as as_algorithm
+from bitwright.engines.cells.trained import load_cells as load_cells
+from bitwright.engines.cells.trained import pattern_in as pattern_in
 from bitwright.errors import InputError
-from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
-from bitwright.program.cells import Kind, cell_kinds
-from bitwright.program.pattern import Pattern, read_pattern
+from bitwright.program.pattern import Pattern
+from bitwright.program.pattern import pattern_of as pattern_of
 
 if TYPE_CHECKING:
-    from bitwright.engines.cells.engine import CellEngine, CellTables
-    from bitwright.networks import AnyNetwork, IntegerNetwork, Network, Recipe
+    from bitwright.networks import Network, Recipe
     from bitwright.networks.executions import ExecutionSet
-    from bitwright.networks.quantize import Cost
 
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
-
-
-def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
-    """One cell of every kind that these programs have, `tile` neighbouring cells taken as one."""
-    kinds: set[Kind] = set()
-    for program in programs:
-        cells = program.cells.tiled(tile)
-        kinds.update((program.kinds if tile == 1 else cell_kinds(program, cells)).kinds)
-    return Pattern.of(kinds)
 
 
 def check_tile(algorithm: Algorithm, tile: int) -> None:
@@ -43,77 +33,6 @@ def check_tile(algorithm: Algorithm, tile: int) -> None:
                 f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
                 "give another size, or --sizes, which brings the rests along"
             )
-
-
-def pattern_in(path: Path) -> Pattern | None:
-    """The pattern that a network file was trained on; None if it was trained on a whole program."""
-    from bitwright.networks.members import network_files
-    from bitwright.networks.store import read_about
-
-    about = read_about(network_files(path)[0])
-    return read_pattern(about.bits, about.examples)
-
-
-def load_cells(paths: Sequence[Path], pattern: Pattern) -> list[AnyNetwork]:
-    """The networks of a pattern in these files."""
-    from bitwright.networks import load_any_network
-    from bitwright.networks.members import network_files
-
-    return [load_any_network(file, pattern.program) for path in paths for file in network_files(path)]
-
-
-def as_algorithm(pattern: Pattern, name: str = "cells") -> Algorithm:
-    """A pattern as an algorithm, to train on and to prove."""
-    return Algorithm(name, pattern.program)
-
-
-@dataclass(frozen=True)
-class TrainedCells:
-    """A network of a pattern, and what its local states showed; `run` and `validate` take it as their `network`.
-
-    >>> from bitwright import addition, run, train_cells
-    >>> cells = train_cells(addition(4))
-    >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
-    (True, True)
-    """
-
-    pattern: Pattern
-    network: IntegerNetwork
-    trained: Network
-    cost: Cost
-    seeds: int  # that were tried
-    tables: CellTables | None  # None where the local states are too many to evaluate
-
-    @property
-    def proved(self) -> bool:
-        """Whether the network says of every local state what the rules say: then it is exact at every size."""
-        return self.tables is not None and not self.tables.wrong
-
-    def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:
-        """The engine that runs a program by this network; raises InputError if it has a cell of another kind.
-
-        >>> from bitwright import addition, train_cells
-        >>> train_cells(addition(4)).engine(addition(12)).cell_facts["local_states"]
-        16
-        """
-        from bitwright.engines.cells.engine import CellEngine
-
-        program = what.program if isinstance(what, Algorithm) else what
-        if not isinstance(program, Program):
-            raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}")
-        return CellEngine(program, self.pattern, [self.network], evaluate=evaluate)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which serves every size.
-
-        >>> from bitwright import addition, run, train_cells
-        >>> train_cells(addition(4)).save("adder.safetensors")
-        >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
-        311
-        """
-        from bitwright.networks import save_network
-
-        save_network(self.network, self.pattern.program, as_path(path, "a network file"))
 
 
 def train_on_pattern(
@@ -128,8 +47,6 @@ def train_on_pattern(
 
     With `executions` it is trained on these in place of the pattern's templates, and rounded by them alone.
     """
-    from bitwright.engines.cells.engine import TABLED, CellTables
-    from bitwright.engines.cells.network import CellNetwork
     from bitwright.networks import TrainingError, quantize, train
 
     make = make or (lambda program, recipe: train(program, recipe, executions=executions)[0])
@@ -146,13 +63,10 @@ def train_on_pattern(
             problem = error
             continue
         network, cost = quantize([trained], pattern.program, weight_bits, sample=sample)
-        tables = None
-        if pattern.local_states <= TABLED:
-            tables = CellTables(CellNetwork(pattern, [network]), range(len(pattern.kinds)))
-        found = TrainedCells(pattern, network, trained, cost, tried + 1, tables)
-        if found.proved or tables is None:
+        found = TrainedCells(pattern, network, trained, cost, tried + 1)
+        if found.proved or found.tables is None:
             return found
-        if best is None or best.tables is None or tables.wrong < best.tables.wrong:
+        if best is None or best.tables is None or found.tables.wrong < best.tables.wrong:
             best = found
     if best is None:
         raise problem or InputError("no network could be trained")

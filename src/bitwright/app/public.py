@@ -7,21 +7,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.arguments import check_batch, check_named, pattern_asked
+from bitwright.app.arguments import check_batch, check_named, check_no_network, pattern_asked
 from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
-from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.given import as_algorithm, by_its_cells
 from bitwright.running import run as running
-from bitwright.running.observers import Progress, Watch
+from bitwright.running.observers import Watch
+from bitwright.running.progress import Progress, as_progress
 from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
-    from bitwright.app.cells import TrainedCells
     from bitwright.checking.certificate import Certificate
     from bitwright.checking.validation import Oracle, Validation
+    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
 
     Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
@@ -36,7 +38,7 @@ def run(
     network: Networks | None = None,
     limit: int | None = None,
     record: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     watch: Watch | None = None,
     **values: Any,
 ) -> Run:
@@ -44,7 +46,8 @@ def run(
 
     `engine` is an engine, or the name of one; beside a name stand its settings, as `EngineChoice` has them (`rounding`,
     `padding`, `networks`, `seed`, ...). `network` is a trained network or its file. An input that has the name of a
-    setting is given in the dictionary.
+    setting is given in the dictionary. `progress` is True for lines on standard error, or a function of the steps made
+    and the most there can be; `watch` looks at single steps.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value
@@ -72,8 +75,8 @@ def run(
     elif graph is not None:
         raise InputError("only a node program runs on a graph; leave out graph")
     algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, engine, network, settings)
-    return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=progress, watch=watch)
+    chosen, told = _engine(algorithm, engine, network, settings), as_progress(progress, "steps, at most")
+    return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=told, watch=watch)
 
 
 def run_batch(
@@ -113,7 +116,7 @@ def certify(
     padding: int | None = None,
     cells: bool = False,
     tile: int = 1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Certificate:
     """Proves or refutes that the limit makes every step right; K and n are those of a run with the same settings.
 
@@ -129,14 +132,17 @@ def certify(
     from bitwright.checking.ranges import matches_range
     from bitwright.theory.rounding import check_rounding
 
-    algorithm, chosen = by_its_cells(what), check_rounding(rounding)
-    cells = cells or isinstance(algorithm, NodeSchema)
-    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+    check_no_network(rounding, cells)
+    told = as_progress(progress, "checking")
+    algorithms, chosen = by_its_cells(what), check_rounding(rounding)
+    cells = cells or isinstance(what, NodeProgram)
+    if (pattern := pattern_asked(algorithms, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
-        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
+        return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), told)
+    (algorithm,) = algorithms
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
-    return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
+    return prove(algorithm.program, chosen, matches_range(algorithm, n, told), examples, told)
 
 
 def ensemble_sizes(
@@ -162,7 +168,7 @@ def ensemble_sizes(
     from bitwright.theory import sizes
 
     algorithm = as_algorithm(what)
-    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+    if (pattern := pattern_asked([algorithm], cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import cell_sizes
 
         return cell_sizes(pattern, delta, padding=padding)
@@ -180,7 +186,7 @@ def validate(
     limit: int | None = None,
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
@@ -188,7 +194,7 @@ def validate(
     Without an engine's name it is `network` where a network is given, else `limit`.
 
     Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
-    what the rules give.
+    what the rules give. `progress` is True for lines on standard error, or a function of the inputs done and of all.
 
     >>> from bitwright import addition
     >>> from bitwright.checking.validation import Arithmetic
@@ -205,29 +211,14 @@ def validate(
             whole_number(value, name)
     file = None if resume is None else as_path(resume, "the file to resume from")
     task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
-    return validation.validate(task, Workers.parse(str(workers), str(settings.get("device", "cpu"))), progress, file)
+    who = Workers.parse(str(workers), str(settings.get("device", "cpu")))
+    return validation.validate(task, who, as_progress(progress, "inputs"), file)
 
 
 SETTINGS = (
     *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
     *("cells", "tile"),
 )
-
-
-def as_algorithm(what: Algorithm | Program) -> Algorithm:
-    """A program alone runs from one state to the next until nothing changes."""
-    if isinstance(what, Algorithm):
-        return what
-    if isinstance(what, Program):
-        return Algorithm("program", what)
-    if isinstance(what, NodeProgram):
-        raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
-    raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}; open(path) gives one from a file")
-
-
-def by_its_cells(what: Algorithm | Program | NodeProgram) -> Algorithm:
-    """An algorithm; of a node program one that has all its kinds of cells."""
-    return what.schemas()[0] if isinstance(what, NodeProgram) else as_algorithm(what)
 
 
 def _engine(
@@ -247,9 +238,11 @@ def _engine(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
-    from bitwright.app.cells import TrainedCells
+    from bitwright.engines.cells.trained import TrainedCells, check_made_for
     from bitwright.networks import IntegerNetwork, Network
 
+    if isinstance(network, list | tuple) and any(isinstance(item, TrainedCells) for item in network):
+        raise InputError("one network of cells runs a program: give it by itself, not in a list")
     if isinstance(network, TrainedCells):
         if engine not in (None, "network") or [name for name in settings if name != "evaluate"]:
             raise InputError("a network of cells has its settings already; leave out all but evaluate")
@@ -261,8 +254,12 @@ def _engine(
         raise InputError("give at least one network, or leave it out")
     given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
     name = ("network" if given else default) if engine is None else engine
+    if other := [item for item in given if not isinstance(item, str | PathLike | Network | IntegerNetwork)]:
+        raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
     held = [item for item in given if isinstance(item, Network | IntegerNetwork)]
-    files = tuple(Path(item) for item in given if not isinstance(item, Network | IntegerNetwork))
+    files = tuple(Path(item) for item in given if isinstance(item, str | PathLike))
     if held and files:
         raise InputError("give networks or their files, not both")
+    for item in held if not settings.get("cells") else ():
+        check_made_for(item, algorithm.program)
     return choose_engine(algorithm, EngineChoice(name, files=files, **settings), held or None)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.public import as_algorithm, by_its_cells
 from bitwright.errors import InputError
+from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
-from bitwright.running.observers import Progress
+from bitwright.program.given import as_algorithm, by_its_cells
+from bitwright.running.progress import Progress, TrainingProgress, as_progress, as_training_progress, say
 
 if TYPE_CHECKING:
-    from bitwright.app.cells import TrainedCells
     from bitwright.checking.exhaustion import NetworkCertificate
+    from bitwright.checking.exhaustion.subject import Provable
+    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 
 
@@ -24,10 +26,33 @@ def train(
     width: int | None = None,
     seed: int = 0,
     padding: int = 0,
-    progress: Callable[[int, float], None] | None = None,
-    **more: Any,
+    member: int = 0,
+    start: str = "zero",
+    tolerance: float = 1e-3,
+    momentum: bool | None = None,
+    balanced: bool = False,
+    rate: float | None = None,
+    most_steps: int | None = None,
+    parametrization: str = "ntk",
+    trainer: str = "numpy",
+    device: str = "cpu",
+    precision: str = "float32",
+    threads: int = 1,
+    progress: TrainingProgress | bool | None = None,
 ) -> Network:
-    """One network trained on the templates; `more` are the other parts of a `Recipe` and of its `Plan`.
+    """One network trained on the templates, by full-batch gradient descent; raises TrainingError where that stalls.
+
+    - `width`: hidden units; without it what the width law suggests.
+    - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
+    - `padding`: examples that are never matched, added to the training set.
+    - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
+    - `tolerance`: training ends once every output is as near as this to its label.
+    - `momentum`: heavy ball, the default; or `balanced` steps, fewer still; or momentum=False for plain descent.
+    - `rate`, `most_steps`: of the descent; without them they follow from the spectrum of the kernel.
+    - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
+    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`; `threads` of the
+      linear algebra.
+    - `progress`: True for a line every 50 steps, or a function of the steps made and the largest error.
 
     >>> from bitwright import addition
     >>> network = train(addition(2), width=512)
@@ -37,16 +62,27 @@ def train(
     from bitwright import networks
     from bitwright.checking.width import suggested_width
 
-    algorithm = as_algorithm(what)
-    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "balanced", "parametrization") if name in more}
+    algorithm, told = as_algorithm(what), as_training_progress(progress)
     recipe = networks.Recipe(
         suggested_width(algorithm, padding) if width is None else width,
         seed,
-        padding=padding,
-        plan=networks.Plan(**{"momentum": not plan.get("balanced", False), **plan}),
-        **more,
+        member,
+        start,  # type: ignore[arg-type]  # looked at there
+        networks.Plan(
+            tolerance,
+            not balanced if momentum is None else momentum,
+            parametrization,  # type: ignore[arg-type]
+            rate,
+            most_steps,
+            balanced,
+        ),
+        padding,
+        trainer,
+        device,
+        precision,
+        threads,
     )
-    return networks.train(algorithm.program, recipe, progress)[0]
+    return networks.train(algorithm.program, recipe, told)[0]
 
 
 def train_cells(
@@ -77,12 +113,7 @@ def train_cells(
     for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
-    programs = [
-        one.program
-        for each in what
-        for one in (each.schemas() if isinstance(each, NodeProgram) else [as_algorithm(each)])
-    ]
-    pattern = pattern_of(programs, tile)
+    pattern = pattern_of([one.program for each in what for one in by_its_cells(each)], tile)
     recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
     return train_on_pattern(pattern, recipe, weight_bits, seeds)
 
@@ -97,11 +128,13 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
     ('int8', 5)
     """
     from bitwright.app.whole import whole_network
+    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import IntegerNetwork, Network
 
     networks: list[Any] = list(network) if isinstance(network, list | tuple) else [network]
     if wrong := [item for item in networks if not isinstance(item, Network)]:
-        kind = "a network of whole numbers already" if isinstance(wrong[0], IntegerNetwork) else type(wrong[0]).__name__
+        whole = isinstance(wrong[0], IntegerNetwork | TrainedCells)
+        kind = "a network of whole numbers already" if whole else type(wrong[0]).__name__
         raise InputError(f"give a trained network, or several; got {kind}")
     return whole_network(as_algorithm(what), networks, weight_bits)[0]
 
@@ -109,28 +142,36 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
 def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
     """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
+    Networks of cells belong to no single program: `TrainedCells.load` loads them.
+
     >>> from bitwright import addition, run, save_network
     >>> algorithm = addition(2)
     >>> save_network(train(algorithm, width=512), algorithm.program, "adder.safetensors")
     >>> run(algorithm, p=3, q=2, network=load_network("adder.safetensors", algorithm)).value
     5
     """
+    from bitwright.engines.cells.trained import pattern_in
     from bitwright.networks.store import load_any_network as load
 
     if not isinstance(path, str | PathLike):
         raise InputError(f"a network is in a file; give its path, got a {type(path).__name__}")
-    return load(Path(path), as_algorithm(what).program)
+    program, file = as_algorithm(what).program, Path(path)
+    if (pattern := pattern_in(file)) is not None and pattern.program != program:
+        raise InputError(
+            f"{file} is a network of cells, which serves every program of its kinds; TrainedCells.load(path) loads it"
+        )
+    return load(file, program)
 
 
 def certify_network(
     what: Algorithm | Program | NodeProgram,
-    network: str | PathLike[str] | AnyNetwork | TrainedCells,
+    network: Provable,
     domain: str | None = None,
     *,
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     device: str = "cpu",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> NetworkCertificate:
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
@@ -142,38 +183,27 @@ def certify_network(
     >>> small = addition(2)
     >>> certify_network(small, quantize(small, train(small, width=512))).sentence
     'certified: this network, 64 states of every choice in every block'
+
+    It may take minutes. progress=True says on standard error how many states there are, about how long that takes, and
+    then how far it is, in a terminal and in a notebook; or give a function of what is done and how much there is.
+
+    >>> seen = []
+    >>> found = certify_network(addition(9), train_cells(addition(4)), progress=lambda *done: seen.append(done))
+    >>> seen
+    [(0, 16), (16, 16)]
     """
     from bitwright.checking.exhaustion import certify_network as prove
+    from bitwright.checking.exhaustion.domains import usual_domain
+    from bitwright.checking.exhaustion.subject import to_be_proved
+    from bitwright.checking.exhaustion.task import ProofTask, check_size, duration, expected_seconds, how_many
     from bitwright.workers import Workers
 
-    asked = by_its_cells(what)
-    algorithm, held = _to_be_proved(asked, network)
-    chosen = domain or ("cells" if algorithm.program is not asked.program else "states")
-    if not isinstance(resume, str | PathLike | None):
-        raise InputError(f"resume is the path of a file, got a {type(resume).__name__}")
-    file = None if resume is None else Path(resume)
+    algorithm, held = to_be_proved(what, network)
+    file = None if resume is None else as_path(resume, "the file to resume from")
     who = Workers.parse(str(workers), str(device))
-    return prove(algorithm, held, chosen, workers=who, progress=progress, file=file, device=str(device))
-
-
-def _to_be_proved(
-    algorithm: Algorithm, network: str | PathLike[str] | AnyNetwork | TrainedCells
-) -> tuple[Algorithm, AnyNetwork]:
-    """The network, and what it is proved for: the algorithm, or the pattern of its cells."""
-    from bitwright.app import cells
-    from bitwright.engines.cells.wiring import tile_of
-    from bitwright.networks import IntegerNetwork, Network
-
-    if isinstance(network, str | PathLike):
-        pattern = cells.pattern_in(Path(network))
-        if pattern is None:
-            return algorithm, load_network(network, algorithm)
-        (held,) = cells.load_cells([Path(network)], pattern)
-    elif isinstance(network, cells.TrainedCells):
-        pattern, held = network.pattern, network.network
-    elif isinstance(network, Network | IntegerNetwork):
-        return algorithm, network
-    else:
-        raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-    tile_of(algorithm.program, pattern)  # refuses cells of other kinds
-    return cells.as_algorithm(pattern, algorithm.name), held
+    task = ProofTask(algorithm, held, usual_domain(algorithm.program) if domain is None else domain, str(device))
+    check_size(task)
+    if progress is True:
+        say(f"{how_many(task)} to try, about {duration(expected_seconds(task, who))}")
+    told = as_progress(progress, task.unit)
+    return prove(algorithm, held, task.domain_name, workers=who, progress=told, file=file, device=str(device))

@@ -19,8 +19,10 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm, Program
+from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
+from bitwright.program.given import by_its_cells
+from bitwright.program.pattern import is_pattern, pattern_of
 from bitwright.theory.examples import check_range
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, prove_calibrated, prove_sign, smallest_examples_within
@@ -90,6 +92,15 @@ class Certificate(Shown):
             return f"{self.verdict}{' even' * (not self.certified)} assuming {self.assumption}"
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
 
+    def __str__(self) -> str:
+        """The verdict, and what it speaks of; where it is not certified also what would help."""
+        padding = f", {self.padding:,} of them padding" if self.padding else ""
+        line = (
+            f"{self.sentence}: the limit, {self.rounding} rounding; K = {self.examples:,}{padding}; n = {self.n_min:,} "
+            f"to {self.n_max:,}, from {self.n_source} ({self.n_scope})"
+        )
+        return line if self.proposal is None else f"{line}\n{self.proposal}"
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate with every number it rests on.
 
@@ -113,15 +124,24 @@ class Certificate(Shown):
 
         return load_certificate(as_path(path, "a certificate file"))
 
-    def check(self, algorithm: Algorithm, progress: Progress | None = None) -> None:
-        """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that does not hold.
+    def check(
+        self, what: Algorithm | Program | NodeProgram, progress: Progress | None = None, *, tile: int = 1
+    ) -> None:
+        """Proves everything anew for this program; raises DoesNotHoldError at the first claim that does not hold.
+
+        A certificate of cells is checked for the cells of the program, `tile` of them taken as one as in `certify`.
 
         >>> from bitwright import certify, addition
         >>> certify(addition(10)).check(addition(10))  # every claim holds: nothing to say
+        >>> certify(addition(10), cells=True).check(addition(10))
         """
         from bitwright.checking.certificate_file import check_certificate
 
-        check_certificate(self, algorithm, progress)
+        algorithms = by_its_cells(what)
+        if self.n_source == "cells" and not is_pattern(algorithms[0].program):
+            pattern = pattern_of([one.program for one in algorithms], tile)
+            algorithms = [Algorithm(algorithms[0].name, pattern.program)]
+        check_certificate(self, algorithms[0], progress)
 
 
 def certify(

@@ -44,7 +44,8 @@ def load_certificate(path: Path) -> Certificate:
     """The certificate in a file, checked for form; what it claims is not yet checked."""
     document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
     if document.get("format") != FORMAT:
-        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
+        other = "; NetworkCertificate.load loads those of networks" if document.get("of") == "network" else ""
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT}){other}")
     check_fields(document, path, "a certificate", _FIELDS)
     if document["witness"] is not None:
         document["witness"] = tuple(document["witness"])

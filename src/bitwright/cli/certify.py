@@ -181,10 +181,10 @@ def command(
 
 def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certificate:
     """The certificate in a file, proved again; raises DoesNotHoldError where it claims too much."""
-    from bitwright.checking.certificate import Certificate
+    from bitwright.checking.certificate_file import check_certificate, load_certificate
 
-    certificate = Certificate.load(path)
-    certificate.check(algorithm, progress)
+    certificate = load_certificate(path)
+    check_certificate(certificate, algorithm, progress)
     return certificate
 
 

@@ -58,14 +58,12 @@ class NetworkProof:
 
 def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet: bool) -> int:
     """Proves, checks a certificate again, or looks at one state; gives the exit code."""
+    from bitwright.checking.exhaustion.subject import one_file
     from bitwright.networks import load_any_network
-    from bitwright.networks.members import network_files
     from bitwright.workers import Workers
 
     workers = Workers.parse(asked.workers, asked.device or "cpu")
-    if len(network_files(asked.network)) > 1:
-        raise InputError(f"{asked.network} holds several networks; quantize makes one of them, which can be proved")
-    network = load_any_network(network_files(asked.network)[0], algorithm.program)
+    network = load_any_network(one_file(asked.network), algorithm.program)
     if asked.state is not None:
         return _look_at_state(algorithm, network, asked, as_json)
     if asked.check is not None:
@@ -77,16 +75,17 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
     from bitwright.app.cells import as_algorithm, load_cells, pattern_in
     from bitwright.checking.exhaustion import NetworkCertificate
+    from bitwright.checking.exhaustion.domains import check_domain
+    from bitwright.checking.exhaustion.subject import one_file
     from bitwright.cli.certify import refused
     from bitwright.cli.train_cells import algorithms_of
     from bitwright.engines.cells.wiring import tile_of
     from bitwright.workers import Workers
 
-    if asked.domain not in (None, "cells"):
-        raise InputError(f"a network of cells is proved for all their local states; leave out --domain {asked.domain}")
     pattern = pattern_in(asked.network)
     assert pattern is not None
-    (network,) = load_cells([asked.network], pattern)
+    check_domain(pattern.program, asked.domain or "cells")
+    (network,) = load_cells([one_file(asked.network)], pattern)
     if asked.state is not None:
         cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
         return _look_at_state(cell, network, replace(asked, domain=None), as_json)
@@ -174,25 +173,22 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
     Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
     """
     from bitwright.app.devices import gpu_name
-    from bitwright.checking.exhaustion.task import check_size, expected_seconds
+    from bitwright.checking.exhaustion.task import check_size, duration, expected_seconds, how_many
     from bitwright.networks import IntegerNetwork
 
     check_size(task)
-    size = counted(task.domain.size, task.unit[:-1])
-    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
-        size = f"{counted(states, 'state')} in the runs of {size}"
-    seconds = expected_seconds(task, workers)
+    size, seconds = how_many(task), expected_seconds(task, workers)
     movable = asked.device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
     if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
-        note(f"on {gpu}; --device cpu would take about {_duration(seconds)}", quiet)
+        note(f"on {gpu}; --device cpu would take about {duration(seconds)}", quiet)
         task = replace(task, device="cuda")
         seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not asked.yes:
         raise InputError(
-            f"{size} will take about {_duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
+            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
             f"--resume FILE so that it can be interrupted; {_faster(task)}"
         )
-    note(f"{size} to try, about {_duration(seconds)}", quiet)
+    note(f"{size} to try, about {duration(seconds)}", quiet)
     return task
 
 
@@ -201,31 +197,21 @@ def _faster(task: ProofTask) -> str:
     return f"{faster}; a smaller --tile has far fewer local states" if task.domain_name == "cells" else faster
 
 
-def _duration(seconds: float) -> str:
-    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{max(1, round(seconds))} s"
-
-
 def _check(
     algorithm: Algorithm, network: AnyNetwork, asked: NetworkProof, workers: Workers, as_json: bool, quiet: bool
 ) -> int:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
+    from bitwright.checking.exhaustion.certificate_file import check_speaks_of
     from bitwright.cli.certify import refused
 
     if asked.domain is not None or asked.output is not None or asked.resume is not None:
         raise InputError("--check does all of it again as the file says; leave out --domain, -o and --resume")
     assert asked.check is not None
     certificate = NetworkCertificate.load(asked.check)
-    if (certificate.domain == "cells") != (algorithm.description.startswith("cells of")):
-        return refused(
-            f"it speaks of the domain {certificate.domain}, this network of another", algorithm, as_json, quiet
-        )
     task = ProofTask(algorithm, network, certificate.domain, asked.device or "cpu")
     try:
-        if certificate.program_id == algorithm.program.id:
-            task = _announced(task, asked, workers, quiet)
+        check_speaks_of(certificate, algorithm, network)
+        task = _announced(task, asked, workers, quiet)
         with StepProgress(not quiet, task.unit) as progress:
             certificate.check(algorithm, network, workers=workers, progress=progress, device=task.device)
     except DoesNotHoldError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.memory import Words
-from bitwright.cli.reporting import cells_note, note, print_json, program_id
+from bitwright.cli.reporting import note, print_json, program_id
 from bitwright.cli.streams import print_lines
 from bitwright.cli.terminal import Terminal
 from bitwright.errors import counted
@@ -60,7 +60,9 @@ def report(asked: Asked, computer: Computer, engine: Engine, ending: MachineEndi
         for line in _statistics(computer, engine, ending, pc):
             note(line)
         if engine.cell_facts is not None:
-            note(cells_note(engine.cell_facts))
+            from bitwright.running.sentences import cells_sentence
+
+            note(cells_sentence(engine.cell_facts))
         if not found and not shape.dialect.io:
             note("this dialect has no output; --memory FROM:TO shows what is in memory")
     if ending.reason in _REASONS:

@@ -111,42 +111,17 @@ def report(
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
     """
     from bitwright.running.run import is_exact
+    from bitwright.running.sentences import cells_sentence
 
     exact = is_exact(run)
     if as_json:
         print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
     elif run.halted:
         click.echo(bare if quiet else line)
-        program = run.algorithm.program
-        sizes = f"{counted(program.templates, 'template')}, {counted(run.steps, 'step')}"
-        rounded = "" if run.rounding is None else f", {run.rounding} rounding"
-        margin = "" if run.margin is None else f", smallest margin {run.margin:.3g}"
-        note(f"{about}{sizes}, engine {run.engine}{rounded}{margin}", quiet)
+        note(f"{about}{run.sentence}", quiet)
         if run.cells is not None:
-            note(cells_note(run.cells), quiet)
+            note(cells_sentence(run.cells), quiet)
     return exit_code(run, exact)
-
-
-def cells_note(cells: Mapping[str, Any]) -> str:
-    """What stands behind a run that went cell by cell."""
-    states = counted(cells["local_states"], "local state")
-    if cells["wrong"] is None:
-        shown = f"{states}, too many to try them all beforehand"
-    elif cells["wrong"]:
-        shown = f"{states}, of which {cells['wrong']:,} {'comes' if cells['wrong'] == 1 else 'come'} out wrong"
-    else:
-        margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
-        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
-    how = "; every cell of every step was evaluated" if cells["evaluated"] else ""
-    return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
-
-
-def _who(cells: Mapping[str, Any]) -> str:
-    """Who decided in the cells: networks that were trained or drawn, or their limit."""
-    if cells["networks"] is None:
-        return "the limit of wide networks"
-    count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
-    return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"
 
 
 def exit_code(run: Run, exact: bool | None) -> int:

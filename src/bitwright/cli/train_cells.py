@@ -17,7 +17,7 @@ from bitwright.cli.reporting import note, print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.cli.train_from import about_executions, cells_width, say_cells
 from bitwright.cli.training import train_shown
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
@@ -143,6 +143,7 @@ def train_network_of_cells(
 def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
     """What was trained, for JSON."""
     tables = found.tables
+    assert found.cost is not None
     return {
         "domain": "cells",
         "kinds": len(pattern.kinds),
@@ -156,21 +157,6 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
 
 
 def _notes(found: TrainedCells, seconds: float) -> list[str]:
-    pattern, network = found.pattern, found.network
-    tried = "" if found.seeds == 1 else f", after {counted(found.seeds, 'seed')}"
-    lines = [
-        f"{counted(len(pattern.kinds), 'kind')} of cells, {counted(pattern.program.templates, 'example')}; width "
-        f"{network.shape.width:,}, {network.bytes:,} bytes, in {seconds:.2f} s{tried}"
-    ]
-    if found.tables is None:
-        lines.append(
-            f"{pattern.local_states:,} local states are more than are tried here, so it is not proved; "
-            "a smaller --tile has far fewer"
-        )
-    else:
-        right = "all right" if found.proved else f"{found.tables.wrong:,} wrong"
-        lines.append(
-            f"{counted(found.tables.states, 'local state')}, {right}; smallest margin {found.tables.margin:.3f}"
-            + (": it runs every program of these kinds exactly, whatever its size" if found.proved else "")
-        )
-    return lines
+    tried = "" if found.seeds in (None, 1) else f", after {found.seeds} seeds"
+    smaller = "; a smaller --tile has far fewer" if found.tables is None else ""
+    return [f"{found.size}, in {seconds:.2f} s{tried}", found.sentence + smaller]

@@ -23,7 +23,7 @@ from bitwright.cli.options import (
     workers_option,
 )
 from bitwright.cli.progress import StepProgress, working
-from bitwright.cli.reporting import PREPARING, cells_note, engine_choice, note, print_json
+from bitwright.cli.reporting import PREPARING, engine_choice, note, print_json
 from bitwright.cli.targets import find_algorithm, parse_order
 from bitwright.cli.training import cached_shown
 from bitwright.errors import InputError
@@ -153,7 +153,9 @@ def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool
         with any_digits():
             click.echo(done.verdict if quiet else report(done, target, options))
         if done.task.engine.cell_facts is not None:
-            note(cells_note(done.task.engine.cell_facts), quiet)
+            from bitwright.running.sentences import cells_sentence
+
+            note(cells_sentence(done.task.engine.cell_facts), quiet)
         note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
     if done.bound_broken and quiet:
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)

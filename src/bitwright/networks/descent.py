@@ -16,7 +16,15 @@ _CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wi
 
 
 class TrainingError(BitwrightError):
-    """Training did not reach its tolerance; no network comes out of it."""
+    """Training did not reach its tolerance; no network comes out of it.
+
+    >>> from bitwright import addition, train
+    >>> try:
+    ...     train(addition(2), width=64, most_steps=3)
+    ... except TrainingError as error:
+    ...     print(str(error)[:27])
+    training stalled at an erro
+    """
 
 
 @dataclass(frozen=True)

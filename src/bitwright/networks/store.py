@@ -63,6 +63,8 @@ def save_network(network: AnyNetwork, program: Program, path: str | Path) -> Non
     >>> from bitwright import addition, train
     >>> save_network(train(addition(2), width=512), addition(2).program, "adder.safetensors")
     """
+    if not isinstance(network, Network | IntegerNetwork):
+        raise InputError(f"save_network(network, program, path) writes a network, got {_name(network)}")
     place = _checked(path, program)
     write_atomically(place, network_bytes(network, program, place))
 
@@ -283,6 +285,12 @@ _INTEGER_FIELDS: dict[str, Check] = {
 
 def _examples(program: Program) -> list[str]:
     return [program.template_text(template) for template in range(program.templates)]
+
+
+def _name(given: object) -> str:
+    """What was given in place of a network; one of cells is written by itself."""
+    hint = "; it is written by its own save(path)" if hasattr(given, "pattern") and hasattr(given, "save") else ""
+    return f"a {type(given).__name__}{hint}"
 
 
 def _checked(path: str | Path, program: object) -> Path:

@@ -14,7 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
-from bitwright.program.cells import Kind
+from bitwright.program.cells import Kind, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 
@@ -93,12 +93,26 @@ class Pattern:
         return {kind: number for number, kind in enumerate(self.kinds)}
 
 
+def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
+    """One cell of every kind that these programs have, `tile` neighbouring cells taken as one."""
+    kinds: set[Kind] = set()
+    for program in programs:
+        cells = program.cells.tiled(tile)
+        kinds.update((program.kinds if tile == 1 else cell_kinds(program, cells)).kinds)
+    return Pattern.of(kinds)
+
+
 def pattern_of_program(program: Program) -> Pattern | None:
     """The pattern that a program is; None for other programs."""
     if not program.layout.names[0].startswith("kind"):
         return None
     texts = [program.template_text(template) for template in range(program.templates)]
     return read_pattern(list(program.layout.names), texts)
+
+
+def is_pattern(program: Program) -> bool:
+    """Whether a program is a pattern, whose networks are those of cells."""
+    return pattern_of_program(program) is not None
 
 
 def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:

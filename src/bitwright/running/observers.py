@@ -10,9 +10,8 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.program.layout import IntArray
+from bitwright.running.progress import Progress as Progress  # steps made, steps at most
 from bitwright.theory.closed_form import FloatArray
-
-Progress = Callable[[int, int], None]  # steps made, steps at most
 
 
 @dataclass

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, any_digits
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.layout import IntArray
@@ -23,9 +23,12 @@ from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, Watch
 from bitwright.running.recorder import TraceObserver
+from bitwright.running.sentences import cells_sentence
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import Scale
+
+_SHOWN = 12  # outputs that are printed
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,9 @@ class Run(Shown):
     >>> done = run(addition(10), p=719, q=483, engine="limit")
     >>> done.outputs, done.steps, done.halted, done.margin
     ({'sum': 1202}, 20, True, 0.5)
+    >>> print(done)
+    sum = 1202
+    40 templates, 20 steps, engine limit, calibrated rounding, smallest margin 0.5
     """
 
     algorithm: Algorithm
@@ -56,6 +62,25 @@ class Run(Shown):
     networks: int | None = None  # how many were averaged, if any were
     closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
     cells: Mapping[str, object] | None = None  # of a network of cells: its kinds, local states, and what they showed
+
+    @property
+    def sentence(self) -> str:
+        """What made it, in a line."""
+        sizes = f"{counted(self.algorithm.program.templates, 'template')}, {counted(self.steps, 'step')}"
+        rounded = "" if self.rounding is None else f", {self.rounding} rounding"
+        margin = "" if self.margin is None else f", smallest margin {self.margin:.3g}"
+        return f"{sizes}, engine {self.engine}{rounded}{margin}"
+
+    def __str__(self) -> str:
+        """The outputs, and what stands behind them; of an unfinished run that it is one."""
+        with any_digits():
+            lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
+        if len(self.outputs) > _SHOWN:
+            lines.append(f"and {len(self.outputs) - _SHOWN:,} more outputs")
+        if not self.halted:
+            lines.append(f"NOT DONE: {self.algorithm.name} did not halt within {counted(self.steps, 'step')}")
+        lines.append(self.sentence)
+        return "\n".join([*lines, *([] if self.cells is None else [cells_sentence(self.cells)])])
 
     @property
     def value(self) -> int:
@@ -102,6 +127,13 @@ class BatchRun:
     steps: IntArray  # (batch,)
     halted: BoolArray  # (batch,)
     margin: FloatArray | None  # (batch,)
+
+    def __str__(self) -> str:
+        done = int(np.count_nonzero(self.halted))
+        ended = "all halted" if done == len(self.halted) else f"{done:,} halted"
+        margin = "" if self.margin is None else f", smallest margin {self.margin.min(initial=np.inf):.3g}"
+        steps = counted(int(self.steps.max(initial=0)), "step")
+        return f"{counted(len(self.states), 'run')}, {ended}, at most {steps}{margin}"
 
 
 def run_with(

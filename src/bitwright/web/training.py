@@ -94,7 +94,7 @@ def _of_cells(request: Mapping[str, Any], limits: Limits, progress: Progress) ->
         return network
 
     found = train_on_pattern(pattern, Recipe(width, request["seed"], plan=_PLAN), make=make)
-    return _Made(found.network, pattern.program, pattern, algorithm, covers, curves[found.trained.origin.seed])
+    return _Made(found.network, pattern.program, pattern, algorithm, covers, curves[found.network.origin.seed])
 
 
 def _of_whole(request: Mapping[str, Any], limits: Limits, progress: Progress) -> _Made:

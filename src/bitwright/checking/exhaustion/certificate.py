@@ -6,7 +6,6 @@ The proof is exhaustion: the arithmetic is exact (or, for floating point, bounde
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,21 +14,23 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place
+from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, usual_domain
 from bitwright.checking.exhaustion.findings import Findings
-from bitwright.checking.exhaustion.task import ProofTask, prove
+from bitwright.checking.exhaustion.subject import Provable, to_be_proved
+from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
 from bitwright.encoding.packed import PackedRules
 from bitwright.engines.integer.sums import ExactSums
+from bitwright.errors import listing
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
-from bitwright.program import Algorithm, Program
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.running.progress import Progress, as_progress
 from bitwright.version import __version__
 from bitwright.workers import Workers
 
 FORMAT = "bitwright network certificate 1"
-Progress = Callable[[int, int], None]
 Verdict = Literal["certified", "refuted", "not proved"]
 
 
@@ -104,38 +105,71 @@ class NetworkCertificate(Shown):
             return "every program of these kinds of cells, at every size"
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        if self.wrong or self.undecided:
+            not_decided = f", {self.undecided:,} not decided" if self.undecided else ""
+            lines[0] += f"; {self.wrong:,} wrong{not_decided}"
+        if self.counterexample is not None:
+            bit = self.counterexample
+            lines.append(f"{bit.bit} must be {bit.expected} where on: {listing(bit.on, 12) or 'no bit'}")
+        return "\n".join(lines)
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate with every number it rests on."""
+        """Writes the certificate with every number it rests on.
+
+        >>> from bitwright import addition, certify_network, train_cells
+        >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
+        """
         from bitwright.checking.exhaustion.certificate_file import save_network_certificate
 
         save_network_certificate(self, as_path(path, "a certificate file"))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> NetworkCertificate:
-        """The certificate in a file, checked for form; what it claims is checked by `check`."""
+        """The certificate in a file, checked for form; what it claims is checked by `check`.
+
+        >>> from bitwright import addition, certify_network, train_cells
+        >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
+        >>> NetworkCertificate.load("adder.json").sentence
+        'certified: this network, 16 states of every program of these kinds of cells, at every size'
+        """
         from bitwright.checking.exhaustion.certificate_file import load_network_certificate
 
         return load_network_certificate(as_path(path, "a certificate file"))
 
     def check(
         self,
-        algorithm: Algorithm,
-        network: AnyNetwork,
+        what: Algorithm | Program | NodeProgram,
+        network: Provable,
         *,
-        workers: Workers | None = None,
-        progress: Progress | None = None,
+        workers: Workers | str | int = "1",
+        progress: Progress | bool | None = None,
         device: str = "cpu",
     ) -> None:
-        """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold."""
+        """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold.
+
+        It takes what `certify_network` takes: a network, or its file; one of cells with any program of its kinds.
+
+        >>> from bitwright import addition, certify_network, train_cells
+        >>> cells = train_cells(addition(4))
+        >>> found = certify_network(addition(9), cells)
+        >>> found.check(addition(9), cells)  # every claim holds: nothing to say
+        >>> cells.save("adder.safetensors")
+        >>> found.check(addition(30), "adder.safetensors")
+        """
         from bitwright.checking.exhaustion.certificate_file import check_network_certificate
 
-        check_network_certificate(self, algorithm, network, workers, progress, device)
+        algorithm, held = to_be_proved(what, network)
+        who = workers if isinstance(workers, Workers) else Workers.parse(str(workers), str(device))
+        told = as_progress(progress, UNITS.get(self.domain, "states"))
+        check_network_certificate(self, algorithm, held, who, told, str(device))
 
 
 def certify_network(
     algorithm: Algorithm,
     network: AnyNetwork,
-    domain: str = "states",
+    domain: str | None = None,
     *,
     workers: Workers | None = None,
     progress: Progress | None = None,
@@ -143,7 +177,7 @@ def certify_network(
     device: str = "cpu",
 ) -> NetworkCertificate:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
-    task = ProofTask(algorithm, network, domain, device)
+    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
     begin = time.perf_counter()
     found = prove(task, workers, progress, file)
     return _certificate(task, found, time.perf_counter() - begin)

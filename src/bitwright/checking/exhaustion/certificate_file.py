@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.bits import shorten
+from bitwright.checking.certificate import FORMAT as LIMIT_FORMAT
 from bitwright.checking.exhaustion.certificate import (
     FORMAT,
     BitInState,
     NetworkCertificate,
-    Progress,
     certify_network,
 )
-from bitwright.checking.exhaustion.domains import DOMAINS
+from bitwright.checking.exhaustion.domains import DOMAINS, check_domain
 from bitwright.errors import DoesNotHoldError, InputError
 from bitwright.files.documents import (
     Check,
@@ -35,6 +35,7 @@ from bitwright.files.documents import (
 from bitwright.files.storage import write_atomically
 from bitwright.networks import AnyNetwork
 from bitwright.program import Algorithm
+from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
 # Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
@@ -56,7 +57,8 @@ def load_network_certificate(path: Path) -> NetworkCertificate:
     """The certificate in a file, checked for form; what it claims is not yet checked."""
     document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
     if document.get("format") != FORMAT:
-        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT})")
+        other = "; Certificate.load loads those of the limit" if document.get("format") == LIMIT_FORMAT else ""
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT}){other}")
     check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)  # files of earlier versions have no sizes
     for name in ("closest", "counterexample"):
         if document[name] is not None:
@@ -85,6 +87,17 @@ def check_network_certificate(
     device: str = "cpu",
 ) -> None:
     """Goes through the whole domain again; raises DoesNotHoldError at the first claim that comes out otherwise."""
+    check_speaks_of(certificate, algorithm, network)
+    again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
+    for field in fields(NetworkCertificate):
+        claimed, found = getattr(certificate, field.name), getattr(again, field.name)
+        if field.name not in _INFORMATION and not _same(claimed, found):
+            said, is_now = shorten(str(claimed)), shorten(str(found))
+            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+
+
+def check_speaks_of(certificate: NetworkCertificate, algorithm: Algorithm, network: AnyNetwork) -> None:
+    """Raises DoesNotHoldError if the certificate cannot be for these; no proof is needed to see that."""
     for what, claimed, found in (
         ("program", certificate.program_id, algorithm.program.id),
         ("network", certificate.network_sha256, network.digest),
@@ -93,12 +106,10 @@ def check_network_certificate(
             raise DoesNotHoldError(
                 f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
             )
-    again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
-    for field in fields(NetworkCertificate):
-        claimed, found = getattr(certificate, field.name), getattr(again, field.name)
-        if field.name not in _INFORMATION and not _same(claimed, found):
-            said, is_now = shorten(str(claimed)), shorten(str(found))
-            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+    try:
+        check_domain(algorithm.program, certificate.domain)
+    except InputError as error:
+        raise DoesNotHoldError(f"the certificate says domain = {certificate.domain}, but {error}") from None
 
 
 def _same(claimed: Any, found: Any) -> bool:

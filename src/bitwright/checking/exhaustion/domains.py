@@ -18,7 +18,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, pattern_of_program
+from bitwright.program.pattern import Pattern, is_pattern, pattern_of_program
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
@@ -54,13 +54,39 @@ class Domain(Protocol):
 
 def make_domain(algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain | CellsDomain:
     """The domain of this name."""
+    check_domain(algorithm.program, name)
     if name == "cells":
         return CellsDomain(algorithm.program)
-    if name == "states":
-        return StatesDomain(algorithm.program)
-    if name == "runs":
-        return RunsDomain(algorithm)
-    raise InputError(f"there is no domain '{shorten(name)}'; choose {' or '.join(DOMAINS)}{suggestion(name, DOMAINS)}")
+    return StatesDomain(algorithm.program) if name == "states" else RunsDomain(algorithm)
+
+
+def check_domain(program: Program, name: str) -> None:
+    """Raises InputError unless a network of this program can be proved for a domain of this name.
+
+    A pattern is no program that runs: its cells stand side by side, and each is looked at alone. So the local states of
+    its cells are all that can be said of its network.
+    """
+    if name not in DOMAINS:
+        raise InputError(
+            f"there is no domain '{shorten(str(name))}'; choose {' or '.join(DOMAINS)}{suggestion(str(name), DOMAINS)}"
+        )
+    of_cells = is_pattern(program)
+    if of_cells and name != "cells":
+        raise InputError(
+            f"cells is the only domain of a network of cells, all their local states; got {name}, leave it out"
+        )
+    if not of_cells and name == "cells":
+        raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
+
+
+def usual_domain(program: Program) -> str:
+    """The domain where none is named."""
+    return "cells" if is_pattern(program) else "states"
+
+
+def every_state(program: Program) -> StatesDomain | CellsDomain:
+    """All that a network of this program can be asked: its states, or of a pattern the local states of its cells."""
+    return CellsDomain(program) if is_pattern(program) else StatesDomain(program)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +236,7 @@ class CellsDomain:
     def pattern(self) -> Pattern:
         found = pattern_of_program(self.program)
         if found is None:
-            raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
+            raise InputError("this program is no pattern, so it has no local states")
         return found
 
     @cached_property

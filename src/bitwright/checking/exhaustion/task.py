@@ -15,7 +15,7 @@ from bitwright.bits import shorten
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
 from bitwright.checking.exhaustion.findings import FIELDS, Findings, find
 from bitwright.checking.exhaustion.judges import IntegerJudge, Judge
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.files.documents import read_document, whole
 from bitwright.files.journal import Journal
 from bitwright.networks import AnyNetwork, IntegerNetwork
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "bitwright proof 1"
 _WORK = 1 << 33  # products in a part: some tenths of a second on a core
 _SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # what a guess of the time rests on
+UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # what parts of a domain are counted in
 MOST = 1 << 62  # states, or inputs
 Progress = Callable[[int, int], None]
 
@@ -82,7 +83,7 @@ class ProofTask:
     @property
     def unit(self) -> str:
         """What its parts are counted in."""
-        return {"states": "states", "runs": "inputs", "cells": "local states"}[self.domain_name]
+        return UNITS[self.domain_name]
 
     @property
     def parts(self) -> int:
@@ -184,6 +185,22 @@ def expected_seconds(task: ProofTask, workers: Workers) -> float:
         spent = time.perf_counter() - begin
     together = 1 if task.device != "cpu" else cores() if workers.kind == "serial" else workers.count or cores()
     return spent * task.domain.size / sample / min(together, task.parts)
+
+
+def how_many(task: ProofTask) -> str:
+    """What there is to try, in words."""
+    size = counted(task.domain.size, task.unit[:-1])
+    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
+        return f"{counted(states, 'state')} in the runs of {size}"
+    return size
+
+
+def duration(seconds: float) -> str:
+    """About so long, in the unit that fits."""
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
 
 
 def check_size(task: ProofTask) -> None:

@@ -1,22 +1,21 @@
 """What a proof by exhaustion claims, as a property that verifiers of networks read (VNN-LIB 1.0).
 
-A file asks for a counterexample: a state, one choice in every block, and a bit of it that comes out wrong. Inputs are
-the matched examples, outputs the sums G of the network as `save_sums_onnx` writes it. Both are exact in float32, so the
-property has a solution just where the network is wrong. Files have the form that most readers take: one disjunction of
-conjunctions, with <= and >= alone.
+A file asks for a counterexample: a state, one choice in every block, and a bit of it that comes out wrong; of a network
+of cells, a local state of one kind alone, and a port of it. Inputs are the matched examples, outputs the sums G of the
+network as `save_sums_onnx` writes it. Both are exact in float32, so the property has a solution just where the network
+is wrong. Files have the form that most readers take: one disjunction of conjunctions, with <= and >= alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bitwright.bits import BoolArray, shorten
-from bitwright.checking.exhaustion.domains import StatesDomain
+from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain, every_state
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.errors import InputError
 from bitwright.files.storage import write_atomically
@@ -43,7 +42,7 @@ def save_vnnlib(network: IntegerNetwork, program: Program, path: Path) -> Asked:
     The network it speaks of is the one that `save_sums_onnx` writes.
     """
     check_exact_in_float32(network, program)
-    domain = StatesDomain(program)
+    domain = every_state(program)
     comparisons = domain.size * program.bits * (2 * program.templates + 1)
     if comparisons > MAX_COMPARISONS:
         raise InputError(
@@ -53,20 +52,26 @@ def save_vnnlib(network: IntegerNetwork, program: Program, path: Path) -> Asked:
     states, columns, truth = 0, columns_of(network, program), Truth(program)
     cases: list[str] = []
 
-    def look(matched: BoolArray, *_: Any) -> None:
+    def look(matched: BoolArray, numbers: IntArray, step: int, times: int, own: slice) -> None:  # noqa: ARG001
         nonlocal states
         some = matched[matched.any(axis=1)]
         states += len(some)
         for row, must in zip(some, truth(some), strict=True):
-            cases.extend(_wrong(row, must, network, columns))
+            cases.extend(_wrong(row, must, network, columns, range(program.bits)[own]))
 
     domain.visit(0, domain.size, look)
-    write_atomically(path, "\n".join([*_head(network, program), "(assert (or", *cases, "))", ""]).encode())
+    write_atomically(path, "\n".join([*_head(network, domain), "(assert (or", *cases, "))", ""]).encode())
     return Asked(states, len(cases))
 
 
-def _head(network: IntegerNetwork, program: Program) -> Iterator[str]:
-    yield "; A state, one choice in every block, and a bit of it that comes out wrong: unsat if the network is exact."
+def _head(network: IntegerNetwork, domain: StatesDomain | CellsDomain) -> Iterator[str]:
+    program, of_cells = domain.program, isinstance(domain, CellsDomain)
+    asked = (
+        "A local state of one kind of cells, and a port"
+        if of_cells
+        else "A state, one choice in every block, and a bit"
+    )
+    yield f"; {asked} of it that comes out wrong: unsat if the network is exact."
     yield f"; network {network.digest}"
     yield f"; program {program.id}"
     for template in range(program.templates):
@@ -80,11 +85,12 @@ def _wrong(
     truth: BoolArray,  # (k,)
     network: IntegerNetwork,
     columns: IntArray,  # (k,)
+    bits: Iterable[int],
 ) -> Iterator[str]:
-    """For every bit of a state that it is wrong there: G <= T where it must be on, G >= T + 1 where it must not."""
+    """For each of these bits that it is wrong in a state: G <= T where it must be on, G >= T + 1 where it must not."""
     values = matched.astype(np.int64).tolist()
     point = "".join(f"(<= X_{number} {value})(>= X_{number} {value})" for number, value in enumerate(values))
     limits = network.thresholds[sum(values) - 1][columns].tolist()
-    for bit, (must, limit) in enumerate(zip(truth.tolist(), limits, strict=True)):
-        wrong = f"(<= Y_{bit} {limit})" if must else f"(>= Y_{bit} {limit + 1})"
+    for bit in bits:
+        wrong = f"(<= Y_{bit} {limits[bit]})" if truth[bit] else f"(>= Y_{bit} {limits[bit] + 1})"
         yield f"(and {point}{wrong})"

@@ -17,9 +17,11 @@ from bitwright.checking.validation.progress_file import ProgressFile
 from bitwright.checking.validation.tally import Tally
 from bitwright.checking.validation.task import Task
 from bitwright.engines.protocol import Engine
+from bitwright.errors import counted
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
+from bitwright.running.sentences import cells_sentence
 from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
 from bitwright.workers import Workers, in_threads
@@ -36,6 +38,9 @@ class Validation:
     >>> found = validate(addition(3), engine="limit", compiled=False)
     >>> found.verdict, found.tally.inputs, found.margin
     ('exact', 64, 0.5)
+    >>> print(found)
+    exact: addition, engine limit, calibrated rounding
+    64 inputs, all there are; 0 wrong; 0 of 384 steps unlike the rules
     """
 
     task: Task
@@ -56,6 +61,24 @@ class Validation:
         if self.tally.wrong or self.tally.wrong_steps:
             return "not exact"
         return "not decided" if self.tally.undecided else "exact"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it speaks of, in a line."""
+        engine = self.task.engine
+        rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
+        return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
+
+    def __str__(self) -> str:
+        """The verdict, and what was counted."""
+        tally, inputs, facts = self.tally, self.task.inputs, self.task.engine.cell_facts
+        scope = "all there are" if inputs.random is None else f"random, sample seed {inputs.seed}"
+        undecided = f", {tally.undecided:,} not decided" if tally.undecided else ""
+        counts = (
+            f"{counted(tally.inputs, 'input')}, {scope}; {tally.wrong:,} wrong{undecided}; "
+            f"{tally.wrong_steps:,} of {counted(tally.evaluations, 'step')} unlike the rules"
+        )
+        return "\n".join([self.sentence, counts, *([] if facts is None else [cells_sentence(facts)])])
 
     @property
     def exact(self) -> bool:

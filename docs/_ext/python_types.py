@@ -1,0 +1,66 @@
+"""Types that stand in signatures of the Python API and have no entry of their own, each in a sentence."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+
+ALIASES = {
+    "AnyNetwork": "`Network` or `IntegerNetwork`.",
+    "BoolArray": "A NumPy array of bool.",
+    "Float": "A NumPy array of floating-point numbers.",
+    "FloatArray": "A NumPy array of floating-point numbers.",
+    "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
+    "Int8": "A NumPy array of whole numbers of 8 bits.",
+    "IntArray": "A NumPy array of whole numbers.",
+    "Networks": "What `run` and `validate` take as `network`: a network, its file, several of these in a list, or a "
+    "`TrainedCells`.",
+    "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
+    "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
+    "Provable": "What `certify_network` takes as `network`: one network, its file, or a `TrainedCells`.",
+    "Reader": "A function that gives the next byte of the input, or None where there is no more.",
+    "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
+    "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
+    "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
+    "Trainer": "A function from a program and a recipe to a `Network`.",
+    "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",
+    "Triple": "Three numbers that decide a bit in the limit: matches n, writers c, and those of them that match m.",
+    "Writer": "A function that takes a byte of output.",
+}
+# Classes that one is handed, and need not make; their docstrings say what they are.
+CLASSES = {
+    "bitwright.checking.validation.inputs": "Inputs",
+    "bitwright.encoding.executions": "StateSet",
+    "bitwright.engines.cells.engine": "CellEngine CellTables",
+    "bitwright.machines.sbn.code": "Executed",
+    "bitwright.networks.integer": "Rounded",
+    "bitwright.networks.network": "Origin",
+    "bitwright.networks.quantize": "Cost",
+    "bitwright.networks.start": "NetworkShape",
+    "bitwright.program.builder": "Rule",
+    "bitwright.program.cells": "CellKinds Cells Kind",
+    "bitwright.program.graph.schema": "NodeWord Schema",
+    "bitwright.program.graph.wiring": "GraphWiring",
+    "bitwright.program.pattern": "Pattern",
+    "bitwright.program.program": "Wired",
+    "bitwright.program.text.parser": "SyntaxTree",
+    "bitwright.running.observers": "Watch",
+    "bitwright.theory.closed_form": "Weights",
+    "bitwright.theory.decisions": "Decisions",
+    "bitwright.theory.lemma": "Order",
+    "bitwright.viewer.columns": "Column",
+    "bitwright.workers": "Workers",
+}
+
+
+def types() -> dict[str, str]:
+    """Every such name, and what it is."""
+    return dict(sorted([*ALIASES.items(), *_classes()]))
+
+
+def _classes() -> Iterator[tuple[str, str]]:
+    for room, names in CLASSES.items():
+        for name in names.split():
+            first = (inspect.getdoc(getattr(import_module(room), name)) or "").split("\n\n")[0]
+            yield name, f"{' '.join(first.split())} ({room})"

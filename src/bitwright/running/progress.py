@@ -1,0 +1,54 @@
+"""What long work tells of itself on the way: a function that one gives, or lines on standard error for True."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+from bitwright.errors import InputError
+
+Progress = Callable[[int, int], None]  # how much is done, and of how much
+TrainingProgress = Callable[[int, float], None]  # steps made, and the largest error
+Function = TypeVar("Function", bound=Callable[..., None])
+_LINES = 20  # at most, for all of the work
+_STEPS = 50  # of training between two lines
+
+
+def as_progress(given: Progress | bool | None, what: str) -> Progress | None:
+    """The function that was given; for True one that writes a line for every twentieth of the work."""
+    return _Lines(what) if given is True else _function(given)
+
+
+def as_training_progress(given: TrainingProgress | bool | None) -> TrainingProgress | None:
+    """The same for training, which does not know beforehand how many steps it takes."""
+    return _training_line if given is True else _function(given)
+
+
+def say(line: str) -> None:
+    """A line for a person who watches."""
+    print(line, file=sys.stderr, flush=True)
+
+
+class _Lines:
+    def __init__(self, what: str) -> None:
+        self._what, self._said = what, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        share = done * _LINES // total if total else 0
+        if share > self._said:
+            self._said = share
+            say(f"{self._what}: {done:,} of {total:,} ({100 * done // total} %)")
+
+
+def _training_line(step: int, error: float) -> None:
+    if step % _STEPS == 0:
+        say(f"training: step {step:,}, largest error {error:.3g}")
+
+
+def _function(given: Function | bool | None) -> Function | None:
+    if given is None or isinstance(given, bool):
+        return None
+    if not callable(given):
+        raise InputError(f"progress is True, or a function that is called on the way, got a {type(given).__name__}")
+    return given

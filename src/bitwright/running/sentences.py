@@ -1,0 +1,30 @@
+"""What stands behind a run that went cell by cell, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bitwright.errors import counted
+
+
+def cells_sentence(cells: Mapping[str, Any]) -> str:
+    """What stands behind a run that went cell by cell."""
+    states = counted(cells["local_states"], "local state")
+    if cells["wrong"] is None:
+        shown = f"{states}, too many to try them all beforehand"
+    elif cells["wrong"]:
+        shown = f"{states}, of which {cells['wrong']:,} {'comes' if cells['wrong'] == 1 else 'come'} out wrong"
+    else:
+        margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
+        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
+    how = "; every cell of every step was evaluated" if cells["evaluated"] else ""
+    return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
+
+
+def _who(cells: Mapping[str, Any]) -> str:
+    """Who decided in the cells: networks that were trained or drawn, or their limit."""
+    if cells["networks"] is None:
+        return "the limit of wide networks"
+    count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
+    return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"

@@ -1,0 +1,102 @@
+"""The page of the Python API: the same every time, properties as properties, and every name that pages import."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bitwright
+
+ROOT = Path(__file__).parents[2]
+IMPORTED = re.compile(r"from (bitwright[\w.]*) import (\([^)]*\)|[^\n#]*)")
+# Of Python and NumPy, which need no explanation; and words that begin a line of the page.
+FOREIGN = {
+    *("Any", "ArrayLike", "Callable", "False", "Hashable", "Iterable", "Iterator", "Literal", "Mapping", "NDArray"),
+    *("None", "Path", "PathLike", "Self", "Sequence", "True", "Fields"),
+}
+
+
+@cache
+def api() -> Any:
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        return import_module("python_api")
+    finally:
+        sys.path.remove(str(ROOT / "docs" / "_ext"))
+
+
+@cache
+def page() -> str:
+    return dict(api().pages())["python.md"]
+
+
+def signatures() -> Iterator[str]:
+    for line in page().splitlines():
+        if re.match(r":+\{py:\w+\} |:type: |\*\*Fields", line):
+            yield re.sub(r"'[^']*'", "", line)
+
+
+@cache
+def imports() -> list[tuple[str, str, str]]:
+    """Where a page or a notebook imports from us, from which room, and which name."""
+    found = []
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/**/*.ipynb")]:
+        if "_build" in path.parts or "generated" in path.parts:
+            continue
+        text = path.read_text()
+        if path.suffix == ".ipynb":
+            text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        for room, names in IMPORTED.findall(text):
+            found += [(path.name, room, name.split()[0]) for name in names.strip("()\n ").split(",") if name.strip()]
+    return found
+
+
+def test_every_name_that_a_page_imports_is_there() -> None:
+    assert len(imports()) > 60
+    for path, room, name in imports():
+        offered = api().public_names() if room == "bitwright" else api().names_of(room) if room in api().ROOMS else []
+        assert name in offered, f"{path}: from {room} import {name}"
+
+
+@pytest.mark.parametrize("room", api().ROOMS)
+def test_every_name_of_a_room_is_there(room: str) -> None:
+    section = page().split(f"\n## {api().ROOMS[room][0]}\n")[1].split("\n## ")[0]
+    assert f"`{room}`" in section
+    for name in api().names_of(room):
+        assert re.search(rf"\{{py:\w+\}} {name}\b|Above, and here too: .*`{name}`", section), name
+
+
+def test_what_is_computed_once_is_a_property() -> None:
+    properties = set(re.findall(r"\{py:property\} (\w+)", page()))
+    assert {"id", "kinds", "cells", "writers", "digest", "nodes", "tables", "proved"} <= properties
+    assert not re.search(r"\{py:method\} (id|digest|nodes|writers)\b", page())
+
+
+def test_no_signature_names_a_place_in_memory() -> None:
+    assert not [line for line in signatures() if " at 0x" in line or "<" in line]
+
+
+def test_every_type_in_a_signature_is_explained() -> None:
+    entries = set(re.findall(r"\{py:(?:class|exception|data)\} (\w+)", page()))
+    words = {word for line in signatures() for word in re.findall(r"\b[A-Z]\w+", re.sub(r"\{py:data\}.*", "", line))}
+    assert words - entries - FOREIGN - set(api().types()) == set()
+    for name, meaning in api().types().items():
+        assert name not in entries
+        assert len(meaning) > 10
+
+
+def test_all_errors_stand_together() -> None:
+    section = page().split("\n## Errors\n")[1].split("\n## ")[0]
+    found = re.findall(r"\{py:exception\} (\w+)", section)
+    public = [getattr(bitwright, name) for name in dir(bitwright)]
+    errors = [one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseException)]
+    assert sorted(found) == sorted(errors)
+    assert {"DoesNotHoldError", "TrainingError"} <= set(found)

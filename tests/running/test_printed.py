@@ -1,0 +1,79 @@
+"""What `print` shows of results: the sentences of the command line, a few lines, never a page of fields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitwright import addition, certify, certify_network, multiplication, quantize, run, run_batch, train, train_cells
+from bitwright import validate as validated
+
+
+def test_runs() -> None:
+    done = run(addition(10), p=719, q=483, network=train_cells(addition(4)))
+    first, second, third = str(done).splitlines()
+    assert first == "sum = 1202"
+    assert second == "40 templates, 20 steps, engine network, calibrated rounding"
+    assert third.startswith("one network of width 128 for 2 kinds of cells, proved on all 16 local states")
+    assert "NOT DONE: addition did not halt within 3 steps" in str(run(addition(10), p=1023, q=1, limit=3))
+    large = 2**20_000
+    assert str(run(addition(20_001), p=large, q=0)).startswith("sum = 39802768")  # beyond what Python prints by itself
+
+
+def test_many_runs() -> None:
+    starts = addition(2).states(np.ones((3, 4), dtype=bool))
+    assert str(run_batch(addition(2), starts)) == "3 runs, all halted, at most 4 steps"
+    assert str(run_batch(addition(2), starts, limit=1)).startswith("3 runs, 0 halted, at most 1 step")
+
+
+def test_validations() -> None:
+    exact = str(validated(addition(2))).splitlines()
+    assert exact == ["exact: addition, engine limit, calibrated rounding", exact[1]]
+    assert exact[1].startswith("16 inputs, all there are; 0 wrong; 0 of ")
+    cells = train_cells(addition(4))
+    broken = replace(cells, network=replace(cells.network, last=-cells.network.last))
+    first, second, third = str(validated(addition(4), network=broken, random=5)).splitlines()
+    assert first == "not exact: addition, engine network, calibrated rounding"
+    assert second.startswith("5 inputs, random, sample seed 0; 5 wrong; ")
+    assert "of which" in third
+
+
+def test_certificates_of_the_limit() -> None:
+    assert str(certify(addition(4))).startswith("certified: the limit, calibrated rounding; K = 16; n = 1 to 8, ")
+    verdict, proposal = str(certify(multiplication(10), "sign", padding=0)).splitlines()
+    assert verdict.startswith("refuted: the limit, sign rounding; K = 202; n = 1 to ")
+    assert proposal.startswith("pad to 272 examples")
+
+
+def test_certificates_of_networks() -> None:
+    small = addition(2)
+    network = quantize(small, train(small, width=512))
+    assert str(certify_network(small, network)) == "certified: this network, 64 states of every choice in every block"
+    found = certify_network(small, replace(network, last=-network.last))
+    verdict, where = str(found).splitlines()
+    assert verdict == f"{found.sentence}; {found.wrong} wrong"
+    assert found.counterexample is not None
+    assert where.startswith(f"{found.counterexample.bit} must be {found.counterexample.expected} where on: ")
+
+
+# What is said on the way.
+
+
+def test_true_says_how_much_there_is_and_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = train_cells(addition(4))
+    found = certify_network(addition(9), cells, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    first, *_, last = err.splitlines()
+    assert first.startswith("16 local states to try, about ")
+    assert last == "local states: 16 of 16 (100 %)"
+    found.check(addition(9), cells, progress=True)
+    assert capsys.readouterr().err == "local states: 16 of 16 (100 %)\n"
+    validated(addition(2), progress=True)
+    assert capsys.readouterr().err.endswith("inputs: 16 of 16 (100 %)\n")
+    train(addition(2), width=64, progress=True)
+    assert capsys.readouterr().err.startswith("training: step 0, largest error ")
+    certify_network(addition(9), cells, progress=False)
+    assert capsys.readouterr().err == ""
