@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.app.programs import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import working
+from bitwright.cli.targets import keep_program
 from bitwright.cli.training import cached_shown
 from bitwright.errors import counted
 
@@ -50,6 +52,8 @@ def execute(
     from bitwright.app.engines import choose_engine
     from bitwright.running.run import run_with
 
+    if algorithm.name in SIZED:  # add, multiply and permute name none
+        keep_program(algorithm.name, algorithm)
     choice = engine_choice(options, quiet)
     with working(PREPARING):
         engine = choose_engine(algorithm, choice, train=cached_shown)

@@ -17,6 +17,7 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
     import numpy as np
 
+    from bitwright.program.cell_names import first_cells
     from bitwright.program.cells import cell_kinds
     from bitwright.program.pattern import Pattern
 
@@ -25,13 +26,14 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     found = program.kinds if tile == 1 else cell_kinds(program, cells)
     pattern = Pattern.of(found.kinds)
     rows = []
+    ports = [one.ports for one in first_cells(program, cells, found)]
     for number, kind in enumerate(found.kinds):
         first = int(np.flatnonzero(found.of == number)[0])
         names = [
             name for block in cells.blocks[cells.start[first] : cells.start[first + 1]]
             for name in program.block_names(int(block))
         ]  # fmt: skip
-        rows.append((kind, int(found.counts[number]), names))
+        rows.append((kind, int(found.counts[number]), names, ports[number]))
     if as_json:
         print_json(
             {
@@ -48,8 +50,9 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
                         "ports": len(kind.ports),
                         "local_states": kind.local_states,
                         "first": names,
+                        "first_ports": [list(bits) for bits in sets],
                     }
-                    for kind, count, names in rows
+                    for kind, count, names, sets in rows
                 ],
                 "examples": pattern.program.templates,
                 "local_states": pattern.local_states,
@@ -61,8 +64,11 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
         f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}; "
         f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
     )
-    for number, (kind, count, names) in enumerate(rows, 1):
+    for number, (kind, count, names, sets) in enumerate(rows, 1):
         click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}")
+        if sets:
+            said = "; ".join(f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(sets, 1))
+            click.echo(f"    there {said}")
     click.echo("\n# the pattern: one cell of each kind; ports are bits that nothing reads")
     for line in pattern.program.text_lines():
         click.echo(line)
