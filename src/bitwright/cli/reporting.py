@@ -69,7 +69,9 @@ def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
     if choice.trains:
         one = choice.networks == 1
         what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
-        note(f"training {what} on the spot, unless an earlier run has left {them} in the cache", quiet)
+        whole = choice.width is not None and not (choice.cells or choice.whole)
+        of = ", for the whole state as --width asks (--cells --width for its cells)" if whole else ""
+        note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache", quiet)
     return choice
 
 

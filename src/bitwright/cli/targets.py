@@ -103,6 +103,11 @@ def _found(
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
+    if Path(target).suffix.lower() == ".safetensors":
+        raise InputError(
+            f"{target} is a network, not a program; name the program that it runs in its place, and the network by "
+            "--network"
+        )
     if is_sbn(target, bits, order):
         return open_sbn(target, machine).algorithm
     if is_image(target):

@@ -100,8 +100,10 @@ def train_network_of_cells(
             _note_sizes(target, algorithm, pattern, order)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        more = "more bits" if executions is None else "more states: what never occurs need not be learnt"
-        click.echo(f"bitwright: some local states come out wrong; use a wider network or {more}", err=True)
+        advice = ["use a wider network (--width)"]
+        advice += ["more --weight-bits"] if weight_bits < 8 else []
+        advice += [] if executions is None else ["more states: what never occurs need not be learnt"]
+        click.echo(f"bitwright: some local states come out wrong; {' or '.join(advice)}", err=True)
         return 1
     return 0
 
