@@ -35,6 +35,10 @@ class InputError(BitwrightError):
     """
 
 
+class OtherKindError(InputError):
+    """A program with a cell of a kind that a network does not know."""
+
+
 class DoesNotHoldError(BitwrightError):
     """A certificate that claims what does not hold: the answer no, and not a bad input.
 

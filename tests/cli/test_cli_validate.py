@@ -85,10 +85,10 @@ def test_a_wrong_rule_and_the_commands_that_show_it(
     assert failures[0]["expected"] == {"sum": 8}
     assert found["wrong_steps"] == 0  # the engine does what the rules say
     assert len(failures) == 10 < int(str(found["wrong"]))
-    for failure in failures:
+    for number, failure in enumerate(failures):
         words = shlex.split(failure["command"])
         assert words[0] == "bitwright"
-        assert failure["command"] in out
+        assert (failure["command"] in out) == (number < 3)
         main([*words[1:], "--json"])
         assert json.loads(capsys.readouterr().out)["outputs"] == failure["outputs"]
 

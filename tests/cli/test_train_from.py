@@ -102,7 +102,7 @@ def test_a_kind_of_cells_that_never_occurs_is_said(capsys: Captured, tmp_path: P
     code, _, err = call(capsys, "train", "addition", "--bits", 3, "--cells", "--from", tmp_path / "a.npz", "-o", net)
     assert code == 1
     assert "no local state occurs of 1 kind of cells, number" in err
-    assert "some local states come out wrong; use a wider network or more states" in err
+    assert "some local states come out wrong; use a wider network (--width) or more states" in err
 
 
 GOOD = random_executions(addition(2).program, 50)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten, whole_number
-from bitwright.engines.make import make_engine
+from bitwright.engines.make import check_engine, make_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
@@ -63,6 +63,7 @@ class EngineChoice:
 
     def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
         """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
+        check_engine(self.name)
         check_rounding(self.rounding)
         for name in ("padding", "networks", "seed", "width", "tile"):
             if (value := getattr(self, name)) is not None:

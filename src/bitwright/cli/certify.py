@@ -21,6 +21,7 @@ from bitwright.cli.options import (
 )
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import StepProgress, note, print_json
+from bitwright.cli.sizes import in_sizes, looked_at
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
 
@@ -47,7 +48,11 @@ def network_proof_options(function: Any) -> Any:
         click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
         workers_option,
         click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),
-        click.option("--domain", help="With --network: states (the default), runs (of all inputs) or cells."),
+        click.option(
+            "--domain",
+            help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the "
+            "only one for a network of cells.",
+        ),
     ):
         function = option(function)
     return function
@@ -102,10 +107,10 @@ def command(
     quiet: bool,
     **how: Any,
 ) -> int:
-    """Prove that networks trained on a program's templates run it exactly.
+    """Prove a trained network (--network FILE), or without one the limit of ever wider networks.
 
-    Without --network the proof is of the limit, the mean of infinitely wide networks. With --network it is of that very
-    network: every state of a domain is tried, in exact arithmetic.
+    With --network FILE the proof is of that very network: every state of a domain is tried, in exact arithmetic.
+    Without it the proof is of the limit, the mean of infinitely wide networks, and says nothing of any one network.
 
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
@@ -126,7 +131,7 @@ def command(
         from bitwright.cli.certify_network import NetworkProof, prove_cells, prove_network
 
         check_limit_options({"rounding": rounding, "n": source, "padding": padding, "tile": how.pop("tile")})
-        asked = NetworkProof(target, network, output, check, **how)
+        asked = NetworkProof(target, network, output, check, **how, machine=None if machine is None else machine.letter)
         if asked.is_of_cells:
             algorithm = find_algorithm(target, bits, order, machine=machine, cells=True)
             return prove_cells(algorithm, asked, order, as_json, quiet)
@@ -140,15 +145,14 @@ def command(
     pattern = None
     if by_cells or sizes is not None or tile is not None:
         from bitwright.app.cells import as_algorithm, pattern_of
-        from bitwright.cli.train_cells import algorithms_of
+        from bitwright.program import NodeSchema
 
         if source is not None:
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         with working("looking for kinds of cells"):
-            programs = [one.program for one in algorithms_of(target, algorithm, sizes, order)]
-            pattern = pattern_of(programs, tile or 1)
-        from bitwright.program import NodeSchema
-
+            looked = in_sizes(target, algorithm, sizes, order)
+            pattern = pattern_of([one.algorithm.program for one in looked.programs], tile or 1)
+        sizes = looked.text
         graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
         algorithm = as_algorithm(pattern, f"cells of {algorithm.name}{graphs}")
     with StepProgress(not quiet, "checking") as progress:
@@ -170,12 +174,15 @@ def command(
         note(f"wrote {output}", quiet)
     if as_json:
         print_json(
-            {"name": algorithm.name, "of": "limit"} | asdict(certificate) | ({} if check is None else {"holds": True})
+            {"name": algorithm.name, "of": "limit"}
+            | asdict(certificate)
+            | ({} if pattern is None else {"sizes": sizes, "pattern_id": certificate.program_id})
+            | ({} if check is None else {"holds": True})
         )
     elif quiet:
         click.echo(certificate.sentence)
     else:
-        click.echo("\n".join(_report(algorithm, certificate, checked=check is not None)))
+        click.echo("\n".join(_report(algorithm, certificate, sizes, checked=check is not None)))
     return 0 if certificate.certified else 1
 
 
@@ -213,10 +220,12 @@ def _headline(c: Certificate) -> str:
     return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
 
 
-def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> Iterator[str]:
+def _report(algorithm: Algorithm, c: Certificate, sizes: str | None, checked: bool) -> Iterator[str]:
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
+    of_cells = c.n_source == "cells"
     yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding"
-    yield f"  examples  K = {c.examples:,}" + (f", {c.padding:,} of them padding" if c.padding else ", no padding")
+    padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
+    yield f"  examples  K = {c.examples:,}{padding}{looked_at(sizes) if of_cells else ''}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
     yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
     where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
@@ -235,7 +244,8 @@ def _report(algorithm: Algorithm, c: Certificate, checked: bool) -> Iterator[str
             yield f"  declared  its author says n <= {algorithm.matches:,}; --n declared takes that on trust"
     if checked:
         yield "  checked   every number of the file was proved again"
-    yield f"  program   {c.program_id}"
+    yield f"  {'pattern' if of_cells else 'program'}   {c.program_id}"
+    yield "  says      nothing of any one network: --network FILE proves one"
 
 
 def _situation(bit: str, matching: int, writers: int) -> str:

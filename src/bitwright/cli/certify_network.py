@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,17 @@ import click
 
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
+from bitwright.cli.sizes import at_size, in_sizes, looked_at
 from bitwright.cli.targets import let_words
-from bitwright.errors import DoesNotHoldError, InputError, counted, listing
+from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
     from bitwright.checking.exhaustion.certificate import BitInState
     from bitwright.networks import AnyNetwork
     from bitwright.program import Algorithm
+    from bitwright.program.cell_names import BitNames
+    from bitwright.program.pattern import Pattern
     from bitwright.workers import Workers
 
 _LONG = 5  # seconds from which on a GPU is looked for
@@ -42,6 +45,8 @@ class NetworkProof:
     state: str | None
     cells: bool
     sizes: str | None
+    machine: str | None = None  # the letter that was given
+    names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
 
     @property
     def is_of_cells(self) -> bool:
@@ -78,36 +83,44 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     from bitwright.checking.exhaustion.domains import check_domain
     from bitwright.checking.exhaustion.subject import one_file
     from bitwright.cli.certify import refused
-    from bitwright.cli.train_cells import algorithms_of
     from bitwright.engines.cells.wiring import tile_of
+    from bitwright.program import NodeSchema
+    from bitwright.program.cell_names import bit_names
     from bitwright.workers import Workers
 
     pattern = pattern_in(asked.network)
     assert pattern is not None
     check_domain(pattern.program, asked.domain or "cells")
     (network,) = load_cells([one_file(asked.network)], pattern)
-    if asked.state is not None:
-        cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
-        return _look_at_state(cell, network, replace(asked, domain=None), as_json)
     claimed = None if asked.check is None else NetworkCertificate.load(asked.check).sizes
-    asked = replace(asked, sizes=asked.sizes or claimed)
+    if claimed is not None and asked.sizes not in (None, claimed):
+        raise InputError(f"{asked.check} names the sizes {claimed}, which --check looks at; leave out --sizes")
     try:
         with working("comparing kinds of cells") as progress:
-            programs = algorithms_of(asked.target, algorithm, asked.sizes, order)
-            found = set()
-            for number, one in enumerate(programs):
-                progress(number, len(programs))
-                found.add(tile_of(one.program, pattern)[0])
-            tiles = sorted(found)
+            sizes = in_sizes(asked.target, algorithm, asked.sizes or claimed, order)
+            cells_of, tiles = [], set()
+            for number, one in enumerate(sizes.programs):
+                progress(number, len(sizes.programs))
+                try:
+                    tile, own = tile_of(one.algorithm.program, pattern)
+                except OtherKindError as error:
+                    if asked.state is not None:  # a local state can be looked at whatever the program has
+                        continue
+                    raise OtherKindError(f"{at_size(algorithm.name, one.size)}: {error}") from None
+                tiles.add(tile)
+                cells_of.append((one.algorithm.program, own))
     except InputError as error:
         if claimed is None:
             raise
         reason = f"the certificate says sizes = {claimed}, but {error}"
         return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
-    note(_covered(asked, algorithm, programs, tiles), quiet)
-    from bitwright.program import NodeSchema
-
+    asked = replace(asked, sizes=sizes.text, names=bit_names(pattern, cells_of))
+    if asked.state is not None:
+        cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
+        state = _by_pattern(asked.state, pattern, asked.names)
+        return _look_at_state(cell, network, replace(asked, domain=None, state=state), as_json)
     graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
+    note(_covered(asked, algorithm.name, f"{graphs}," if graphs else "", sorted(tiles)), quiet)
     cells = replace(
         as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
     )
@@ -118,14 +131,27 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     return _prove(cells, network, asked, workers, as_json, quiet)
 
 
-def _covered(asked: NetworkProof, algorithm: Algorithm, programs: list[Algorithm], tiles: list[int]) -> str:
-    what = f"{asked.target} at the sizes {asked.sizes}" if len(programs) > 1 else f"{algorithm.name} as it is"
-    from bitwright.program import NodeSchema
-
-    if isinstance(algorithm, NodeSchema):
-        what = f"{algorithm.name}, on every graph,"
+def _covered(asked: NetworkProof, name: str, graphs: str, tiles: list[int]) -> str:
+    """Which program was looked at, in just which sizes."""
+    several = asked.sizes is not None and ".." in asked.sizes
+    what = name if graphs and asked.sizes is None else at_size(asked.target if several else name, asked.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
-    return f"all cells of {what} are of the network's kinds{tiled}"
+    return f"all cells of {what}{graphs} are of the network's kinds{tiled}"
+
+
+def _by_pattern(text: str, pattern: Pattern, names: BitNames) -> str:
+    """Bits of the program, those of the first cell of a kind, as bits of the pattern; others stay as they are."""
+    theirs = {name: bit for bit, own in names.items() if "_block" in bit for name in own}
+    known = set(pattern.program.layout.names)
+    found = []
+    for word in text.split():
+        if word != "none" and word not in known and word not in theirs:
+            raise InputError(
+                f"a network of cells is looked at one cell at a time; '{word}' is in no first cell of a kind, which "
+                f"have the bits {listing([*theirs], 12)}"
+            )
+        found.append(word if word in known else theirs.get(word, word))
+    return " ".join(found)
 
 
 def _prove(
@@ -157,7 +183,7 @@ def _prove(
     if before and before[0][0]:
         done, size = before[0]
         note(f"{done:,} of {size:,} {task.unit} had been tried before, as {kept} says", quiet)
-    certificate = replace(certificate, sizes=asked.sizes)
+    certificate = replace(certificate, sizes=asked.sizes if certificate.kinds is not None else None)
     if asked.output is not None:
         certificate.save(asked.output)
         note(f"wrote {asked.output}", quiet)
@@ -216,6 +242,8 @@ def _check(
             certificate.check(algorithm, network, workers=workers, progress=progress, device=task.device)
     except DoesNotHoldError as error:
         return refused(str(error), algorithm, as_json, quiet, of="network")
+    if certificate.kinds is not None:
+        certificate = replace(certificate, sizes=asked.sizes)  # those that were looked at now
     _print(algorithm, asked, certificate, as_json, quiet, checked=True)
     return 0 if certificate.certified else 1
 
@@ -233,7 +261,8 @@ def _print(
         if certificate.kinds is None:
             del document["sizes"]
         else:
-            document["local_states"] = certificate.states
+            document |= {"local_states": certificate.states, "pattern_id": certificate.program_id}
+            document["names"] = _names_of(asked.names, certificate.closest, certificate.counterexample)
         print_json(document | ({"holds": True} if checked else {}))
     elif quiet:
         click.echo(certificate.sentence)
@@ -246,8 +275,7 @@ def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, ch
     yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
     if c.kinds is not None:
         examples = counted(c.examples, "example")
-        sizes = "" if c.sizes is None else f"; looked at in the sizes {c.sizes}"
-        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{sizes}"
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{looked_at(c.sizes)}"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
     side = f", {c.members:,} side by side" if c.members > 1 else ""
     yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"
@@ -257,7 +285,7 @@ def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, ch
     ns = [n for n, _, _ in c.by_n]
     yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
     if c.closest is not None and c.distance is not None:
-        where = f"{c.closest.bit} at n = {c.closest.n}"
+        where = f"{_called(c.closest.bit, asked.names)} at n = {c.closest.n}"
         if c.weight_bits:
             yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {c.margin:.3f}"
         else:
@@ -266,15 +294,32 @@ def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, ch
         yield from _counterexample(c.counterexample, asked, "wrong" if c.wrong else "unproved")
     if checked:
         yield "  checked   every state was tried again, and every number of the file came out the same"
-    yield f"  program   {c.program_id}"
+    yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
+
+
+def _called(bit: str, names: BitNames) -> str:
+    """A bit, and what it is called in the first cell of its kind."""
+    return f"{bit} ({listing(names[bit], 4)})" if bit in names else bit
+
+
+def _names_of(names: BitNames, *found: BitInState | None) -> dict[str, list[str]]:
+    """What the bits of these states are called in the first cells, for JSON."""
+    bits: Iterable[str] = dict.fromkeys(bit for one in found if one is not None for bit in (one.bit, *one.on))
+    return {bit: list(names[bit]) for bit in bits if bit in names}
 
 
 def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterator[str]:
     sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
-    yield f"  {word:<9} {found.bit} must be {found.expected} at n = {found.n}{sums}"
-    yield f"  state     on: {listing(found.on, 12) or 'no bit'}"
+    yield f"  {word:<9} {_called(found.bit, asked.names)} must be {found.expected} at n = {found.n}{sums}"
+    on = [_called(bit, asked.names) for bit in found.on]
+    yield f"  state     on: {listing(on, 12) or 'no bit'}"
     state = shlex.quote(" ".join(found.on) or "none")
-    target, network = shlex.join([asked.target, *let_words()]), shlex.quote(str(asked.network))
+    sizes = let_words() if asked.sizes is None else ["--sizes", asked.sizes]
+    machine = [] if asked.machine is None else ["--machine", asked.machine]
+    target, network = shlex.join([asked.target, *sizes, *machine]), shlex.quote(str(asked.network))
+    if asked.names:
+        smallest = ", in the smallest size that has one" if ".." in (asked.sizes or "") else ""
+        yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
     yield f"  see it    bitwright certify {target} --network {network} --state {state}"
 
 
@@ -287,11 +332,12 @@ def _look_at_state(algorithm: Algorithm, network: AnyNetwork, asked: NetworkProo
         raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
     found = look_at_state(algorithm.program, network, state_with(algorithm.program, asked.state or ""))
     if as_json:
-        print_json({"name": algorithm.name} | asdict(found))
+        names = {bit: list(own) for bit, own in asked.names.items() if bit in {*found.on, *(b.bit for b in found.bits)}}
+        print_json({"name": algorithm.name} | asdict(found) | ({"names": names} if asked.names else {}))
         return 0 if found.right else 1
     click.echo(f"n = {found.n}: {counted(found.n, 'example')} matched" + f", {'right' if found.right else 'WRONG'}")
     for line in found.bits:
         said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
         mark = "" if line.given == line.expected else f"  must be {line.expected}"
-        click.echo(f"  {line.bit:<24} {line.given}{said}{mark}")
+        click.echo(f"  {_called(line.bit, asked.names):<24} {line.given}{said}{mark}")
     return 0 if found.right else 1

@@ -112,7 +112,7 @@ def _c(given: _Given, output: Path, onnx: Path | None) -> _Written:
 
     found = _source(given, onnx)
     claim = try_states(found)
-    return _write_texts({output: c_text(found, claim)}, claim)
+    return _write_texts({output: c_text(found, claim)}, claim, alone=found.wires is None)
 
 
 def _js(given: _Given, output: Path, onnx: Path | None) -> _Written:
@@ -123,7 +123,8 @@ def _js(given: _Given, output: Path, onnx: Path | None) -> _Written:
     check_writable(types)
     found = _source(given, onnx)
     claim = try_states(found)
-    return _write_texts({output: js_text(found, claim), types: js_types(found)}, claim)
+    texts = {output: js_text(found, claim), types: js_types(found)}
+    return _write_texts(texts, claim, alone=found.wires is None)
 
 
 def _page(given: _Given, output: Path, onnx: Path | None) -> _Written:
@@ -161,14 +162,15 @@ def _source(given: _Given, onnx: Path | None) -> Exported:
     return exported_whole(network, given.algorithm)
 
 
-def _write_texts(texts: Mapping[Path, str], claim: Claim, **more: object) -> _Written:
+def _write_texts(texts: Mapping[Path, str], claim: Claim, alone: bool = False, **more: object) -> _Written:
     from bitwright.files.storage import write_atomically
 
     for path, text in texts.items():
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
-    return _Written(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}", about)
+    nothing = "; no program in it: --program NAME adds one that runs" if alone else ""
+    return _Written(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 
 FORMATS = {
@@ -233,6 +235,11 @@ def command(
     if not chosen.page and (graph is not None or values):
         raise InputError("--graph and --input go with --to page")
     keep_lets(program, let)
+    if network.suffix.lower() in (".bw", ".sbn", ".sq", ".dec"):
+        raise InputError(
+            f"{network} is a program; the network comes first, the program behind --program: "
+            f"bitwright export NETWORK.safetensors --to {form} --program {network} -o {output}"
+        )
     check_writable(output)
     files = network_files(network)
     if len(files) > 1:

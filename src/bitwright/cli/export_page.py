@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +58,7 @@ def _nothing_of(what: str, **options: object) -> None:
 def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
     """The name of what a program's size is, this size, and how to make another; None where it has only one."""
     from bitwright.app.programs import named_algorithm
+    from bitwright.app.sizes import plain_lets
     from bitwright.program.text.files import load
 
     if target in ("addition", "multiplication", "permutation"):
@@ -66,16 +66,8 @@ def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
     if is_sbn(target, bits, None):
         return None
     lets = given_lets()
-    found = _size_let(target)
-    if found is None:
+    found = plain_lets(Path(target))
+    if not found:
         return None
-    name, value = found
+    name, value = next(iter(found.items()))  # the first is its size
     return name, lets.get(name, value), lambda size: load(target, {**lets, name: size})
-
-
-def _size_let(target: str) -> tuple[str, int] | None:
-    """The first `let` of a rule file that is a plain number: that is its size."""
-    from bitwright.program.text.files import read_text
-
-    found = re.search(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", read_text(Path(target)), re.MULTILINE)
-    return None if found is None else (found[1], int(found[2]))

@@ -15,7 +15,7 @@ import click
 
 from bitwright.app.programs import NAMES
 from bitwright.cli.streams import patient_streams
-from bitwright.errors import BitwrightError, suggestion
+from bitwright.errors import BitwrightError, InputError, OtherKindError, suggestion
 from bitwright.version import __version__
 
 VERBS = (
@@ -49,6 +49,18 @@ class _Verbs(click.Group):
         commands = {verb: self.get_command(ctx, verb) for verb in VERBS}
         with formatter.section("Commands"):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Says of a network that lacks a kind of cells how one with it is trained."""
+        try:
+            return super().invoke(ctx)
+        except OtherKindError as error:
+            from bitwright.cli.sizes import training_command
+            from bitwright.cli.targets import asked_program
+
+            if (asked := asked_program()) is None:
+                raise
+            raise InputError(f"{error}: {training_command(*asked)}") from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.app.programs import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import working
+from bitwright.cli.targets import keep_program
 from bitwright.cli.training import cached_shown
 from bitwright.errors import counted
 
@@ -50,6 +52,8 @@ def execute(
     from bitwright.app.engines import choose_engine
     from bitwright.running.run import run_with
 
+    if algorithm.name in SIZED:  # add, multiply and permute name none
+        keep_program(algorithm.name, algorithm)
     choice = engine_choice(options, quiet)
     with working(PREPARING):
         engine = choose_engine(algorithm, choice, train=cached_shown)
@@ -65,7 +69,9 @@ def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
     if choice.trains:
         one = choice.networks == 1
         what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
-        note(f"training {what} on the spot, unless an earlier run has left {them} in the cache", quiet)
+        whole = choice.width is not None and not (choice.cells or choice.whole)
+        of = ", for the whole state as --width asks (--cells --width for its cells)" if whole else ""
+        note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache", quiet)
     return choice
 
 

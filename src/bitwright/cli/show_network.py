@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.cli.progress import working
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.app.export.claims import Claim
     from bitwright.networks import AnyNetwork
     from bitwright.networks.store import About
+    from bitwright.program import Algorithm
 
-CLAIM = "tested, not proved"  # of any network, by its file alone; a certificate is a file of its own
+CLAIM = "tested, not proved"  # of a network whose states are too many to try, or that has weights with a point
 
 
 def is_network(target: str) -> bool:
@@ -38,14 +41,32 @@ def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
     algorithm = algorithm_of(about)
     if algorithm is not None and isinstance(network, IntegerNetwork):
         check_belongs(network, algorithm.program)
-    document = _document(about, network, None if algorithm is None else algorithm.name)
+    with working("trying its states"):
+        claim = _claim(about, network, algorithm)
+    document = _document(about, network, None if algorithm is None else algorithm.name, claim)
     if as_json:
         print_json(document)
     else:
         click.echo("\n".join(_lines(about, document)))
 
 
-def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, Any]:
+def _claim(about: About, network: AnyNetwork, algorithm: Algorithm | None) -> Claim | None:
+    """What trying all states shows, as `export` does it; None where there is nothing to try."""
+    from bitwright.app.export.claims import claim_of
+    from bitwright.networks import IntegerNetwork
+    from bitwright.networks.integer import check_belongs
+    from bitwright.program.pattern import read_pattern
+
+    if not isinstance(network, IntegerNetwork):
+        return None
+    pattern = read_pattern(about.bits, about.examples)
+    if pattern is not None:
+        check_belongs(network, pattern.program)
+    made_for = pattern or algorithm
+    return None if made_for is None else claim_of(network, made_for)
+
+
+def _document(about: About, network: AnyNetwork, name: str | None, claim: Claim | None) -> dict[str, Any]:
     from bitwright.app.trained import what_of
     from bitwright.networks import IntegerNetwork
 
@@ -83,7 +104,8 @@ def _document(about: About, network: AnyNetwork, name: str | None) -> dict[str, 
         "bytes": sum(tensor.nbytes for tensor in tensors),
         "network_sha256": network.digest,
         "tensors": network.tensors_sha256,
-        "claim": CLAIM,
+        "claim": CLAIM if claim is None or claim.wrong is None else claim.note,
+        "proved": claim is not None and claim.proved,
         "proof": f"bitwright certify {target} --network {shlex.quote(str(about.path))}",
     }
 
@@ -128,7 +150,8 @@ def _lines(about: About, found: dict[str, Any]) -> list[str]:
         + (", before rounding to whole numbers" if found["integer"] else ""),
         *(f"  {name:<10} sha256 {value}" for name, value in found["tensors"].items()),
         f"  network    sha256 {found['network_sha256']}{digest}",
-        f"  program    {found['program_id']}",
+        f"  {'program' if 'kinds' not in found else 'pattern'}    {found['program_id']}",
         f"  format     {about.format}",
-        f"  claim      {found['claim']}; {found['proof']} proves it or finds where it is wrong",
+        f"  claim      {found['claim']}; {found['proof']} "
+        + ("writes a certificate of it with -o" if found["proved"] else "proves it or finds where it is wrong"),
     ]

@@ -24,6 +24,7 @@ def parse_order(text: str) -> list[int]:
 
 
 _LETS = "bitwright.lets"  # where a command line keeps what --let says
+_TARGET = "bitwright.target"  # and the program that it asks for
 _NO_RULES = (".sbn", ".safetensors", *IMAGES)
 
 
@@ -72,7 +73,21 @@ def find_algorithm(
     program is one too.
     """
     with working("reading the program"):
-        return _found(target, bits, order, default_bits, machine, files, cells)
+        found = _found(target, bits, order, default_bits, machine, files, cells)
+    keep_program(target, found, order)
+    return found
+
+
+def keep_program(target: str, algorithm: Algorithm, order: str | None = None) -> None:
+    """Keeps which program the command line asks for, so that an error can name it; the first is the one."""
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta.setdefault(_TARGET, (target, algorithm, order))
+
+
+def asked_program() -> tuple[str, Algorithm, str | None] | None:
+    """The first program that the command line asks for, as it was named and in which order; None before it is read."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_TARGET)
 
 
 def _found(
@@ -88,6 +103,11 @@ def _found(
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
+    if Path(target).suffix.lower() == ".safetensors":
+        raise InputError(
+            f"{target} is a network, not a program; name the program that it runs in its place, and the network by "
+            "--network"
+        )
     if is_sbn(target, bits, order):
         return open_sbn(target, machine).algorithm
     if is_image(target):

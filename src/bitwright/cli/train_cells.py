@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,8 @@ import click
 from bitwright.cli.progress import working
 from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm, given_lets
+from bitwright.cli.sizes import at_size, in_sizes, missing_kinds
+from bitwright.cli.targets import find_algorithm
 from bitwright.cli.train_from import about_executions, cells_width, say_cells
 from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
@@ -25,43 +25,6 @@ if TYPE_CHECKING:
     from bitwright.networks import Recipe
     from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
-
-MOST_SIZES = 10_000
-
-
-def sizes_of(text: str) -> range:
-    """`1..64`, or one number."""
-    found = re.fullmatch(r"(\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
-    if found is None:
-        raise InputError(f"--sizes is a range such as 1..64, got '{text[:40]}'")
-    first, last = int(found[1]), int(found[2] or found[1])
-    if not 1 <= first <= last or last - first >= MOST_SIZES:
-        raise InputError(f"--sizes goes from at least 1 up, over at most {MOST_SIZES:,} sizes, got {text.strip()}")
-    return range(first, last + 1)
-
-
-def algorithms_of(target: str, algorithm: Algorithm, sizes: str | None, order: str | None) -> list[Algorithm]:
-    """The algorithm, or it in every one of these sizes."""
-    from bitwright.app.programs import SIZED
-    from bitwright.program import NodeSchema
-
-    if isinstance(algorithm, NodeSchema) and algorithm.node_program is not None:
-        if sizes is not None:
-            raise InputError("the cells of a node program are the same on every graph; leave out --sizes")
-        return list(algorithm.node_program.schemas())
-    if sizes is None:
-        return [algorithm]
-    name, equals, rest = sizes.partition("=")
-    if equals and Path(target).suffix.lower() == ".bw":  # a number of the rule file in place of the bit length
-        from bitwright.program import load
-
-        return [load(target, {**given_lets(), name.strip(): size}) for size in sizes_of(rest)]
-    if equals or target not in SIZED or order is not None:
-        raise InputError(
-            f"--sizes 1..64 goes with {', '.join(SIZED)}, whose size is a bit length, and --sizes l=1..64 with "
-            "rule files"
-        )
-    return [find_algorithm(target, size) for size in sizes_of(sizes)]
 
 
 def train_network_of_cells(
@@ -91,9 +54,10 @@ def train_network_of_cells(
     if sizes is None:
         check_tile(algorithm, tile)
     with working("looking for kinds of cells"):
-        programs = algorithms_of(target, algorithm, sizes, order)
+        looked = list(in_sizes(target, algorithm, sizes, order).programs)
         for other in others:
-            programs += algorithms_of(other, find_algorithm(other, cells=True), None, None)
+            looked += in_sizes(other, find_algorithm(other, cells=True), None).programs
+        programs = [one.algorithm for one in looked]
         pattern = pattern_of([one.program for one in programs], tile)
         width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
     recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
@@ -132,12 +96,27 @@ def train_network_of_cells(
     else:
         for line in _notes(found, seconds):
             note(line, quiet)
+        if sizes is None and not quiet:
+            _note_sizes(target, algorithm, pattern, order)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        more = "more bits" if executions is None else "more states: what never occurs need not be learnt"
-        click.echo(f"bitwright: some local states come out wrong; use a wider network or {more}", err=True)
+        advice = ["use a wider network (--width)"]
+        advice += ["more --weight-bits"] if weight_bits < 8 else []
+        advice += [] if executions is None else ["more states: what never occurs need not be learnt"]
+        click.echo(f"bitwright: some local states come out wrong; {' or '.join(advice)}", err=True)
         return 1
     return 0
+
+
+def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None) -> None:
+    """Says where other sizes of the program have kinds of cells that this network has not."""
+    with working("looking at other sizes"):
+        missing = list(missing_kinds(target, algorithm, pattern, order))
+    for size, wanted in missing:
+        note(
+            f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run; "
+            f"--sizes {wanted} trains one on those too"
+        )
 
 
 def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:

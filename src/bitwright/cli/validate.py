@@ -116,7 +116,9 @@ def command(
     if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
     if task.sliced and to_be_compiled():
-        note("compiling the loops of the bit-sliced engine; this is done once and takes some seconds", quiet)
+        note("compiling the loops of the bit-sliced engine, once; this may take half a minute or more", quiet)
+        with working("compiling"):  # by one input, so that no rate counts it
+            validate(make_task(algorithm, engine, None, 1, 0, max_steps))
     try:
         with StepProgress(not quiet, "inputs") as progress:
             done = validate(task, who, progress, resume, progress)

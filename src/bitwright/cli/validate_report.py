@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from bitwright.checking.validation import Failure, Validation
     from bitwright.theory.decisions import Triple
 
+_SHOWN = 3  # failures that the report has; JSON has all that are kept
+
 
 def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
     """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
@@ -119,12 +121,14 @@ def report(done: Validation, target: str, options: Mapping[str, Any]) -> str:
     if done.bound_broken:
         what, therefore = broken_bound(done)
         lines += [f"  declared  {what}", f"            {therefore}"]
-    for failure in tally.failures:
+    shown = tally.failures[:_SHOWN]
+    for failure in shown:
         right = "should not end" if failure.expected is None else f"should give {values_text(failure.expected)}"
         lines.append(f"  wrong     {values_text(failure.inputs) or name} gives {values_text(failure.outputs)}, {right}")
         lines.append(f"            {rerun(failure, target, done, options)}")
-    if tally.wrong > len(tally.failures) > 0:
-        lines.append(f"            and {tally.wrong - len(tally.failures):,} more")
+    if tally.wrong > len(shown) > 0:
+        listed = f"; --json lists {len(tally.failures)}" if len(tally.failures) > len(shown) else ""
+        lines.append(f"            and {tally.wrong - len(shown):,} more{listed}")
     return "\n".join(lines)
 
 

@@ -43,6 +43,7 @@ def make_engine(
     >>> run(addition(10), p=719, q=483, engine=engine).value
     1202
     """
+    check_engine(name)
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
     if name == "templates":
@@ -57,9 +58,14 @@ def make_engine(
         from bitwright.engines.sampled import SampledEngine
 
         return SampledEngine(program, K, chosen, networks, seed)
-    if name == "network":
-        return network_engine(program, trained, chosen, device, precision)
-    raise InputError(f"there is no engine '{shorten(name)}'; choose {', '.join(ENGINES)}{suggestion(name, ENGINES)}")
+    return network_engine(program, trained, chosen, device, precision)
+
+
+def check_engine(name: str) -> None:
+    """Raises InputError for an engine that there is not."""
+    if name not in ENGINES:
+        known = ", ".join(ENGINES)
+        raise InputError(f"there is no engine '{shorten(name)}'; choose {known}{suggestion(name, ENGINES)}")
 
 
 def network_engine(

@@ -31,6 +31,7 @@ INTEGER_FORMAT = "bitwright integer network 1"
 AnyNetwork = Network | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
+_PROGRAMS = (".bw", ".sbn", ".py", ".sq", ".dec")
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,10 @@ def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
+        if path.suffix.lower() in _PROGRAMS:
+            raise InputError(
+                f"{path} is a program, not a network; a network is a .safetensors file, which bitwright train writes"
+            )
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
         with safe_open(path, framework="numpy") as file:

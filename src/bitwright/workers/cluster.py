@@ -132,4 +132,6 @@ def _reason(error: Exception) -> str:
         return "; ".join(" ".join(part.split()) for part in re.split(r"(?=This process)", text)).replace(
             "; This", ", this"
         )
+    if "http2 header with status" in text:  # a web server's answer, such as 404
+        return "something that is not Ray answers there; give the address that ray start --head printed"
     return text.splitlines()[0].split(". ")[0]

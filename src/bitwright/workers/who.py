@@ -61,5 +61,6 @@ class Workers:
 
 def _count(word: str, text: str) -> int:
     if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
-        raise InputError(f"workers are a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS, got '{text}'")
+        known = f"a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS"
+        raise InputError(f"workers are {known}, where an address is HOST:PORT or //HOST:PORT, got '{text}'")
     return int(word)

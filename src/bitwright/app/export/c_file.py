@@ -9,6 +9,11 @@ from bitwright.app.export.claims import Claim, about_lines
 from bitwright.app.export.model import Core, Exported, Wires
 from bitwright.app.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
 
+_NO_PROGRAM = """#ifdef BW_MAIN
+#error "this file has a network of cells and no program to run; bitwright export --program NAME adds one"
+#endif
+"""
+
 
 def c_text(found: Exported, claim: Claim) -> str:
     """The whole file."""
@@ -17,6 +22,8 @@ def c_text(found: Exported, claim: Claim) -> str:
     parts = [filled("core.c", _core_pieces(found, claim, index))]
     if wires is not None:
         parts += [filled("program.c", _program_pieces(core, wires)), filled("main.c", {})]
+    else:
+        parts.append(_NO_PROGRAM)
     return "\n".join(parts)
 
 

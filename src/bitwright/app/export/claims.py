@@ -10,6 +10,9 @@ from bitwright.app.export.model import Exported
 from bitwright.checking.exhaustion.certificate import certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.errors import counted
+from bitwright.networks import IntegerNetwork
+from bitwright.program import Algorithm
+from bitwright.program.pattern import Pattern
 
 MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
 
@@ -64,7 +67,7 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
         f"network  sha256 {network.digest}",
         f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
         f"{network.rounded.weight_bits} bits",
-        f"made for program {network.origin.program_id}",
+        f"made for {'program' if found.pattern is None else 'pattern'} {network.origin.program_id}",
     ]
     if found.wires is not None:
         algorithm = found.wires.algorithm
@@ -82,17 +85,23 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
 
 def try_states(found: Exported) -> Claim:
     """Tries all states of the network, or all local states of its kinds, unless they are too many."""
-    network, pattern = found.network, found.pattern
-    if pattern is not None:
-        algorithm, domain, states = as_algorithm(pattern), "cells", pattern.local_states
+    if found.pattern is not None:
+        return claim_of(found.network, found.pattern)
+    assert found.wires is not None
+    return claim_of(found.network, found.wires.algorithm)
+
+
+def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> Claim:
+    """The same for a network of a pattern, or of a whole program."""
+    of_cells = isinstance(made_for, Pattern)
+    if isinstance(made_for, Pattern):
+        algorithm, domain, states = as_algorithm(made_for), "cells", made_for.local_states
     else:
-        assert found.wires is not None
-        algorithm, domain = found.wires.algorithm, "states"
-        states = StatesDomain(algorithm.program).size
+        algorithm, domain, states = made_for, "states", StatesDomain(made_for.program).size
     if states * network.shape.width > MOST_WORK:
-        return Claim(pattern is not None, states, None)
+        return Claim(of_cells, states, None)
     certificate = certify_network(algorithm, network, domain)
-    return Claim(pattern is not None, certificate.states, certificate.wrong)
+    return Claim(of_cells, certificate.states, certificate.wrong)
 
 
 def _size(number: int) -> str:

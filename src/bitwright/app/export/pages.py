@@ -112,9 +112,7 @@ def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProg
 
 def _page(found: Exported, view: str, name: str, about: Mapping[str, Any]) -> Page:
     claim = try_states(found)
-    shown = name.replace("_", " ")
-    shown = shown.upper() if len(shown) <= 3 else f"{shown[:1].upper()}{shown[1:]}"
-    return Page(page_text(found, claim, view, f"{shown} by a network", about), claim, view)
+    return Page(page_text(found, claim, view, f"{name} by a network", about), claim, view)
 
 
 def _one_size(found: Exported, size: int) -> Sizes:

@@ -176,7 +176,12 @@ _FIELDS: dict[str, Check] = {
     "network_sha256": _HASH,
     "program_id": _HASH,
     "seconds": real(0, 1e12),
-    "sizes": optional(like(r"(\w+ *= *)?\d{1,18}(\.\.\d{1,18})?", "a range of sizes, such as 1..64 or l=1..64")),
+    "sizes": optional(
+        like(
+            r"(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
+            "a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
+        )
+    ),
     "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "of": one_of("network"),
     "format": one_of(FORMAT),

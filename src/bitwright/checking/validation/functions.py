@@ -68,6 +68,13 @@ class Function:
         if not (module and colon and name):
             given = shorten(self.where)
             raise InputError(f"{self.option} takes module:function, such as checks:expected, got '{given}'")
+        if module.endswith(".py") or "/" in module:
+            path = Path(module.removesuffix(".py"))
+            inside = not path.is_absolute() and ".." not in path.parts
+            plain = ".".join(path.parts) if inside else path.name
+            there = "" if inside else f", from the folder {shorten(str(path.parent))}"
+            wanted = f"{shorten(plain)}:{shorten(name)}{there}"
+            raise InputError(f"{self.option} takes the name of a module, not its file; write {wanted}")
         return module, name
 
     def _ask(self, values: Values, given: str) -> Any:

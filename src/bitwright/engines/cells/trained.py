@@ -33,9 +33,10 @@ class TrainedCells:
     >>> cells = train_cells(addition(4))
     >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
     (True, True)
-    >>> print(cells)
+    >>> print(cells.size)
     2 kinds of cells, 8 examples; width 128, 2,528 bytes
-    16 local states, all right; smallest margin 0.297: it runs every program of these kinds exactly, whatever its size
+    >>> print(cells.sentence.partition(":")[0])
+    proved on all 16 local states; smallest margin 0.297
     """
 
     pattern: Pattern
@@ -66,9 +67,10 @@ class TrainedCells:
         """What its local states show, in a line."""
         if self.tables is None:
             return f"{self.pattern.local_states:,} local states are more than are tried here, so it is not proved"
-        right = "all right" if self.proved else f"{self.tables.wrong:,} wrong"
+        states = counted(self.tables.states, "local state")
+        said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
-        return f"{counted(self.tables.states, 'local state')}, {right}; smallest margin {self.tables.margin:.3f}{exact}"
+        return f"{said}; smallest margin {self.tables.margin:.3f}{exact}"
 
     @property
     def size(self) -> str:

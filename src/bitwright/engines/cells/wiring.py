@@ -8,9 +8,9 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.local import LocalStates
-from bitwright.errors import InputError, counted, listing
+from bitwright.errors import OtherKindError, counted, listing
 from bitwright.program import Program
-from bitwright.program.cells import Cells, cell_kinds
+from bitwright.program.cells import Cells, Kind, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 
@@ -92,20 +92,25 @@ def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
         if not lacking:
             return tile, cells
         if missing is None:
-            missing = (
-                f"{_name(program, cells, int(np.flatnonzero(found.of == lacking[0])[0]))} ({found.kinds[lacking[0]]})"
-            )
-    raise InputError(
-        f"this network has no cell like {missing}{_sizes_of(pattern)}; train one on the cells of this program too"
-    )
+            kind, first = found.kinds[lacking[0]], int(np.flatnonzero(found.of == lacking[0])[0])
+            missing = f"{_name(program, cells, first)} ({kind}); {_nearest(pattern, kind)}"
+    raise OtherKindError(f"this network has no cell like {missing}; train one on the cells of this program too")
 
 
-def _sizes_of(pattern: Pattern) -> str:
-    """What the network does have, in a few words."""
-    sizes = sorted({len(kind.blocks) for kind in pattern.kinds})
-    return (
-        f"; its {counted(len(pattern.kinds), 'kind')} have {' or '.join(map(str, sizes))} block{'s' * (sizes != [1])}"
-    )
+def _nearest(pattern: Pattern, wanted: Kind) -> str:
+    """The kind of the network that is most like one that it lacks, and what tells them apart."""
+
+    def apart(kind: Kind) -> tuple[bool, int, int, int]:
+        lengths = (len(kind.blocks) - len(wanted.blocks), kind.templates - wanted.templates)
+        return kind.blocks != wanted.blocks, abs(lengths[0]), abs(lengths[1]), abs(len(kind.ports) - len(wanted.ports))
+
+    kind = min(pattern.kinds, key=apart)
+    which = "its only kind" if len(pattern.kinds) == 1 else f"the nearest of its {len(pattern.kinds):,} kinds"
+    if kind.blocks != wanted.blocks:
+        return f"{which} has {kind}" if str(kind) != str(wanted) else f"{which} has as many, but other examples"
+    ports = counted(len(kind.ports), "port")
+    wired = "wired otherwise" if len(kind.ports) == len(wanted.ports) else ports
+    return f"{which} has the same examples, but {wired}"
 
 
 def _name(program: Program, cells: Cells, cell: int) -> str:

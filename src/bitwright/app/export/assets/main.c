@@ -121,7 +121,7 @@ int main(int count, char **texts)
     if (count > 1 || BW_FIRST_OUTPUT == 1) {
         bw_start(state);
         if (count != BW_FIRST_OUTPUT) {
-            fprintf(stderr, "give %d numbers:", BW_FIRST_OUTPUT - 1);
+            fprintf(stderr, "give %d number%s:", BW_FIRST_OUTPUT - 1, BW_FIRST_OUTPUT == 2 ? "" : "s");
             for (word = 1; word < BW_FIRST_OUTPUT; word++)
                 fprintf(stderr, " %s", bw_names[word]);
             fputc('\n', stderr);

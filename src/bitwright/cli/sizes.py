@@ -1,0 +1,189 @@
+"""The sizes that a program is looked at in: those of --sizes, or the one of --let, of --bits or of the file itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bitwright.cli.targets import find_algorithm, given_lets
+from bitwright.errors import BitwrightError, InputError, OtherKindError, counted
+
+if TYPE_CHECKING:
+    from bitwright.program import Algorithm
+    from bitwright.program.pattern import Pattern
+
+MOST_SIZES = 10_000
+_FEW_TEMPLATES = 20_000  # of a program that is small enough to look at some other sizes of it as well
+_FEW_LETS = 4
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A program in one size, and which: `4` bits, `D=1`; None where it has no size to choose."""
+
+    algorithm: Algorithm
+    size: str | None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A program in some sizes, and all of them in words such as `1..64` or `l=1..64,k=3`."""
+
+    text: str | None
+    programs: tuple[Sized, ...]
+
+
+def at_size(name: str, size: str | None) -> str:
+    """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
+    if size is None:
+        return f"{name} as it is"
+    if ".." in size:
+        return f"{name} at the sizes {size}"
+    return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
+
+
+def looked_at(size: str | None) -> str:
+    """The same behind what was proved: `; looked at in the sizes 1..64`."""
+    return "" if size is None else f"; looked at in the size{'s' * ('..' in size)} {size}"
+
+
+def in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
+    """The algorithm, or it in every one of these sizes; of a node program, its cells on every graph."""
+    from bitwright.app.programs import SIZED
+    from bitwright.program import NodeSchema
+
+    is_node = isinstance(algorithm, NodeSchema) and algorithm.node_program is not None
+    if sizes is None:
+        text = _own_size(target, algorithm, order)
+        return Sizes(text, tuple(Sized(one, text) for one in _graphs(algorithm)))
+    if is_node and "=" not in sizes:
+        raise InputError("the cells of a node program are the same on every graph; leave out --sizes")
+    if Path(target).suffix.lower() == ".bw":
+        return _of_rules(target, sizes)
+    if "=" in sizes or target not in SIZED or order is not None:
+        raise InputError(
+            f"--sizes 1..64 goes with {', '.join(SIZED)}, whose size is a bit length, and --sizes l=1..64 with "
+            "rule files"
+        )
+    numbers = _range(sizes)
+    return Sizes(_text(numbers), tuple(Sized(find_algorithm(target, size), str(size)) for size in numbers))
+
+
+def missing_kinds(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None) -> Iterator[tuple[str, str]]:
+    """Sizes near to this one that have cells which a pattern lacks, and what --sizes would bring them; few are tried.
+
+    Of a rule file the first such size of each of its numbers.
+    """
+    from bitwright.engines.cells.wiring import tile_of
+
+    if algorithm.program.templates > _FEW_TEMPLATES:
+        return
+    for name, value in list(_numbers(target, algorithm, order).items())[:_FEW_LETS]:
+        for size in sorted({1, 2, 3, value - 1, value + 1, value + 2} - {value}):
+            asked = f"{name}={size}" if name else str(size)
+            try:
+                for one in in_sizes(target, algorithm, asked).programs:
+                    tile_of(one.algorithm.program, pattern)
+            except OtherKindError:
+                yield asked, _range_to_train(target, algorithm, name, value)
+                break
+            except BitwrightError:  # the program does not exist in this size
+                continue
+
+
+def training_command(target: str, algorithm: Algorithm, order: str | None = None) -> str:
+    """The command that trains a network which has the cells of this program, in many sizes where it has some."""
+    own = _numbers(target, algorithm, order)
+    sizes = "".join(f" --sizes {_range_to_train(target, algorithm, *first)}" for first in list(own.items())[:1])
+    return f"bitwright train {target} --cells{sizes} -o FILE"
+
+
+def _numbers(target: str, algorithm: Algorithm, order: str | None) -> dict[str, int]:
+    """What the size of a program is: the numbers of a rule file, or the bit length of a shipped one, without a name."""
+    from bitwright.app.programs import SIZED
+    from bitwright.app.sizes import plain_lets
+
+    if Path(target).suffix.lower() == ".bw":
+        return {**plain_lets(Path(target)), **given_lets()}
+    return {"": len(algorithm.inputs[0].bits)} if target in SIZED and order is None else {}
+
+
+def _range_to_train(target: str, algorithm: Algorithm, name: str, value: int) -> str:
+    """Sizes from the smallest that exists; kinds of cells rarely change beyond some."""
+    prefix = f"{name}=" if name else ""
+    for least in range(1, 5):
+        try:
+            in_sizes(target, algorithm, f"{prefix}{least}")
+        except BitwrightError:
+            continue
+        break
+    return f"{prefix}{least}..{min(max(8, value), 64)}"
+
+
+def _own_size(target: str, algorithm: Algorithm, order: str | None) -> str | None:
+    return _joined(_numbers(target, algorithm, order)) or None
+
+
+def _joined(numbers: Mapping[str, int]) -> str:
+    return ",".join(f"{name}={value}" if name else str(value) for name, value in numbers.items())
+
+
+def _of_rules(target: str, sizes: str) -> Sizes:
+    """A rule file with other numbers: `l=1..64`, or `l=1..64,k=3`."""
+    from bitwright.app.sizes import plain_lets
+    from bitwright.program.text.files import load_any
+
+    own = plain_lets(Path(target))
+    asked: dict[str, range] = {}
+    for part in sizes.split(","):
+        name, equals, numbers = part.partition("=")
+        if not equals:
+            known = next(iter(own), None)
+            such = f"write --sizes {known}={part.strip()}" if known else "and this file has none"
+            raise InputError(f"the sizes of a rule file are those of a 'let' line; {such}")
+        if name.strip() in asked:
+            raise InputError(f"--sizes gives {name.strip()} twice")
+        asked[name.strip()] = _range(numbers)
+    several = [name for name, numbers in asked.items() if len(numbers) > 1]
+    if len(several) > 1:
+        raise InputError(f"--sizes goes over one number, got ranges of {' and '.join(several)}")
+    varied = several[0] if several else next(iter(asked))
+    fixed = {name: numbers[0] for name, numbers in asked.items()} | {
+        name: value for name, value in {**own, **given_lets()}.items() if name not in asked
+    }
+    found: list[Sized] = []
+    for size in asked[varied]:
+        numbers_now = {**fixed, varied: size}
+        found += [Sized(one, _joined(numbers_now)) for one in _graphs(load_any(target, numbers_now))]
+    rest = _joined({name: value for name, value in fixed.items() if name != varied})
+    return Sizes(f"{varied}={_text(asked[varied])}" + (f",{rest}" if rest else ""), tuple(found))
+
+
+def _graphs(found: object) -> list[Algorithm]:
+    """A program; of a node program what stands for it on every graph."""
+    from bitwright.program import Algorithm, NodeProgram, NodeSchema
+
+    if isinstance(found, NodeSchema) and found.node_program is not None:
+        found = found.node_program
+    if isinstance(found, NodeProgram):
+        return list(found.schemas())
+    assert isinstance(found, Algorithm)
+    return [found]
+
+
+def _range(text: str) -> range:
+    """`1..64`, or one number."""
+    found = re.fullmatch(r"(-?\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
+    if found is None:
+        raise InputError(f"--sizes is a range such as 1..64, got '{text[:40]}'")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first != last and not 1 <= first <= last < first + MOST_SIZES:  # one may be anything that --let may
+        raise InputError(f"--sizes goes from at least 1 up, over at most {MOST_SIZES:,} sizes, got {text.strip()}")
+    return range(first, last + 1)
+
+
+def _text(numbers: range) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}..{numbers[-1]}"

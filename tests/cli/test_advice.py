@@ -1,0 +1,163 @@
+"""What the commands say can be followed: advice names what there is, and one fact has one wording."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bitwright.cli.main import main
+
+Captured = pytest.CaptureFixture[str]
+DOUBLE = """
+let n = 3
+bits dec[n]
+block dec[i] for i in 1..n
+when dec[i]=1 write dec[i+1] for i in 1..n-1
+input dec
+steps 1
+"""
+
+
+def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dec.bw").write_text(DOUBLE)
+
+
+@pytest.fixture
+def net(capsys: Captured) -> str:
+    assert call(capsys, "train", "dec.bw", "--cells", "--sizes", "n=2..4", "-o", "net.safetensors", "-q")[0] == 0
+    return "net.safetensors"
+
+
+def test_train_run_export_and_show_say_proved_in_the_same_words(capsys: Captured) -> None:
+    said = "proved on all 16 local states"
+    assert said in call(capsys, "train", "addition", "--cells", "--bits", 4, "-o", "net.safetensors")[2]
+    assert said in call(capsys, "add", 3, 4, "--engine", "network", "--network", "net.safetensors")[2]
+    assert said in call(capsys, "export", "net.safetensors", "--to", "c", "-o", "net.c")[2]
+    _, out, _ = call(capsys, "show", "net.safetensors")
+    assert f"claim      {said}; " in out
+    assert "\n  pattern    " in out
+    found = json.loads(call(capsys, "show", "net.safetensors", "--json")[1])
+    assert (found["claim"], found["proved"]) == (said, True)
+
+
+def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
+    options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16, "--weight-bits", 4)
+    code, _, err = call(capsys, "train", "addition", *options, "-o", "bad.safetensors")
+    assert code == 1
+    assert "some local states come out wrong; use a wider network (--width) or more --weight-bits\n" in err
+    found = json.loads(call(capsys, "show", "bad.safetensors", "--json")[1])
+    assert found["claim"].startswith("NOT EXACT: ")
+    assert found["proved"] is False
+
+
+def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) -> None:
+    options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16)
+    assert "use a wider network (--width)\n" in call(capsys, "train", "addition", *options, "-o", "n.safetensors")[2]
+
+
+def test_a_width_says_that_it_is_of_the_whole_state(capsys: Captured) -> None:
+    code, _, err = call(capsys, "run", "dec.bw", "dec=1", "--engine", "network", "--width", 2)
+    assert code == 2
+    assert "for the whole state as --width asks (--cells --width for its cells)" in err
+    assert err.endswith("use a wider network\n")
+
+
+def test_the_limit_says_that_it_proves_no_network(capsys: Captured) -> None:
+    _, out, _ = call(capsys, "certify", "dec.bw")
+    assert out.endswith("  says      nothing of any one network: --network FILE proves one\n")
+    _, out, _ = call(capsys, "--help")
+    assert "Prove a trained network (--network FILE), or without one the limit" in " ".join(out.split())
+
+
+def test_source_without_a_program_says_so_in_words_and_to_the_compiler(capsys: Captured, net: str) -> None:
+    for form, file in (("c", "net.c"), ("js", "net.mjs")):
+        _, _, err = call(capsys, "export", net, "--to", form, "-o", file)
+        assert "no program in it: --program NAME adds one that runs" in err
+        _, _, err = call(capsys, "export", net, "--to", form, "--program", "dec.bw", "-o", f"own-{file}")
+        assert "no program" not in err
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    done = subprocess.run(["gcc", "-DBW_MAIN", "net.c", "-o", "net"], capture_output=True, text=True, check=False)
+    assert "#error" in done.stderr
+    assert "no program to run; bitwright export --program NAME adds one" in done.stderr
+    subprocess.run(["gcc", "-DBW_MAIN", "own-net.c", "-o", "own"], check=True)
+    done = subprocess.run(["./own", "1", "2"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "give 1 number: dec\n")
+
+
+def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> None:
+    assert call(capsys, "export", net, "--to", "page", "--program", "dec.bw", "-o", "dec.html")[0] == 0
+    assert "<title>dec by a network" in Path("dec.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["export", "dec.bw", "--to", "c", "-o", "x.c"],
+            "dec.bw is a program; the network comes first, the program behind --program: bitwright export "
+            "NETWORK.safetensors --to c --program dec.bw -o x.c",
+        ),
+        (["certify", "dec.bw", "--network", "dec.bw"], "dec.bw is a program, not a network; a network is a .safetens"),
+        (["quantize", "dec.bw", "-o", "x.safetensors"], "dec.bw is a program, not a network; a network is a .safetens"),
+        (["certify", "x.safetensors"], "x.safetensors is a network, not a program; name the program"),
+        (["train", "x.safetensors", "-o", "y.safetensors"], "x.safetensors is a network, not a program"),
+        (
+            ["run", "dec.bw", "dec=1", "--engine", "netwrok", "--network", "x.safetensors"],
+            "there is no engine 'netwrok'; choose templates, limit, kernel, sampled, network; did you mean 'network'?",
+        ),
+        (["validate", "dec.bw", "--oracle", "mine.py:f"], "takes the name of a module, not its file; write mine:f\n"),
+        (["validate", "dec.bw", "--oracle", "own/mine:f"], "not its file; write own.mine:f\n"),
+        (["validate", "dec.bw", "--oracle", "/a/mine.py:f"], "not its file; write mine:f, from the folder /a\n"),
+    ],
+)
+def test_mistaken_arguments_are_told_what_to_write(capsys: Captured, arguments: list[str], message: str) -> None:
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_three_failures_are_shown_and_json_has_more(capsys: Captured) -> None:
+    Path("always_wrong.py").write_text("def f(dec): return dec * 2 + 1\n")
+    asked = ("validate", "dec.bw", "--oracle", "always_wrong:f")
+    code, out, _ = call(capsys, *asked)
+    assert code == 1
+    assert out.count("  wrong     ") == 3
+    assert out.endswith("            and 5 more; --json lists 8\n")
+    assert len(json.loads(call(capsys, *asked, "--json")[1])["failures"]) == 8
+
+
+def test_the_command_that_shows_a_counterexample_names_the_machine(capsys: Captured) -> None:
+    program = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
+    options = (
+        "--machine",
+        "A",
+        "--cells",
+        "--width",
+        96,
+        "--tolerance",
+        0.1,
+        "--weight-bits",
+        2,
+        "-o",
+        "bad.safetensors",
+        "-q",
+    )
+    if call(capsys, "train", program, *options)[0] == 0:
+        pytest.fail("a network so narrow was meant to be wrong")
+    code, out, _ = call(capsys, "certify", program, "--machine", "A", "--network", "bad.safetensors")
+    assert code == 1
+    assert "--machine A --network bad.safetensors --state" in out
