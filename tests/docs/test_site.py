@@ -59,7 +59,7 @@ def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
     [
         ("tutorial/division-by-three", {"cell", "block", "rule", "verdict"}),
         ("explanation/theory", {"limit", "training set", "margin", "writers"}),
-        ("explanation/cells", {"cell", "port", "local state", "wiring"}),
+        ("explanation/cells", {"cell", "port", "local state", "wire"}),
     ],
 )
 def test_words_of_the_glossary_are_linked_where_a_page_first_uses_them(site: Path, page: str, words: set[str]) -> None:
