@@ -21,7 +21,8 @@ from bitwright.running.run import BatchRun, Run
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
     from bitwright.checking.certificate import Certificate
-    from bitwright.checking.validation import Oracle, Validation
+    from bitwright.checking.validation import Validation
+    from bitwright.checking.validation.given import Given
     from bitwright.networks import AnyNetwork
 
     Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
@@ -172,7 +173,8 @@ def ensemble_sizes(
 def validate(
     what: Algorithm | Program,
     *,
-    oracle: Oracle | None = None,
+    oracle: Given | None = None,
+    oracle_arrays: Given | None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     random: int | None = None,
@@ -187,13 +189,16 @@ def validate(
 
     Without an engine's name it is `network` where a network is given, else `limit`.
 
-    Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
-    what the rules give.
+    Outputs are compared with an oracle; without one, with what the rules give. It is any function that takes the inputs
+    by name and gives the output, or a dictionary of outputs; None where a run never ends. `oracle_arrays` is one that
+    takes NumPy arrays of inputs, which is much faster. With several workers, or a file to `resume` from, the function
+    is in a file, and named as "module:function".
 
     >>> from bitwright import addition
-    >>> from bitwright.checking.validation import Arithmetic
-    >>> validate(addition(3), oracle=Arithmetic("addition")).verdict
+    >>> validate(addition(3), oracle=lambda p, q: p + q).verdict
     'exact'
+    >>> validate(addition(3), oracle_arrays=lambda p, q: p | q).tally.failures[0].inputs
+    {'p': 1, 'q': 1}
     """
     from bitwright.checking import validation
     from bitwright.workers import Workers
@@ -204,7 +209,8 @@ def validate(
         if value is not None:
             whole_number(value, name)
     file = None if resume is None else as_path(resume, "the file to resume from")
-    task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
+    asked = validation.given_oracle(algorithm, oracle, oracle_arrays)
+    task = validation.make_task(algorithm, chosen, asked, random, sample_seed, limit)
     return validation.validate(task, Workers.parse(str(workers), str(settings.get("device", "cpu"))), progress, file)
 
 
