@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.app.arguments import check_batch, check_named, pattern_asked
 from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.app.notes import say_compiling
 from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
@@ -137,6 +138,8 @@ def certify(
 
         return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
+    if n == "reachable":
+        say_compiling()
     return prove(algorithm.program, chosen, matches_range(algorithm, n, progress), examples, progress)
 
 
@@ -167,6 +170,8 @@ def ensemble_sizes(
         from bitwright.checking.cells import cell_sizes
 
         return cell_sizes(pattern, delta, padding=padding)
+    if n == "reachable":
+        say_compiling()
     return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
 
 
@@ -211,6 +216,8 @@ def validate(
     file = None if resume is None else as_path(resume, "the file to resume from")
     asked = validation.given_oracle(algorithm, oracle, oracle_arrays)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed, limit)
+    if task.sliced:
+        say_compiling()
     return validation.validate(task, Workers.parse(str(workers), str(settings.get("device", "cpu"))), progress, file)
 
 

@@ -90,7 +90,7 @@ def command(
     from bitwright.algorithms.known import order_of
     from bitwright.app.engines import EngineChoice, choose_engine
     from bitwright.checking.validation import given_oracle, make_task, validate
-    from bitwright.running.sliced.runs import to_be_compiled
+    from bitwright.running.sliced.runs import COMPILING, to_be_compiled
     from bitwright.workers import Workers
 
     if sample_seed is not None and random is None:
@@ -117,7 +117,7 @@ def command(
     if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
     if task.sliced and to_be_compiled():
-        note("compiling the loops of the bit-sliced engine; this is done once and takes some seconds", quiet)
+        note(COMPILING, quiet)
     try:
         with StepProgress(not quiet, "inputs") as progress:
             done = validate(task, who, progress, resume, progress)
