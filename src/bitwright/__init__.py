@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bitwright.app.engines import choose_engine as choose_engine
     from bitwright.app.graphs import run_graphs as run_graphs
     from bitwright.app.graphs import with_results as with_results
+    from bitwright.app.learning import executions as executions
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
     from bitwright.app.public import ensemble_sizes as ensemble_sizes
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
     from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
+    from bitwright.errors import BitwrightWarning as BitwrightWarning
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.files.executions import Executions as Executions
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
     from bitwright.machines.subleq import machine_v as machine_v
@@ -85,6 +88,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.app.cells": "TrainedCells",
         "bitwright.app.engines": "EngineChoice choose_engine",
         "bitwright.app.graphs": "run_graphs with_results",
+        "bitwright.app.learning": "executions",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify ensemble_sizes run run_batch validate",
         "bitwright.app.public_networks": "certify_network load_network quantize train train_cells",
@@ -94,7 +98,8 @@ _names, __getattr__ = lazy_names(
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError BitwrightWarning InputError Problem ProgramError",
+        "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network save_network",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitwright.app.engines import EngineChoice
 from bitwright.bits import whole_number
-from bitwright.errors import InputError
+from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ def check_named(what: object, inputs: object) -> None:
         raise InputError(
             f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )
+
+
+def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Raises InputError for an option that `what` has not."""
+    for name in given:
+        if name not in known:
+            raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
 
 
 def check_batch(states: object, workers: int | None) -> None:

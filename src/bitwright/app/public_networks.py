@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.app.arguments import check_options
 from bitwright.app.public import as_algorithm, by_its_cells
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -14,8 +15,13 @@ from bitwright.running.observers import Progress
 
 if TYPE_CHECKING:
     from bitwright.app.cells import TrainedCells
+    from bitwright.app.learning import Source
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+
+
+_PLAN = ("tolerance", "momentum", "balanced", "parametrization", "rate", "most_steps")
+_RECIPE = ("member", "start", "trainer", "device", "precision", "threads")
 
 
 def train(
@@ -24,21 +30,38 @@ def train(
     width: int | None = None,
     seed: int = 0,
     padding: int = 0,
+    source: Source | None = None,
+    runs: int | None = None,
+    states: int | None = None,
+    labels: str | None = None,
+    sample_seed: int | None = None,
     progress: Callable[[int, float], None] | None = None,
     **more: Any,
 ) -> Network:
     """One network trained on the templates; `more` are the other parts of a `Recipe` and of its `Plan`.
 
+    With a `source` it learns from executions and never sees a template alone: `runs` (states that runs meet), `states`
+    (random ones), a .npz file, or what `executions` gives. `runs` asks for every step of so many runs, `states` for so
+    many states; `labels` are "scaled" or "plain", and `sample_seed` says which inputs or states.
+
     >>> from bitwright import addition
     >>> network = train(addition(2), width=512)
     >>> network.shape.inputs, network.shape.width
     (8, 512)
+    >>> train(addition(2), source="runs", runs=10, width=512).origin.executions.examples
+    9
     """
     from bitwright import networks
+    from bitwright.app.learning import TOLERANCE, set_of_whole, wanted_of
     from bitwright.checking.width import suggested_width
 
+    known = ("width", "seed", "padding", "source", "runs", "states", "labels", "sample_seed", "progress")
+    check_options(more, (*known, *_PLAN, *_RECIPE), "train")
     algorithm = as_algorithm(what)
-    plan = {name: more.pop(name) for name in ("tolerance", "momentum", "balanced", "parametrization") if name in more}
+    executions = set_of_whole(algorithm, wanted_of(source, runs, states, labels, sample_seed), padding)
+    plan = {name: more.pop(name) for name in _PLAN if name in more}
+    if executions is not None:
+        plan = {"tolerance": TOLERANCE, **plan}
     recipe = networks.Recipe(
         suggested_width(algorithm, padding) if width is None else width,
         seed,
@@ -46,7 +69,7 @@ def train(
         plan=networks.Plan(**{"momentum": not plan.get("balanced", False), **plan}),
         **more,
     )
-    return networks.train(algorithm.program, recipe, progress)[0]
+    return networks.train(algorithm.program, recipe, progress, executions)[0]
 
 
 def train_cells(
@@ -56,19 +79,28 @@ def train_cells(
     seed: int = 0,
     weight_bits: int = 8,
     seeds: int = 10,
+    source: Source | None = None,
+    runs: int | None = None,
+    states: int | None = None,
+    labels: str | None = None,
+    sample_seed: int | None = None,
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
 
     Of a node program these are the same on every graph.
 
-    It is looked at in every local state; where one is wrong the next of so many `seeds` is tried.
+    It is looked at in every local state; where one is wrong the next of so many `seeds` is tried. With a `source` it
+    learns from executions, as in `train`.
 
     >>> from bitwright import multiplication, run
     >>> cells = train_cells(multiplication(2), multiplication(6))
     >>> run(multiplication(20), multiplicand=719483, multiplier=483719, network=cells).value == 719483 * 483719
     True
+    >>> train_cells(multiplication(3), source="states", states=600, width=1024).proved
+    True
     """
     from bitwright.app.cells import pattern_of, train_on_pattern
+    from bitwright.app.learning import TOLERANCE, WIDER, train_cells_on, wanted_of
     from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
 
@@ -77,14 +109,16 @@ def train_cells(
     for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
-    programs = [
-        one.program
-        for each in what
-        for one in (each.schemas() if isinstance(each, NodeProgram) else [as_algorithm(each)])
+    asked = wanted_of(source, runs, states, labels, sample_seed)
+    algorithms = [
+        one for each in what for one in (each.schemas() if isinstance(each, NodeProgram) else [as_algorithm(each)])
     ]
-    pattern = pattern_of(programs, tile)
-    recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
-    return train_on_pattern(pattern, recipe, weight_bits, seeds)
+    pattern = pattern_of([one.program for one in algorithms], tile)
+    own = suggested_cells_width(pattern) if width is None else width
+    if asked is None:
+        return train_on_pattern(pattern, Recipe(own, seed, plan=Plan(momentum=True)), weight_bits, seeds)
+    recipe = Recipe(WIDER * own if width is None else own, seed, plan=Plan(TOLERANCE, momentum=True))
+    return train_cells_on(pattern, algorithms, asked, tile, recipe, weight_bits=weight_bits, seeds=seeds)
 
 
 def quantize(what: Algorithm | Program, network: Network | Sequence[Network], weight_bits: int = 8) -> IntegerNetwork:

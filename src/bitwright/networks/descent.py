@@ -132,13 +132,11 @@ class History:
         self.loss.append(loss)
         self.error.append(error)
         if not loss < 1e6 * (self.loss[0] + 1):  # also true for NaN
-            raise TrainingError(
-                f"training diverged after {self.steps} steps (loss {loss:.3g}); use a wider network or a smaller rate"
-            )
+            raise TrainingError(f"training diverged after {self.steps} steps (loss {loss:.3g}); use a wider network")
         return error <= tolerance
 
     def give_up(self, tolerance: float) -> TrainingError:
         return TrainingError(
             f"training stalled at an error of {self.error[-1]:.3g} after {self.steps} steps, above the tolerance "
-            f"{tolerance:g}; use a wider network or more steps"
+            f"{tolerance:g}; use a wider network or a larger tolerance"
         )
