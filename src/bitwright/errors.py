@@ -40,7 +40,7 @@ class BitwrightWarning(UserWarning):
 
     >>> from warnings import catch_warnings
     >>> from bitwright import parse
-    >>> with catch_warnings(record=True) as caught:
+    >>> with catch_warnings(record=True, action="always") as caught:
     ...     _ = parse("bits x y\\nblock x y\\nwhen x=1 y=1 write y\\ninput x\\noutput y")
     >>> print(caught[0].message)
     program:3:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it

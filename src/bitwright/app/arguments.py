@@ -43,14 +43,18 @@ def check_batch(states: object, workers: int | None) -> None:
 
 
 def pattern_asked(
-    algorithm: Algorithm, cells: bool, tile: int, n: str | None, padding: int | None = None
+    algorithms: Sequence[Algorithm], cells: bool, tile: int, n: str | None, padding: int | None = None
 ) -> Pattern | None:
-    """The pattern of the cells, where a proof or a size is to be of these."""
+    """The pattern of the cells, where a proof or a size is to be of these; several sizes have one together."""
     from bitwright.app.cells import pattern_of
 
     EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
     if not cells:
+        if len(algorithms) != 1:
+            raise InputError(f"one proof for {len(algorithms):,} programs is one of their cells; add cells=True")
         return None
+    if not algorithms:
+        raise InputError("give at least one program, whose cells are meant")
     if n is not None:
         raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
-    return pattern_of([algorithm.program], tile)
+    return pattern_of([algorithm.program for algorithm in algorithms], tile)

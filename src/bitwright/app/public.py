@@ -108,7 +108,7 @@ def run_batch(
 
 
 def certify(
-    what: Algorithm | Program | NodeProgram,
+    what: Algorithm | Program | NodeProgram | Sequence[Algorithm],
     rounding: str = "calibrated",
     *,
     n: str | None = None,
@@ -121,22 +121,27 @@ def certify(
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
     certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
-    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph.
+    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph. So are several
+    sizes, given as a list: the kinds of all of them are those of one proof.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence
+    'certified'
+    >>> certify([multiplication(bits) for bits in range(1, 9)], cells=True).sentence
     'certified'
     """
     from bitwright.checking.certificate import certify as prove
     from bitwright.checking.ranges import matches_range
     from bitwright.theory.rounding import check_rounding
 
-    algorithm, chosen = by_its_cells(what), check_rounding(rounding)
-    cells = cells or isinstance(algorithm, NodeSchema)
-    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+    chosen = check_rounding(rounding)
+    algorithms = [by_its_cells(one) for one in what] if isinstance(what, list | tuple) else [by_its_cells(what)]
+    cells = cells or any(isinstance(one, NodeSchema) for one in algorithms)
+    if (pattern := pattern_asked(algorithms, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
         return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), progress)
+    algorithm = algorithms[0]
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     if n == "reachable":
         say_compiling()
@@ -147,6 +152,8 @@ def ensemble_sizes(
     what: Algorithm | Program,
     delta: float = 0.01,
     *,
+    scope: str = "inputs",
+    masked: bool = True,
     n: str | None = None,
     padding: int | None = None,
     cells: bool = False,
@@ -154,7 +161,8 @@ def ensemble_sizes(
 ) -> dict[str, Any]:
     """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
 
-    With `cells` these are networks of the program's cells.
+    `scope` is what shall come out right: one `input`, all `inputs`, or all steps of all `runs`. Unless `masked`, the
+    sign rule guesses bits that nothing writes, as in the paper. With `cells` these are networks of the program's cells.
 
     >>> from bitwright import addition
     >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
@@ -163,16 +171,19 @@ def ensemble_sizes(
     2
     """
     from bitwright.checking.ranges import matches_range
-    from bitwright.theory import sizes
+    from bitwright.theory import check_scope, sizes
 
     algorithm = as_algorithm(what)
-    if (pattern := pattern_asked(algorithm, cells, tile, n, padding)) is not None:
+    asked = check_scope(scope)
+    if (pattern := pattern_asked([algorithm], cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import cell_sizes
 
-        return cell_sizes(pattern, delta, padding=padding)
+        if not masked:
+            raise InputError("masked is for whole states; leave it out, or cells")
+        return cell_sizes(pattern, delta, asked, padding=padding)
     if n == "reachable":
         say_compiling()
-    return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
+    return sizes(algorithm, delta, asked, matches_range(algorithm, n), padding=padding, masked=masked)
 
 
 def validate(

@@ -15,41 +15,29 @@ if TYPE_CHECKING:
 
 def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
-    import numpy as np
-
-    from bitwright.program.cells import cell_kinds
-    from bitwright.program.pattern import Pattern
+    from bitwright.app.kinds import cell_kinds
 
     program = algorithm.program
-    cells = program.cells.tiled(tile)
-    found = program.kinds if tile == 1 else cell_kinds(program, cells)
-    pattern = Pattern.of(found.kinds)
-    rows = []
-    for number, kind in enumerate(found.kinds):
-        first = int(np.flatnonzero(found.of == number)[0])
-        names = [
-            name for block in cells.blocks[cells.start[first] : cells.start[first + 1]]
-            for name in program.block_names(int(block))
-        ]  # fmt: skip
-        rows.append((kind, int(found.counts[number]), names))
+    found = cell_kinds(algorithm, tile)
+    pattern = found.pattern
     if as_json:
         print_json(
             {
                 "name": algorithm.name,
                 "program_id": program.id,
-                "cell_count": int(found.counts.sum()),
+                "cell_count": found.cells,
                 "tile": tile,
-                "kinds": len(rows),
+                "kinds": len(found.kinds),
                 "tables": [
                     {
-                        "cells": count,
-                        "blocks": len(kind.blocks),
-                        "examples": kind.templates,
-                        "ports": len(kind.ports),
-                        "local_states": kind.local_states,
-                        "first": names,
+                        "cells": one.cells,
+                        "blocks": len(one.kind.blocks),
+                        "examples": one.kind.templates,
+                        "ports": len(one.kind.ports),
+                        "local_states": one.kind.local_states,
+                        "first": list(one.first),
                     }
-                    for kind, count, names in rows
+                    for one in found.kinds
                 ],
                 "examples": pattern.program.templates,
                 "local_states": pattern.local_states,
@@ -58,11 +46,12 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
         )
         return
     click.echo(
-        f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}; "
+        f"{algorithm.name}: {counted(found.cells, 'cell')} of {counted(len(found.kinds), 'kind')}; "
         f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
     )
-    for number, (kind, count, names) in enumerate(rows, 1):
-        click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}")
+    for number, one in enumerate(found.kinds, 1):
+        first = listing(one.first, 8)
+        click.echo(f"  kind {number}: {counted(one.cells, 'cell')}, each {one.kind}; the first is {first}")
     click.echo("\n# the pattern: one cell of each kind; ports are bits that nothing reads")
     for line in pattern.program.text_lines():
         click.echo(line)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import check_lets, expand
@@ -15,7 +17,8 @@ from bitwright.text.scanner import opening_comment
 if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
-__all__ = ["parse", "parse_any", "parse_node_program"]
+_FILE = re.compile(r"[^\n;]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
+__all__ = ["check_text", "parse", "parse_any", "parse_node_program"]
 
 
 def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm:
@@ -34,7 +37,7 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
     Algorithm 'program': 5 bits, 5 blocks, 1 template
     """
     with problems_of(name):
-        tree = parse_statements(text)
+        tree = parse_statements(check_text(text))
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; use parse_node_program")
         return expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
@@ -51,7 +54,7 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
     from bitwright.program.graph.node_program import NodeProgram
 
     with problems_of(name):
-        tree = parse_statements(text)
+        tree = parse_statements(check_text(text))
         check_lets(name, tree, lets)
         return NodeProgram(name, tree, printable(opening_comment(text, "#")), dict(lets or {}))
 
@@ -59,5 +62,16 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
     """An algorithm, or a node program where the text uses what only those have."""
     with problems_of(name):
-        found = parse_node_program if is_node_program(parse_statements(text)) else parse
+        found = parse_node_program if is_node_program(parse_statements(check_text(text))) else parse
     return found(text, name, lets)
+
+
+def check_text(text: object) -> str:
+    """Rule text; raises InputError for what is none, and for what is the name of a file."""
+    if not isinstance(text, str):
+        got = "bytes; decode them first" if isinstance(text, bytes) else f"a {type(text).__name__}"
+        raise InputError(f"rule text is a str, got {got}")
+    if _FILE.fullmatch(text.strip()):
+        name = shorten(text.strip())
+        raise InputError(f"rule text is expected here, got the name of a file; open_program('{name}') reads it")
+    return text
