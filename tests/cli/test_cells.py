@@ -81,7 +81,7 @@ def test_a_device_that_is_not_there_is_named(multiplier: Path, capsys: Captured)
         pytest.skip("there is a CUDA device here")
     code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--device", "cuda")
     assert (code, out) == (2, "")
-    assert err.splitlines()[-1].endswith("this machine has no CUDA device that PyTorch can use; use --device cpu")
+    assert err.splitlines()[-1].endswith("this machine has no CUDA device that PyTorch can use; use the device cpu")
 
 
 @pytest.mark.gpu

@@ -127,7 +127,7 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("addition", "--bits", "40"), "80 input bits; every input can be run up to 48, use --random N"),
+        (("addition", "--bits", "40"), "80 input bits; every input can be run up to 48, choose some of them at random"),
         (("addition", "--sample-seed", "3"), "--sample-seed says which inputs --random takes"),
         (("addition", "--random", "9", "--seed", "3"), "--seed chooses networks"),
         (("addition", "--random", "9", "--seed", "3"), "--sample-seed chooses inputs"),
@@ -137,7 +137,7 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
         ),
         (("addition", "--oracle", "a:b", "--oracle-arrays", "c:d"), "give --oracle or --oracle-arrays"),
         (("addition", "--oracle-arrays", "sums"), "an oracle is named as module:function"),
-        (("addition", "--random", "0"), "--random takes a number from 1 to 10^12"),
+        (("addition", "--random", "0"), "random inputs are a number from 1 to 10^12"),
         (("addition", "--engine", "magic"), "'magic' is not one of"),
         (("addition", "--rounding", "up"), "there is no rounding 'up'"),
         (("addition", "--workers", "many"), "workers are a number up to 256"),

@@ -10,7 +10,7 @@ import numpy as np
 from bitwright.app.engines import EngineChoice
 from bitwright.bits import whole_number
 from bitwright.errors import InputError, suggestion
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, NodeProgram
 
 if TYPE_CHECKING:
     from bitwright.program.pattern import Pattern
@@ -24,6 +24,15 @@ def check_named(what: object, inputs: object) -> None:
         raise InputError(
             f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )
+
+
+def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
+    """Raises InputError for a name that is no input, and looks like a misspelt option rather than like an input."""
+    words = what.schema().inputs if isinstance(what, NodeProgram) else what.inputs
+    known = [word.name for word in words]
+    for name in names:
+        if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):
+            raise InputError(f"{what.name} has no input '{name}'{hint}")
 
 
 def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:

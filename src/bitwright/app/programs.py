@@ -159,7 +159,7 @@ def open_subleq(target: str, choice: MachineChoice) -> SubleqProgram:
         missing = ", ".join(name for name, value in wanted if value is None)
         raise InputError(
             f"{Path(target).name} does not say what machine it is for; give its {missing}, "
-            "such as 65536 words of 16 bits, howerj (--words 65536 --word-width 16 --dialect howerj)"
+            "such as words 65536, word width 16 and dialect howerj"
         )
     machine = machine_v(Shape(words, width, find_dialect(dialect)))
     return SubleqProgram(machine, image, labels, Path(target).stem)

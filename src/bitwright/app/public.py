@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.arguments import check_batch, check_named, pattern_asked
+from bitwright.app.arguments import check_batch, check_named, check_options, check_values, pattern_asked
 from bitwright.app.engines import EngineChoice, choose_engine
 from bitwright.app.notes import say_compiling
 from bitwright.bits import BoolArray, whole_number
@@ -65,6 +65,8 @@ def run(
     check_named(what, inputs)
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
     given = {**(inputs or {}), **values}
+    if isinstance(what, Algorithm | NodeProgram):
+        check_values(what, values, (*_OPTIONS, *SETTINGS))
     if isinstance(what, NodeProgram):
         from bitwright.app.graphs import on_graph
 
@@ -238,6 +240,9 @@ SETTINGS = (
 )
 
 
+_OPTIONS = ("inputs", "graph", "engine", "network", "limit", "record", "progress", "watch")  # of `run`, beside them
+
+
 def as_algorithm(what: Algorithm | Program) -> Algorithm:
     """A program alone runs from one state to the next until nothing changes."""
     if isinstance(what, Algorithm):
@@ -261,8 +266,7 @@ def _engine(
     settings: Mapping[str, Any],
     default: str = "templates",
 ) -> Engine:
-    if unknown := [name for name in settings if name not in SETTINGS]:
-        raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
+    check_options(settings, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
         if not hasattr(engine, "begin"):
             raise InputError(

@@ -214,12 +214,12 @@ def _check_size(program: Program) -> None:
     if program.templates * program.bits > MAX_ENTRIES:
         raise InputError(
             f"the width law is drawn for labels of up to {MAX_ENTRIES:,} entries, templates times bits, and this "
-            f"program has {program.templates * program.bits:,}; size the network of its cells, with --cells"
+            f"program has {program.templates * program.bits:,}; size the network of its cells instead"
         )
 
 
 def _even(width: float) -> int:
     """Hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no width that could be trained covers so many states; give a larger --delta")
+        raise InputError("no width that could be trained covers so many states; give a larger delta")
     return max(2, 2 * ceil(width / 2))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, printable, problems_of
+from bitwright.errors import InputError, Problem, ProgramError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import check_lets, expand
 from bitwright.program.text.node_text import is_node_program
@@ -17,7 +17,7 @@ from bitwright.text.scanner import opening_comment
 if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
-_FILE = re.compile(r"[^\n;]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
+_FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
 __all__ = ["check_text", "parse", "parse_any", "parse_node_program"]
 
 
@@ -67,11 +67,12 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
 
 
 def check_text(text: object) -> str:
-    """Rule text; raises InputError for what is none, and for what is the name of a file."""
+    """Rule text; raises InputError for what is none, and ProgramError for what is the name of a file."""
     if not isinstance(text, str):
         got = "bytes; decode them first" if isinstance(text, bytes) else f"a {type(text).__name__}"
         raise InputError(f"rule text is a str, got {got}")
     if _FILE.fullmatch(text.strip()):
         name = shorten(text.strip())
-        raise InputError(f"rule text is expected here, got the name of a file; open_program('{name}') reads it")
+        message = f"rule text is expected here, and this is the name of a file; open_program('{name}') reads it"
+        raise ProgramError([Problem(1, 1, message)])
     return text
