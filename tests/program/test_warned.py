@@ -91,7 +91,7 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
         (Path("a.bw"), "rule text is a str, got a PosixPath"),
         (
             "collatz.bw",
-            r"1:1: rule text is expected here, .* the name of a file; open_program\('collatz.bw'\) reads it",
+            r"1:1: rule text is expected .* name of a file; open_program\('collatz.bw'\) reads it",
         ),
         ("examples/graphs/flood.bw\n", "this is the name of a file"),
     ],
