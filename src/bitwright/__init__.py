@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bitwright.app.checked import check as check
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
+    from bitwright.app.export.writing import Export as Export
+    from bitwright.app.exports import export as export
     from bitwright.app.graphs import run_graphs as run_graphs
     from bitwright.app.graphs import with_results as with_results
     from bitwright.app.inference import Inference as Inference
@@ -99,6 +101,8 @@ _names, __getattr__ = lazy_names(
         "bitwright.app.cells": "TrainedCells",
         "bitwright.app.checked": "Checked check",
         "bitwright.app.engines": "EngineChoice choose_engine",
+        "bitwright.app.export.writing": "Export",
+        "bitwright.app.exports": "export",
         "bitwright.app.graphs": "run_graphs with_results",
         "bitwright.app.inference": "Inference infer",
         "bitwright.app.kinds": "CellKinds cell_kinds",

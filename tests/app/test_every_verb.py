@@ -130,3 +130,58 @@ def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
     ]
     with pytest.raises(bw.InputError, match="tile is a whole number from 1 to 16"):
         bw.cell_kinds(SMALL, 17)
+
+
+@pytest.fixture(scope="module")
+def cells() -> Any:
+    return bw.train_cells(SMALL)
+
+
+@pytest.mark.parametrize("name", ["adder.c", "adder.mjs", "adder.onnx"])
+def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any, name: str) -> None:
+    """The same bytes, from the network in memory and from its file, as on the command line."""
+    net, told = tmp_path / "net.safetensors", tmp_path / "told"
+    told.mkdir()
+    cells.save(net)
+    form = {".c": "c", ".mjs": "js", ".onnx": "onnx"}[Path(name).suffix]
+    program = ("--program", "addition", "--bits", 5)
+    document = said(capsys, "export", net, "--to", form, "-o", told / name, *program)
+    for network in (cells, net):
+        done = bw.export(network, tmp_path / name, bw.addition(5))
+        assert [file.name for file in done.files] == [Path(file).name for file in document["files"]]
+        assert (done.about["proved"], done.about["states"]) == (True, document["states"])
+        assert (tmp_path / name).read_bytes() == (told / name).read_bytes()
+
+
+def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
+    network = bw.quantize(SMALL, bw.train(SMALL, width=256))
+    for name in ("a.vnnlib", "a.c", "a.onnx"):
+        assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
+    assert bw.export(network, tmp_path / "b.vnnlib", SMALL, onnx=tmp_path / "m.onnx").files[1] == tmp_path / "m.onnx"
+    assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
+    flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
+    page = bw.export(bw.train_cells(flood), tmp_path / "b.html", flood, graph="path:4")
+    assert (page.about["view"], page.about["proved"]) == ("graph", True)
+
+
+def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
+    trained = bw.train(SMALL, width=256)
+    wrong: list[tuple[Any, str, dict[str, Any], str]] = [
+        (cells, "a.txt", {}, "the file to write ends in .c or .mjs"),
+        (cells, "a.c", {"to": "onnx"}, "the file to write ends in .onnx, got"),
+        (cells, "a.c", {"to": "cc"}, "networks are exported to c, js.* got 'cc'"),
+        (3, "a.c", {}, "give one network, or the path of its file, got a int"),
+        (trained, "a.c", {}, "say which program the network was trained for"),
+        (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
+        (trained, "a.vnnlib", {"what": SMALL}, "quantize this one first"),
+        (cells, "a.c", {"onnx": "m.onnx"}, "a file for the model goes with properties"),
+        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with pages"),
+        (cells, "a.html", {}, "needs a program to run"),
+        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph goes with node programs"),
+        (cells, "a.vnnlib", {"what": SMALL}, "leave out the program"),
+        (cells, "a.c", {"what": bw.permutation([2, 1])}, "no cell like"),
+    ]
+    for network, name, more, message in wrong:
+        with pytest.raises(bw.InputError, match=message):
+            bw.export(network, tmp_path / name, **more)
+    assert not list(tmp_path.iterdir())

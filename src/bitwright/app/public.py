@@ -137,7 +137,8 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     chosen = check_rounding(rounding)
-    algorithms = [by_its_cells(one) for one in what] if isinstance(what, list | tuple) else [by_its_cells(what)]
+    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
+    algorithms = [by_its_cells(one) for one in several]
     cells = cells or any(isinstance(one, NodeSchema) for one in algorithms)
     if (pattern := pattern_asked(algorithms, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells

@@ -143,9 +143,17 @@ def _report_width(
 
     if tile is not None and (domain is not None or padding is not None):
         raise InputError("--cells is for all local states, without padding; leave out --domain and --padding")
-    by = {"cells": tile is not None, "tile": tile or 1, "domain": domain, "padding": padding, "seed": seed}
     with StepProgress(not as_json, "draws") as progress:
-        found = network_width(algorithm, delta, progress=progress, **by)
+        found = network_width(
+            algorithm,
+            delta,
+            domain=domain,
+            padding=padding,
+            cells=tile is not None,
+            tile=tile or 1,
+            seed=seed,
+            progress=progress,
+        )
     mean, low, high = found.error.interval
     if as_json:
         worst = found.worst
