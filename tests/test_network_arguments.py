@@ -98,10 +98,51 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
     "delta": (lambda: bw.ensemble_sizes(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
+    "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
+    "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding goes with engine limit .*, not templates"),
+    "misspelt": (lambda: bw.run(small(), ONES, roundng="sign"), "no input 'roundng'; did you mean 'rounding'"),
+    "misspelt engine": (lambda: bw.run(small(), p=1, q=1, engin="limit"), "no input 'engin'; did you mean 'engine'"),
+    "no input": (lambda: bw.run(small(), p=1, q=1, zzz=1), "addition has no input 'zzz'; it takes p, q"),
+    "batch setting": (
+        lambda: bw.run_batch(small(), np.ones((1, 6), bool), engine="limit", roundng="sign"),
+        "an engine has no option 'roundng'; did you mean 'rounding'.*there are rounding, padding",
+    ),
+    "validate setting": (
+        lambda: bw.validate(small(), widht=3),
+        "an engine has no option 'widht'; did you mean 'width'",
+    ),
     "certificate": (lambda: bw.certify(small()).save(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
     "no certificate": (lambda: bw.Certificate.load(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
     "proof": (lambda: bw.certify_network(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
 }
+
+
+def made(**parts: Any) -> bw.Algorithm:
+    return bw.Algorithm("made", parts.pop("program", small().program), **parts)
+
+
+def bits() -> Any:
+    return bw.Builder().bits("x", 2)
+
+
+# The same for algorithms that are put together by hand.
+MADE: dict[str, tuple[Callable[[], object], str]] = {
+    "names": (lambda: made(inputs=("x",)), r"inputs are words, as word_of\(x\[:\]\) gives them, got a str, 'x'"),
+    "bits": (lambda: made(inputs=(bits()[:],)), r"inputs are words, as word_of\(x\[:\]\) gives them, got a Ref"),
+    "one": (lambda: made(inputs=bw.word(bits()[:])), r"put a comma behind the one: inputs=\(word_of\(...\),\)"),
+    "an output": (lambda: made(outputs=bw.word(bits()[:])), "outputs are a tuple of words; put a comma"),
+    "a text": (lambda: made(inputs="x"), "inputs are a tuple of words, .* got a str, 'x'"),
+    "a builder": (lambda: made(program=bw.Builder()), r"is a Program, as Builder.build\(\) gives, got a Builder"),
+    "steps": (lambda: made(steps="3"), "steps must be a whole number, got '3'"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_part_of_another_sort_is_named(name: str) -> None:
+    call, message = MADE[name]
+    with pytest.raises(bw.InputError, match=message):
+        call()
+    assert made(inputs=[bw.Word("p", (0, 1))]).inputs == (bw.Word("p", (0, 1)),)  # a list will do
 
 
 @pytest.mark.parametrize("name", [*WRONG, *(f"run: {name}" for name in RUNS)])

@@ -16,10 +16,19 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
+    from bitwright.app.checked import Checked as Checked
+    from bitwright.app.checked import check as check
     from bitwright.app.engines import EngineChoice as EngineChoice
     from bitwright.app.engines import choose_engine as choose_engine
+    from bitwright.app.export.writing import Export as Export
+    from bitwright.app.exports import export as export
     from bitwright.app.graphs import run_graphs as run_graphs
     from bitwright.app.graphs import with_results as with_results
+    from bitwright.app.inference import Inference as Inference
+    from bitwright.app.inference import infer as infer
+    from bitwright.app.kinds import CellKinds as CellKinds
+    from bitwright.app.kinds import cell_kinds as cell_kinds
+    from bitwright.app.learning import executions as executions
     from bitwright.app.programs import open_program as open_program
     from bitwright.app.public import certify as certify
     from bitwright.app.public import ensemble_sizes as ensemble_sizes
@@ -31,19 +40,25 @@ if TYPE_CHECKING:
     from bitwright.app.public_networks import quantize as quantize
     from bitwright.app.public_networks import train as train
     from bitwright.app.public_networks import train_cells as train_cells
+    from bitwright.app.widths import network_width as network_width
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
+    from bitwright.checking.inference.local_rule import LocalRule as LocalRule
+    from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
     from bitwright.checking.validation import Validation as Validation
+    from bitwright.checking.width import NetworkWidth as NetworkWidth
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
     from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
+    from bitwright.errors import BitwrightWarning as BitwrightWarning
     from bitwright.errors import DoesNotHoldError as DoesNotHoldError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.files.executions import Executions as Executions
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
     from bitwright.machines.subleq import machine_v as machine_v
@@ -61,12 +76,13 @@ if TYPE_CHECKING:
     from bitwright.program import grid as grid
     from bitwright.program import index_grid as index_grid
     from bitwright.program import index_range as index_range
-    from bitwright.program import load as load
-    from bitwright.program import parse as parse
     from bitwright.program import parse_node_program as parse_node_program
     from bitwright.program import span as span
     from bitwright.program import word as word
     from bitwright.program import word_of as word_of
+    from bitwright.program.text.warned import load as load
+    from bitwright.program.text.warned import parse as parse
+    from bitwright.program.text.warned import warnings_of as warnings_of
     from bitwright.program.trace import Trace as Trace
     from bitwright.running.run import BatchRun as BatchRun
     from bitwright.running.run import Run as Run
@@ -84,24 +100,35 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
+        "bitwright.app.checked": "Checked check",
         "bitwright.app.engines": "EngineChoice choose_engine",
+        "bitwright.app.export.writing": "Export",
+        "bitwright.app.exports": "export",
         "bitwright.app.graphs": "run_graphs with_results",
+        "bitwright.app.inference": "Inference infer",
+        "bitwright.app.kinds": "CellKinds cell_kinds",
+        "bitwright.app.learning": "executions",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify ensemble_sizes run run_batch validate",
         "bitwright.app.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.app.widths": "network_width",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
+        "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
         "bitwright.checking.validation": "Validation",
+        "bitwright.checking.width": "NetworkWidth",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError DoesNotHoldError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError BitwrightWarning DoesNotHoldError InputError Problem ProgramError",
+        "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
         "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
-        "index_range load parse parse_node_program span word word_of",
+        "index_range parse_node_program span word word_of",
+        "bitwright.program.text.warned": "load parse warnings_of",
         "bitwright.program.trace": "Trace",
         "bitwright.running.run": "BatchRun Run",
         "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "

@@ -39,6 +39,18 @@ class OtherKindError(InputError):
     """A program with a cell of a kind that a network does not know."""
 
 
+class BitwrightWarning(UserWarning):
+    """Something that can hardly be meant, though it can be done; Python's `warnings` decide what becomes of it.
+
+    >>> from warnings import catch_warnings
+    >>> from bitwright import parse
+    >>> with catch_warnings(record=True, action="always") as caught:
+    ...     _ = parse("bits x y\\nblock x y\\nwhen x=1 y=1 write y\\ninput x\\noutput y")
+    >>> print(caught[0].message)
+    program:3:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
+    """
+
+
 class DoesNotHoldError(BitwrightError):
     """A certificate that claims what does not hold: the answer no, and not a bad input.
 

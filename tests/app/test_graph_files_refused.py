@@ -91,13 +91,13 @@ def refusal(path: Path, **options: Any) -> str:
             "g.txt",
             "a b\nc d\n#\nb a\n",
             "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once: "
-            "take one of them out, or say --directed if edges point",
+            "take one of them out, or say that it is directed if edges point",
         ),
         (
             "g.txt",
             "a a\nx y\ny x\na a",
             "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once: "
-            "take one of them out, or say --directed if edges point",
+            "take one of them out, or say that it is directed if edges point",
         ),
         ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
         ("g.csv", "source,target\n", "g.csv has neither edges nor nodes; write an edge as: a b"),

@@ -89,7 +89,7 @@ def test_an_attribute_of_another_name_has_nothing_beside_it() -> None:
 def test_a_value_that_is_too_large_names_what_may_allow_more() -> None:
     with pytest.raises(InputError) as caught:
         values_for([WEIGHT], GRAPH, {"weight": "*:16"}, lets=["B", "l"])
-    said = "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15; --let B or l may allow more"
+    said = "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15; a larger B or l may allow more"
     assert str(caught.value) == said
 
 

@@ -63,17 +63,23 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--onnx", "b.onnx"], "--onnx goes with --to vnnlib"),
-        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib", "--onnx", "b.bin"], "--onnx takes an .onnx file"),
+        (
+            ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib", "--onnx", "b.bin"],
+            "goes into an .onnx file",
+        ),
         (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib"], "for networks of whole numbers"),
         (
             ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
-            "of networks of whole numbers; make one with: bitwright",
+            "whole numbers; quantize this one first",
         ),
         (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize makes one"),
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
-        (["trained.safetensors", "--to", "page", "-o", "{}/a.html"], "of networks of whole numbers; make one with"),
+        (
+            ["trained.safetensors", "--to", "page", "-o", "{}/a.html"],
+            "whole numbers; quantize this one first",
+        ),
         (
             ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],
             "--graph goes with node programs",

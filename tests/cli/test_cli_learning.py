@@ -296,7 +296,7 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         (("size", "addition", "--network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
         (("size", "addition", "--network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
         (("size", "addition", "--network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
-        (("size", "addition", "--bits", "3000", "--network"), "size the network of its cells, with --cells"),
+        (("size", "addition", "--bits", "3000", "--network"), "size the network of its cells instead"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),

@@ -126,7 +126,7 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
         ("1 " * 9, ["--words", "8", "--width", "8", "--dialect", "plain"], "9 words, more than the machine's 8"),
         ("1", ["--words", "9", "--width", "8", "--dialect", "plain"], "power of two such as 16, got 9"),
         ("1", ["--words", "8", "--width", "8", "--dialect", "pain"], "did you mean 'plain'?"),
-        ("1", ["--words", "16777216", "--width", "64", "--dialect", "plain"], "GB are free; give fewer --words"),
+        ("1", ["--words", "16777216", "--width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
         ("1", ["--machine", "B", "--words", "8"], "is for machine V, not machine B"),
         ("1", ["--max-steps", "5", "--words", "8", "--width", "8", "--dialect", "plain"], "leave out --max-steps"),
         ("1", ["--checkpoint", "x", "--words", "8"], "--checkpoint takes a .npz file, got x"),
@@ -136,7 +136,7 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
             ["--words", "8", "--width", "8", "--word-width", "9"],
             "beside --word-width, --width is",
         ),
-        ("1", ["--words", "64", "--width", "4", "--dialect", "plain"], "use fewer words or a larger --word-width"),
+        ("1", ["--words", "64", "--width", "4", "--dialect", "plain"], "use fewer words or a larger word width"),
     ],
 )
 def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:

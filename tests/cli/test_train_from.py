@@ -102,7 +102,8 @@ def test_a_kind_of_cells_that_never_occurs_is_said(capsys: Captured, tmp_path: P
     code, _, err = call(capsys, "train", "addition", "--bits", 3, "--cells", "--from", tmp_path / "a.npz", "-o", net)
     assert code == 1
     assert "no local state occurs of 1 kind of cells, number" in err
-    assert "some local states come out wrong; use a wider network (--width) or more states" in err
+    assert "none of which these executions showed, nor 4 templates: 'when kind" in err
+    assert "; give states that show them, or learn from random ones (--from states)" in err
 
 
 GOOD = random_executions(addition(2).program, 50)
@@ -155,7 +156,7 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
     [
         (["--states", 5], "--states goes with --from"),
         (["--labels", "plain"], "--labels goes with --from"),
-        (["--from", "walks"], "--from takes runs, states or a .npz file of executions, got 'walks'"),
+        (["--from", "walks"], "networks learn from runs, states or a .npz file of executions, got 'walks'"),
         (["--from", "states", "--runs", 5], "random states are of no run"),
         (["--from", "x.npz", "--states", 5], "a file says which states it has"),
         (["--from", "runs", "--padding", 3], "--padding is for templates"),

@@ -158,7 +158,7 @@ def test_a_training_that_would_take_too_long_is_not_begun() -> None:
     executions = whole_set(six, Wanted("states", states=1_000))
     recipe = Recipe(64, plan=Plan(1e-12))
     with pytest.raises(
-        InputError, match=r"condition number \S+, so training would take about .* leave out --plain, or"
+        InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
     ):
         train(six.program, recipe, executions=executions)
 

@@ -212,7 +212,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch: pytest.MonkeyP
         graph_page(searched())
     monkeypatch.undo()
     monkeypatch.setattr(view_module, "MAX_STEPS", 3)
-    with pytest.raises(InputError, match=r"at most 3 steps can be drawn, this run has \d+; lower --max-steps"):
+    with pytest.raises(InputError, match=r"at most 3 steps can be drawn, this run has \d+; let it run for fewer steps"):
         graph_page(searched())
     monkeypatch.undo()
     monkeypatch.setattr(page_module, "MAX_PAGE", 1000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from bitwright.app.engines import EngineChoice
 from bitwright.bits import whole_number
-from bitwright.errors import InputError
-from bitwright.program import Algorithm
+from bitwright.errors import InputError, suggestion
+from bitwright.program import Algorithm, NodeProgram
 
 if TYPE_CHECKING:
     from bitwright.program.pattern import Pattern
@@ -41,6 +41,22 @@ def check_no_network(*values: object) -> None:
             )
 
 
+def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
+    """Raises InputError for a name that is no input, and looks like a misspelt option rather than like an input."""
+    words = what.schema().inputs if isinstance(what, NodeProgram) else what.inputs
+    known = [word.name for word in words]
+    for name in names:
+        if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):
+            raise InputError(f"{what.name} has no input '{name}'{hint}")
+
+
+def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Raises InputError for an option that `what` has not."""
+    for name in given:
+        if name not in known:
+            raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
+
+
 def check_batch(states: object, workers: int | None) -> None:
     """States are an array of bool, and workers a number of threads."""
     if not isinstance(states, np.ndarray) or states.dtype != bool:
@@ -53,12 +69,16 @@ def check_batch(states: object, workers: int | None) -> None:
 def pattern_asked(
     algorithms: Sequence[Algorithm], cells: bool, tile: int, n: str | None, padding: int | None = None
 ) -> Pattern | None:
-    """The pattern of the cells of all these, where a proof or a size is to be of cells."""
+    """The pattern of the cells of all these, where a proof or a size is to be of cells; sizes have one together."""
     from bitwright.program.pattern import pattern_of
 
     EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
     if not cells:
+        if len(algorithms) != 1:
+            raise InputError(f"one proof for {len(algorithms):,} programs is one of their cells; add cells=True")
         return None
+    if not algorithms:
+        raise InputError("give at least one program, whose cells are meant")
     if n is not None:
         raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
     return pattern_of([one.program for one in algorithms], tile)

@@ -31,7 +31,7 @@ def check_tile(algorithm: Algorithm, tile: int) -> None:
         if size > 1 and size % tile:
             raise InputError(
                 f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
-                "give another size, or --sizes, which brings the rests along"
+                "give another size, or several, which bring the rests along"
             )
 
 
@@ -104,7 +104,7 @@ def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (state
     if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
         raise InputError(
             f"a cell with all bits off matches '{program.template_text(matching[0])}', so that cells side by side are "
-            "not looked at one by one; run it with --engine network --cells --networks N instead"
+            "not looked at one by one; run it by the engine network, with cells and several networks"
         )
     total = pattern.local_states
     chosen = np.arange(total) if total <= most else np.random.default_rng(seed).integers(0, total, most)

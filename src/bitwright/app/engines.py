@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # The settings that only some engines have.
 _OF = {
+    "rounding": ("limit", "kernel", "sampled", "network"),
+    "padding": ("limit", "kernel", "sampled", "network"),
     "networks": ("sampled", "network"),
     "seed": ("sampled", "network"),
     "width": ("network",),
@@ -72,10 +74,9 @@ class EngineChoice:
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{spell(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
         default = EngineChoice()
-        given = [name for name in (*_OF, "padding") if getattr(self, name) != getattr(default, name)]
+        given = [name for name in _OF if getattr(self, name) != getattr(default, name)]
         for name in given:
-            engines = _OF.get(name, (self.name,))
-            if self.name not in engines:
+            if self.name not in (engines := _OF[name]):
                 raise InputError(f"{spell(name)} goes with {spell('engine')} {' or '.join(engines)}, not {self.name}")
         if self.files and (both := [spell(name) for name in _SAID_BY_FILES if name in given]):
             raise InputError(f"a network file says how it was trained; leave out {' and '.join(both)}")

@@ -22,13 +22,15 @@ from bitwright.running.sampling import random_states
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end
 LEAST = 2  # different examples that are worth training on
+TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
+WIDER = 4  # times the width that suffices for the templates of cells
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a person asks to learn from: `runs`, `states`, or the name of a file."""
+    """What a person asks to learn from: `runs`, `states`, the name of a file, or executions that are held."""
 
-    source: str
+    source: str | Executions
     runs: int | None = None
     states: int | None = None
     labels: Labels = "scaled"
@@ -36,24 +38,31 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if self.source == "states" and self.runs is not None:
-            raise InputError("random states are of no run; leave out --runs, or train --from runs")
-        if self.is_file and (self.runs is not None or self.states is not None or self.sample_seed):
-            raise InputError("a file says which states it has; leave out --runs, --states and --sample-seed")
+            raise InputError("random states are of no run; leave out the number of runs, or learn from runs")
+        if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
+            raise InputError("a file says which states it has; leave out the numbers of runs and states, and the seed")
 
     @property
-    def is_file(self) -> bool:
+    def is_given(self) -> bool:
+        """Whether the states are there already, in a file or in memory."""
+        if isinstance(self.source, Executions):
+            return True
         if self.source in ("runs", "states"):
             return False
         if Path(self.source).suffix.lower() != ".npz":
-            raise InputError(f"--from takes runs, states or a .npz file of executions, got '{shorten(self.source)}'")
+            raise InputError(
+                f"networks learn from runs, states or a .npz file of executions, got '{shorten(self.source)}'"
+            )
         return True
 
 
 def executions_for(algorithm: Algorithm, wanted: Wanted) -> Executions:
     """The states that are asked for and what follows each; steps of a file must be the program's own."""
     program = algorithm.program
-    if wanted.is_file:
-        return _of_file(Path(wanted.source), program)
+    if isinstance(wanted.source, Executions):
+        return _checked(wanted.source, "the executions", program)
+    if wanted.is_given:
+        return _checked(load_executions(Path(wanted.source)), wanted.source, program)
     count = wanted.states or _PER_TEMPLATE * program.templates
     if wanted.source == "states":
         return random_executions(program, count, wanted.sample_seed)
@@ -67,15 +76,16 @@ def executions_for(algorithm: Algorithm, wanted: Wanted) -> Executions:
     return Executions(found.before[rows], found.after[rows], found.names, found.program_id)
 
 
-def _of_file(path: Path, program: Program) -> Executions:
-    found, own = load_executions(path), tuple(program.layout.names)
+def _checked(found: Executions, what: str, program: Program) -> Executions:
+    """Executions with their bits in the program's order; raises InputError where they are not its own."""
+    own = tuple(program.layout.names)
     if sorted(found.names) != sorted(own):
         other = next((name for name in found.names if name not in own), None)
         unlike = (
             f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in found.names)}"
         )
         raise InputError(
-            f"{path} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
+            f"{what} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
             "give executions of this program, in this size"
         )
     columns = [found.names.index(name) for name in own]
@@ -86,7 +96,7 @@ def _of_file(path: Path, program: Program) -> Executions:
         row = int(unlike_rules.any(axis=1).argmax())
         bit = int(unlike_rules[row].argmax())
         raise InputError(
-            f"state {row + 1:,} of {path} is not followed by what the program makes of it: {own[bit]} is "
+            f"state {row + 1:,} of {what} is not followed by what the program makes of it: {own[bit]} is "
             f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
         )
     return Executions(before, after, own, program.id)
@@ -106,8 +116,8 @@ def whole_set(algorithm: Algorithm, wanted: Wanted) -> ExecutionSet:
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Wanted, tile: int = 1) -> ExecutionSet:
     """Local states of every cell in every one of these states, each once, as a training set for the pattern."""
-    if wanted.is_file and len(algorithms) > 1:
-        raise InputError("a file holds executions of one size; leave out --sizes")
+    if wanted.is_given and len(algorithms) > 1:
+        raise InputError("a file holds executions of one size; learn from it for one program alone")
     matched: list[BoolArray] = []
     following: list[BoolArray] = []
     states = 0
@@ -148,8 +158,8 @@ def _with_origin(examples: StateSet, wanted: Wanted, states: int) -> ExecutionSe
             f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few to learn "
             f"from; give at least {LEAST} that match different templates"
         )
-    source = "file" if wanted.is_file else wanted.source
-    seed = None if wanted.is_file else wanted.sample_seed
+    source = "file" if isinstance(wanted.source, Executions) or wanted.is_given else wanted.source
+    seed = None if wanted.is_given else wanted.sample_seed
     return ExecutionSet(
         examples,
         LearntFrom(source, wanted.labels, states, examples.examples, wanted.runs, seed, examples.sha256),

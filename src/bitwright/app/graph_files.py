@@ -118,7 +118,7 @@ def _edge_list(text: str, path: Path, directed: bool) -> NamedGraph:
         first = False
     if twice := pairs.repeated(either_way=not directed):
         old, new = twice
-        pointing = "" if directed else ", or say --directed if edges point"
+        pointing = "" if directed else ", or say that it is directed if edges point"
         raise InputError(
             f"{path}:{lines[new]}: the edge of {pairs.shown(new)} is there already, in line {lines[old]}; "
             f"an edge list has each edge once: take one of them out{pointing}"

@@ -294,7 +294,7 @@ class _Input:
         if number > self.most:
             bits = counted(self.word.width, "bit")
             has = "" if self.word.way == "place" else f"it has {bits}: "
-            more = f"; --let {' or '.join(self.lets)} may allow more" if self.lets and self.most < _LARGEST else ""
+            more = f"; a larger {' or '.join(self.lets)} may allow more" if self.lets and self.most < _LARGEST else ""
             raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}{more}")
         raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
 

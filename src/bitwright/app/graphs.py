@@ -28,7 +28,7 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
         return NamedGraph(what, tuple(map(str, range(what.nodes))), {}, {}, {}, None)
     if isinstance(what, str) and is_shape(what) and not Path(what).exists():
         if directed:
-            raise InputError("shapes are undirected; leave out --directed")
+            raise InputError("shapes are undirected; leave out directed")
         return shaped_graph(what)
     if isinstance(what, str | PathLike):
         return read_graph(fspath(what), directed)

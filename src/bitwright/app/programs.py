@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, problems_of, suggestion
+from bitwright.files.storage import as_path
 
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
@@ -68,7 +69,7 @@ def open_program(
     """The algorithm in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
 
     `lets` are values in place of those that rules give to their numbers, such as {"l": 1000}. Rules for the nodes of
-    graphs are a NodeProgram, which `run` takes with a graph.
+    graphs are a NodeProgram, which `run` takes with a graph. What rules can hardly mean is a `BitwrightWarning`.
     SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
     `word_width` and `dialect`.
 
@@ -77,7 +78,7 @@ def open_program(
     >>> run(open_program("double.bw"), p=1).value
     2
     """
-    target, choice = fspath(path), MachineChoice(machine, words, word_width, dialect)
+    target, choice = fspath(as_path(path, "a program")), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
     if lets and suffix in (".sbn", ".py", *IMAGES):
         raise InputError(f"lets go with rule files (.bw), and {Path(target).name} is none")
@@ -87,9 +88,14 @@ def open_program(
         return open_subleq(target, choice).algorithm
     if choice != MachineChoice():
         raise InputError("a machine goes with .sbn, .py, .sq and .dec programs only")
-    from bitwright.program.text.files import load_any
+    from bitwright.program import Algorithm
+    from bitwright.program.text.files import load_any, read_text
+    from bitwright.program.text.warned import warn_about
 
-    return load_any(target, lets)
+    found = load_any(target, lets)
+    if isinstance(found, Algorithm):
+        warn_about(read_text(Path(target)), found, target)
+    return found
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
@@ -153,7 +159,7 @@ def open_subleq(target: str, choice: MachineChoice) -> SubleqProgram:
         missing = ", ".join(name for name, value in wanted if value is None)
         raise InputError(
             f"{Path(target).name} does not say what machine it is for; give its {missing}, "
-            "such as 65536 words of 16 bits, howerj (--words 65536 --word-width 16 --dialect howerj)"
+            "such as words 65536, word width 16 and dialect howerj"
         )
     machine = machine_v(Shape(words, width, find_dialect(dialect)))
     return SubleqProgram(machine, image, labels, Path(target).stem)

@@ -7,8 +7,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.arguments import check_batch, check_named, check_no_network, pattern_asked
+from bitwright.app.arguments import (
+    check_batch,
+    check_named,
+    check_no_network,
+    check_options,
+    check_values,
+    pattern_asked,
+)
 from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.app.notes import say_compiling
 from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
@@ -22,7 +30,8 @@ from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
     from bitwright.checking.certificate import Certificate
-    from bitwright.checking.validation import Oracle, Validation
+    from bitwright.checking.validation import Validation
+    from bitwright.checking.validation.given import Given
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
 
@@ -66,6 +75,8 @@ def run(
     check_named(what, inputs)
     settings = {name: values.pop(name) for name in list(values) if name in SETTINGS}
     given = {**(inputs or {}), **values}
+    if isinstance(what, Algorithm | NodeProgram):
+        check_values(what, values, (*_OPTIONS, *SETTINGS))
     if isinstance(what, NodeProgram):
         from bitwright.app.graphs import on_graph
 
@@ -109,7 +120,7 @@ def run_batch(
 
 
 def certify(
-    what: Algorithm | Program | NodeProgram,
+    what: Algorithm | Program | NodeProgram | Sequence[Algorithm],
     rounding: str = "calibrated",
     *,
     n: str | None = None,
@@ -122,10 +133,13 @@ def certify(
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
     certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
-    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph.
+    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph. So are several
+    sizes, given as a list: the kinds of all of them are those of one proof.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence
+    'certified'
+    >>> certify([multiplication(bits) for bits in range(1, 9)], cells=True).sentence
     'certified'
     """
     from bitwright.checking.certificate import certify as prove
@@ -133,15 +147,18 @@ def certify(
     from bitwright.theory.rounding import check_rounding
 
     check_no_network(rounding, cells)
-    told = as_progress(progress, "checking")
-    algorithms, chosen = by_its_cells(what), check_rounding(rounding)
-    cells = cells or isinstance(what, NodeProgram)
+    told, chosen = as_progress(progress, "checking"), check_rounding(rounding)
+    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
+    algorithms = [algorithm for one in several for algorithm in by_its_cells(one)]
+    cells = cells or any(isinstance(one, NodeProgram) for one in several)
     if (pattern := pattern_asked(algorithms, cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import certify_cells
 
         return certify_cells(pattern, chosen, pattern.program.templates + (padding or 0), told)
     (algorithm,) = algorithms
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
+    if n == "reachable":
+        say_compiling()
     return prove(algorithm.program, chosen, matches_range(algorithm, n, told), examples, told)
 
 
@@ -149,6 +166,8 @@ def ensemble_sizes(
     what: Algorithm | Program,
     delta: float = 0.01,
     *,
+    scope: str = "inputs",
+    masked: bool = True,
     n: str | None = None,
     padding: int | None = None,
     cells: bool = False,
@@ -156,7 +175,8 @@ def ensemble_sizes(
 ) -> dict[str, Any]:
     """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
 
-    With `cells` these are networks of the program's cells.
+    `scope` is what shall come out right: one `input`, all `inputs`, or all steps of all `runs`. Unless `masked`, the
+    sign rule guesses bits that nothing writes, as in the paper. With `cells` these are networks of the program's cells.
 
     >>> from bitwright import addition
     >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
@@ -165,20 +185,26 @@ def ensemble_sizes(
     2
     """
     from bitwright.checking.ranges import matches_range
-    from bitwright.theory import sizes
+    from bitwright.theory import check_scope, sizes
 
     algorithm = as_algorithm(what)
+    asked = check_scope(scope)
     if (pattern := pattern_asked([algorithm], cells, tile, n, padding)) is not None:
         from bitwright.checking.cells import cell_sizes
 
-        return cell_sizes(pattern, delta, padding=padding)
-    return sizes(algorithm, delta, within=matches_range(algorithm, n), padding=padding)
+        if not masked:
+            raise InputError("masked is for whole states; leave it out, or cells")
+        return cell_sizes(pattern, delta, asked, padding=padding)
+    if n == "reachable":
+        say_compiling()
+    return sizes(algorithm, delta, asked, matches_range(algorithm, n), padding=padding, masked=masked)
 
 
 def validate(
     what: Algorithm | Program,
     *,
-    oracle: Oracle | None = None,
+    oracle: Given | None = None,
+    oracle_arrays: Given | None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     random: int | None = None,
@@ -193,13 +219,17 @@ def validate(
 
     Without an engine's name it is `network` where a network is given, else `limit`.
 
-    Outputs are compared with an oracle: an object such as those in `bitwright.checking.validation`; without one, with
-    what the rules give. `progress` is True for lines on standard error, or a function of the inputs done and of all.
+    Outputs are compared with an oracle; without one, with what the rules give. It is any function that takes the inputs
+    by name and gives the output, or a dictionary of outputs; None where a run never ends. `oracle_arrays` is one that
+    takes NumPy arrays of inputs, which is much faster. With several workers, or a file to `resume` from, the function
+    is in a file, and named as "module:function". `progress` is True for lines on standard error, or a function of the
+    inputs done and of all.
 
     >>> from bitwright import addition
-    >>> from bitwright.checking.validation import Arithmetic
-    >>> validate(addition(3), oracle=Arithmetic("addition")).verdict
+    >>> validate(addition(3), oracle=lambda p, q: p + q).verdict
     'exact'
+    >>> validate(addition(3), oracle_arrays=lambda p, q: p | q).tally.failures[0].inputs
+    {'p': 1, 'q': 1}
     """
     from bitwright.checking import validation
     from bitwright.workers import Workers
@@ -210,7 +240,10 @@ def validate(
         if value is not None:
             whole_number(value, name)
     file = None if resume is None else as_path(resume, "the file to resume from")
-    task = validation.make_task(algorithm, chosen, oracle, random, sample_seed, limit)
+    asked = validation.given_oracle(algorithm, oracle, oracle_arrays)
+    task = validation.make_task(algorithm, chosen, asked, random, sample_seed, limit)
+    if task.sliced:
+        say_compiling()
     who = Workers.parse(str(workers), str(settings.get("device", "cpu")))
     return validation.validate(task, who, as_progress(progress, "inputs"), file)
 
@@ -221,6 +254,9 @@ SETTINGS = (
 )
 
 
+_OPTIONS = ("inputs", "graph", "engine", "network", "limit", "record", "progress", "watch")  # of `run`, beside them
+
+
 def _engine(
     algorithm: Algorithm,
     engine: str | Engine | None,
@@ -228,8 +264,7 @@ def _engine(
     settings: Mapping[str, Any],
     default: str = "templates",
 ) -> Engine:
-    if unknown := [name for name in settings if name not in SETTINGS]:
-        raise InputError(f"an engine has no setting '{unknown[0]}'; there are {', '.join(SETTINGS)}")
+    check_options(settings, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
         if not hasattr(engine, "begin"):
             raise InputError(

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.app.arguments import check_options
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -14,10 +15,18 @@ from bitwright.program.given import as_algorithm, by_its_cells
 from bitwright.running.progress import Progress, TrainingProgress, as_progress, as_training_progress, say
 
 if TYPE_CHECKING:
+    from bitwright.app.learning import Source
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.exhaustion.subject import Provable
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+
+
+_OPTIONS = (  # of `train`
+    *("width", "seed", "padding", "member", "start", "tolerance", "momentum", "balanced", "rate", "most_steps"),
+    *("parametrization", "trainer", "device", "precision", "threads"),
+    *("source", "runs", "states", "labels", "sample_seed", "progress"),
+)
 
 
 def train(
@@ -28,7 +37,7 @@ def train(
     padding: int = 0,
     member: int = 0,
     start: str = "zero",
-    tolerance: float = 1e-3,
+    tolerance: float | None = None,
     momentum: bool | None = None,
     balanced: bool = False,
     rate: float | None = None,
@@ -38,7 +47,13 @@ def train(
     device: str = "cpu",
     precision: str = "float32",
     threads: int = 1,
+    source: Source | None = None,
+    runs: int | None = None,
+    states: int | None = None,
+    labels: str | None = None,
+    sample_seed: int | None = None,
     progress: TrainingProgress | bool | None = None,
+    **misspelt: Any,
 ) -> Network:
     """One network trained on the templates, by full-batch gradient descent; raises TrainingError where that stalls.
 
@@ -46,7 +61,7 @@ def train(
     - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
     - `padding`: examples that are never matched, added to the training set.
     - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
-    - `tolerance`: training ends once every output is as near as this to its label.
+    - `tolerance`: training ends once every output is as near as this to its label; 0.001, for executions 0.01.
     - `momentum`: heavy ball, the default; or `balanced` steps, fewer still; or momentum=False for plain descent.
     - `rate`, `most_steps`: of the descent; without them they follow from the spectrum of the kernel.
     - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
@@ -54,15 +69,26 @@ def train(
       linear algebra.
     - `progress`: True for a line every 50 steps, or a function of the steps made and the largest error.
 
+    With a `source` it learns from executions and never sees a template alone: `runs` (states that runs meet), `states`
+    (random ones), a .npz file, or what `executions` gives. `runs` asks for every step of so many runs, `states` for so
+    many states; `labels` are "scaled" or "plain", and `sample_seed` says which inputs or states.
+
     >>> from bitwright import addition
     >>> network = train(addition(2), width=512)
     >>> network.shape.inputs, network.shape.width
     (8, 512)
+    >>> train(addition(2), source="runs", runs=10, width=512).origin.executions.examples
+    9
     """
     from bitwright import networks
+    from bitwright.app.learning import TOLERANCE, set_of_whole, wanted_of
     from bitwright.checking.width import suggested_width
 
+    check_options(misspelt, _OPTIONS, "train")
     algorithm, told = as_algorithm(what), as_training_progress(progress)
+    executions = set_of_whole(algorithm, wanted_of(source, runs, states, labels, sample_seed), padding)
+    if tolerance is None:
+        tolerance = networks.Plan.tolerance if executions is None else TOLERANCE
     recipe = networks.Recipe(
         suggested_width(algorithm, padding) if width is None else width,
         seed,
@@ -82,7 +108,7 @@ def train(
         precision,
         threads,
     )
-    return networks.train(algorithm.program, recipe, told)[0]
+    return networks.train(algorithm.program, recipe, told, executions)[0]
 
 
 def train_cells(
@@ -92,19 +118,28 @@ def train_cells(
     seed: int = 0,
     weight_bits: int = 8,
     seeds: int = 10,
+    source: Source | None = None,
+    runs: int | None = None,
+    states: int | None = None,
+    labels: str | None = None,
+    sample_seed: int | None = None,
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
 
     Of a node program these are the same on every graph.
 
-    It is looked at in every local state; where one is wrong the next of so many `seeds` is tried.
+    It is looked at in every local state; where one is wrong the next of so many `seeds` is tried. With a `source` it
+    learns from executions, as in `train`.
 
     >>> from bitwright import multiplication, run
     >>> cells = train_cells(multiplication(2), multiplication(6))
     >>> run(multiplication(20), multiplicand=719483, multiplier=483719, network=cells).value == 719483 * 483719
     True
+    >>> train_cells(multiplication(3), source="states", states=600, width=1024).proved
+    True
     """
     from bitwright.app.cells import pattern_of, train_on_pattern
+    from bitwright.app.learning import TOLERANCE, WIDER, train_cells_on, wanted_of
     from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
 
@@ -113,9 +148,14 @@ def train_cells(
     for name, value, most in (("tile", tile, 16), ("seeds", seeds, 1_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise InputError(f"{name} is a whole number from 1 to {most:,}, got {value!r}")
-    pattern = pattern_of([one.program for each in what for one in by_its_cells(each)], tile)
-    recipe = Recipe(suggested_cells_width(pattern) if width is None else width, seed, plan=Plan(momentum=True))
-    return train_on_pattern(pattern, recipe, weight_bits, seeds)
+    asked = wanted_of(source, runs, states, labels, sample_seed)
+    algorithms = [one for each in what for one in by_its_cells(each)]
+    pattern = pattern_of([one.program for one in algorithms], tile)
+    own = suggested_cells_width(pattern) if width is None else width
+    if asked is None:
+        return train_on_pattern(pattern, Recipe(own, seed, plan=Plan(momentum=True)), weight_bits, seeds)
+    recipe = Recipe(WIDER * own if width is None else own, seed, plan=Plan(TOLERANCE, momentum=True))
+    return train_cells_on(pattern, algorithms, asked, tile, recipe, weight_bits=weight_bits, seeds=seeds)
 
 
 def quantize(what: Algorithm | Program, network: Network | Sequence[Network], weight_bits: int = 8) -> IntegerNetwork:

@@ -50,7 +50,7 @@ def algorithm_in(about: About) -> Algorithm:
         return known
     program = _program_of(about.bits, about.examples)
     if program is None or program.id != about.origin.program_id:
-        raise InputError(f"{about.path} does not say which blocks its program has; name it with --program FILE|NAME")
+        raise InputError(f"{about.path} does not say which blocks its program has; name the program that it is for")
     return Algorithm(Path(about.path).stem, program)
 
 

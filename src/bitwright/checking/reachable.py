@@ -37,7 +37,9 @@ def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> R
         count = min(_BATCH, inputs - first)
         done = runs.run(counting(first, -(-count // 64), bits), count)
         if done.unfinished.any():
-            raise InputError(f"{algorithm.name} does not halt within {limit:,} steps for every input; use --n blocks")
+            raise InputError(
+                f"{algorithm.name} does not halt within {limit:,} steps for every input; take n from its blocks"
+            )
         most = max(most, max(done.matches, default=0))
         if progress:
             progress(first + count, inputs)

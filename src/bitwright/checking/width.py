@@ -41,7 +41,13 @@ _PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through i
 
 @dataclass(frozen=True)
 class NetworkWidth:
-    """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on."""
+    """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on.
+
+    >>> from bitwright import addition, network_width
+    >>> found = network_width(addition(2), domain="runs")
+    >>> found.expected <= found.covering, found.every
+    (True, True)
+    """
 
     covering: int  # every state, by the union over states and bits
     expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
@@ -52,6 +58,7 @@ class NetworkWidth:
     worst: WorstSpread
     error: WorstError
     seed: int
+    program_id: str  # of the program; of cells, of their pattern
     every: bool  # whether all states were looked at; else some, and from these on to worse ones if there is a region
 
     @property
@@ -163,7 +170,9 @@ def _width(
     least = _TRAINABLE * examples if worst.ratio > 0 else 0
     covering = max(least, covering)
     expected = max(least, min(covering, error.width(delta)))
-    return NetworkWidth(_even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, every)
+    return NetworkWidth(
+        _even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, program.id, every
+    )
 
 
 def _bias_towards(field: Field, matched: BoolArray, own: BoolArray) -> float:
@@ -205,12 +214,12 @@ def _check_size(program: Program) -> None:
     if program.templates * program.bits > MAX_ENTRIES:
         raise InputError(
             f"the width law is drawn for labels of up to {MAX_ENTRIES:,} entries, templates times bits, and this "
-            f"program has {program.templates * program.bits:,}; size the network of its cells, with --cells"
+            f"program has {program.templates * program.bits:,}; size the network of its cells instead"
         )
 
 
 def _even(width: float) -> int:
     """Hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no width that could be trained covers so many states; give a larger --delta")
+        raise InputError("no width that could be trained covers so many states; give a larger delta")
     return max(2, 2 * ceil(width / 2))

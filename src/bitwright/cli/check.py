@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
 _MOST = 20  # warnings that a person is shown
 
 
-@dataclass
-class _Found:
-    """What a file holds, and what is doubtful about it."""
-
-    summary: str
-    program_id: str | None = None  # of rule files: the other ones say what a machine holds, not which it is
-    warnings: list[Problem] = field(default_factory=list)
-
-
 @click.command("check")
 @click.argument("file")
 @let_option
@@ -39,14 +29,11 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
-    from bitwright.errors import ProgramError, counted
+    from bitwright.app.checked import check
+    from bitwright.errors import counted
 
-    problems: tuple[Problem, ...] = ()
-    found = _Found("")
-    try:
-        found = _read(Path(file))
-    except ProgramError as error:
-        problems = error.problems
+    found = check(file, given_lets())
+    problems = found.problems
     if as_json:
         print_json(
             {
@@ -75,35 +62,3 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
 
 def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
     return [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
-
-
-def _read(path: Path) -> _Found:
-    from bitwright.errors import Problem, counted, printable
-
-    suffix = path.suffix.lower()
-    if suffix == ".sbn":
-        from bitwright.machines import load_sbn
-
-        return _Found(str(load_sbn(path).sizes))
-    if suffix == ".sq":
-        from bitwright.machines.subleq import load_sq
-
-        assembly = load_sq(path)
-        warnings = [Problem(0, 0, doubt) for doubt in assembly.doubts()]
-        return _Found(counted(len(assembly.image), "word"), warnings=warnings)
-    if suffix == ".dec":
-        from bitwright.machines.subleq import load_image
-
-        return _Found(f"an image of {counted(len(load_image(path)), 'word')}")
-    from bitwright.program import NodeProgram
-    from bitwright.program.text import parse_any
-    from bitwright.program.text.doubts import doubts
-    from bitwright.program.text.files import read_text
-
-    text = read_text(path)
-    algorithm = parse_any(text, printable(path.stem), given_lets())
-    if isinstance(algorithm, NodeProgram):
-        kinds = counted(len(algorithm.kinds), "kind")
-        return _Found(f"a node program with {algorithm.sizes}; {kinds} of cells")
-    program = algorithm.program
-    return _Found(program.sizes, program_id=program.id, warnings=doubts(text, algorithm))

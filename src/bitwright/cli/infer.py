@@ -106,38 +106,29 @@ def _infer(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    from bitwright.checking.inference.contradiction import find_contradiction
-    from bitwright.checking.inference.elimination import Elimination, Evidence
-    from bitwright.checking.inference.find_blocks import find_blocks
-    from bitwright.checking.inference.recovered import Recovered, compare
+    from bitwright.app.inference import check_same_bits, inferred
     from bitwright.cli import infer_report as report
     from bitwright.program.tables import layout_of_names
 
     layout = layout_of_names(executions.names)
     other = None if against is None else find_algorithm(against, bits if against in SIZED else None)
     if other is not None:
-        _same_bits(other.program.layout, layout, against or "")
-    given, blocks, found = None, None, None
-    if target == FIND:
-        with working("looking for blocks, looks", at_most=True) as progress:
-            found = find_blocks(executions, progress=progress)
-        if found.blocks is None:
-            return report.no_blocks(executions, found, as_json)
-        blocks = found.blocks
-    else:
-        given, blocks = _blocks(target, bits, layout)
-    with working("comparing executions"):
-        contradiction = find_contradiction(Elimination(Evidence(executions), blocks))
-    if contradiction is not None:
-        return report.contradicted(executions, contradiction, as_json)
-    with working("recovering templates"):
-        recovered = Recovered(executions, layout, blocks)
-        comparison = None if other is None else compare(recovered, other.program)
-    return report.recovered(recovered, found, comparison, given, undetermined, output, as_json, quiet)
+        check_same_bits(other.program.layout, layout, against or "")
+    given, blocks = (None, None) if target == FIND else _blocks(target, bits, layout)
+    what = "looking for blocks, looks" if blocks is None else "comparing executions"
+    with working(what, at_most=blocks is None) as progress:
+        found = inferred(executions, layout, given, blocks, progress)
+        comparison = None if other is None or not found.explained else found.compare(other)
+    if found.contradiction is not None:
+        return report.contradicted(executions, found.contradiction, as_json)
+    if not found.explained:
+        return report.no_blocks(found, as_json)
+    return report.recovered(found, comparison, undetermined, output, as_json, quiet)
 
 
 def _blocks(target: str, bits: int | None, layout: Layout) -> tuple[Algorithm | None, list[list[int]]]:
     """The blocks that a rule file, the name of a program or a text gives, with the algorithm that has them."""
+    from bitwright.app.inference import blocks_of
     from bitwright.program.text.files import read_text
     from bitwright.program.text.layouts import parse_blocks, parse_layout
 
@@ -152,18 +143,7 @@ def _blocks(target: str, bits: int | None, layout: Layout) -> tuple[Algorithm | 
         raise InputError(f"--blocks takes a .bw file, a name, blocks as text, or find, got '{target}'{hint}")
     else:
         return None, parse_blocks(layout, target)
-    _same_bits(algorithm.program.layout, layout, target)
-    program = algorithm.program
-    return algorithm, [program.block_members(block).tolist() for block in range(program.blocks)]
-
-
-def _same_bits(wanted: Layout, layout: Layout, name: str) -> None:
-    if wanted != layout:
-        shown, has = (" ".join(map(str, one.fields[:8])) for one in (wanted, layout))
-        raise InputError(
-            f"{name} has other bits than the executions: {shown}, and they have {has}; "
-            "give the size that they are of (--bits or --let)"
-        )
+    return algorithm, blocks_of(algorithm, layout, target)
 
 
 def _grid(text: str) -> tuple[int, int]:

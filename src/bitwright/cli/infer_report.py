@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +14,14 @@ from bitwright.errors import InputError, counted, listing
 from bitwright.files.storage import write_atomically
 
 if TYPE_CHECKING:
+    from bitwright.app.inference import Inference
     from bitwright.bits import BoolArray
     from bitwright.checking.inference.contradiction import Contradiction
     from bitwright.checking.inference.find_blocks import FoundBlocks
     from bitwright.checking.inference.recovered import Comparison, Recovered, Undetermined
     from bitwright.files.executions import Executions
-    from bitwright.program import Algorithm, Program
+    from bitwright.program import Program
 
-_MOST_LISTED = 1_000  # writes that are not determined, in the comments of a file
 _ALSO_NOISE = "the data have a wrong bit, or the blocks are others"
 
 
@@ -59,10 +57,12 @@ def contradicted(executions: Executions, found: Contradiction, as_json: bool) ->
     return 1
 
 
-def no_blocks(executions: Executions, found: FoundBlocks, as_json: bool) -> int:
+def no_blocks(inference: Inference, as_json: bool) -> int:
     """No blocks of at most 6 bits, or none that were found in time."""
     from bitwright.checking.inference.find_blocks import MAX_FOUND
 
+    executions, found = inference.executions, inference.search
+    assert found is not None
     if as_json:
         place = None if found.unexplained is None else found.unexplained
         print_json(
@@ -87,22 +87,22 @@ def no_blocks(executions: Executions, found: FoundBlocks, as_json: bool) -> int:
 
 
 def recovered(
-    found: Recovered,
-    search: FoundBlocks | None,
+    inference: Inference,
     comparison: Comparison | None,
-    given: Algorithm | None,
     undetermined: Undetermined,
     output: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """What the data say, the program of it, and how it compares."""
+    found, search = inference.recovered, inference.search
+    assert found is not None
     refused = undetermined == "refuse" and not found.determined
     program = None if refused or not found.templates(undetermined == "on") else found.program(undetermined)
     if output is not None and not refused:
         if program is None:
             raise InputError("these states confirm no write at all, so there is no program to write; give more states")
-        write_atomically(output, _text(found, program, given, undetermined).encode())
+        write_atomically(output, inference.text(undetermined).encode())
     right = None if program is None else found.reproduced(program)
     agrees = comparison is None or comparison.agrees
     if as_json:
@@ -213,26 +213,6 @@ def _document(
         },
         "file": None if output is None or refused else str(output),
     }
-
-
-def _text(found: Recovered, program: Program, given: Algorithm | None, undetermined: Undetermined) -> str:
-    """A rule file: how sure it is, the writes that are not determined, and the rules."""
-    from bitwright.program import Algorithm
-
-    states = counted(len(found.executions), "state")
-    writes = counted(found.confirmed, "write")
-    head = [f"# inferred from {states}: {writes} confirmed, {found.undetermined:,} not determined"]
-    if found.seen < found.configurations:
-        head.append(f"# {found.configurations - found.seen:,} configurations of blocks were not seen")
-    if found.undetermined:
-        head.append(f"# not determined, and {'left out' if undetermined != 'on' else 'written below'}:")
-        lines = list(islice(found.open_lines(), _MOST_LISTED + 1))
-        head += [f"#   {line}" for line in lines[:_MOST_LISTED]]
-        head += ["#   and more"] * (len(lines) > _MOST_LISTED)
-    body = Algorithm("inferred", program)
-    if given is not None:
-        body = replace(given, program=program, matches=None, examples=None)
-    return "\n".join([*head, body.text()])
 
 
 def _on(executions: Executions, state: BoolArray) -> str:

@@ -81,11 +81,12 @@ def about_whole(network: IntegerNetwork, cost: Cost) -> dict[str, object]:
 
 def rounding_note(network: IntegerNetwork, cost: Cost) -> str:
     """What rounding has cost, in a line."""
+    from bitwright.app.advice import wider
+
     rounded = network.rounded
-    more = " or more --weight-bits" if rounded.weight_bits < 8 else ""
     what = f"{counted(rounded.members, 'network')} side by side, " if rounded.members > 1 else ""
     return (
         f"{what}width {network.shape.width:,}, whole numbers of {rounded.weight_bits} bits, {network.bytes:,} bytes; "
         f"on {cost.states:,} states the smallest margin went from {cost.margin_before:.3f} to {cost.margin:.3f}"
-        + ("" if cost.margin > 0 else f": some bits come out wrong, use a wider network{more}")
+        + ("" if cost.margin > 0 else f": some bits come out wrong; {wider(rounded.weight_bits)}")
     )

@@ -15,43 +15,30 @@ if TYPE_CHECKING:
 
 def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
-    import numpy as np
-
-    from bitwright.program import NodeSchema
-    from bitwright.program.cell_names import first_cells
-    from bitwright.program.cells import cell_kinds
-    from bitwright.program.pattern import Pattern
+    from bitwright.app.kinds import cell_kinds
 
     program = algorithm.program
-    cells = program.cells.tiled(tile)
-    found = program.kinds if tile == 1 else cell_kinds(program, cells)
-    pattern = Pattern.of(found.kinds)
-    rows = []
-    ports = [one.ports for one in first_cells(program, cells, found)]
-    for number, kind in enumerate(found.kinds):
-        first = int(np.flatnonzero(found.of == number)[0])
-        members = cells.members(first).tolist()
-        names = [name for block in members for name in program.block_names(block)]
-        rows.append((kind, int(found.counts[number]), names, len(members), ports[number]))
+    found = cell_kinds(algorithm, tile)
+    pattern = found.pattern
     if as_json:
         print_json(
             {
                 "name": algorithm.name,
                 "program_id": program.id,
-                "cell_count": int(found.counts.sum()),
+                "cell_count": found.cells,
                 "tile": tile,
-                "kinds": len(rows),
+                "kinds": len(found.kinds),
                 "tables": [
                     {
-                        "cells": count,
-                        "blocks": len(kind.blocks),
-                        "examples": kind.templates,
-                        "ports": len(kind.ports),
-                        "local_states": kind.local_states,
-                        "first": names,
-                        "first_ports": [list(bits) for bits in sets],
+                        "cells": one.cells,
+                        "blocks": len(one.kind.blocks),
+                        "examples": one.kind.templates,
+                        "ports": len(one.kind.ports),
+                        "local_states": one.kind.local_states,
+                        "first": list(one.first),
+                        "first_ports": [list(bits) for bits in one.ports],
                     }
-                    for kind, count, names, _, sets in rows
+                    for one in found.kinds
                 ],
                 "examples": pattern.program.templates,
                 "local_states": pattern.local_states,
@@ -59,19 +46,21 @@ def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
             }
         )
         return
-    # what a node program writes elsewhere is in no cell of its own
-    idle = 0 if isinstance(algorithm, NodeSchema) else int(np.count_nonzero(found.of < 0))
+    idle = found.without_rules
     without = f" (and {counted(idle, 'cell')} without rules)" if idle else ""
     click.echo(
-        f"{algorithm.name}: {counted(int(found.counts.sum()), 'cell')} of {counted(len(rows), 'kind')}{without}; "
+        f"{algorithm.name}: {counted(found.cells, 'cell')} of {counted(len(found.kinds), 'kind')}{without}; "
         f"{counted(pattern.program.templates, 'example')}, {counted(pattern.local_states, 'local state')}"
     )
-    for number, (kind, count, names, blocks, sets) in enumerate(rows, 1):
-        ruled = len(kind.blocks)
-        only = f"; {ruled} of its {blocks} blocks {'has' if ruled == 1 else 'have'} rules" if ruled < blocks else ""
-        click.echo(f"  kind {number}: {counted(count, 'cell')}, each {kind}; the first is {listing(names, 8)}{only}")
-        if sets:
-            said = "; ".join(f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(sets, 1))
+    for number, one in enumerate(found.kinds, 1):
+        ruled = len(one.kind.blocks)
+        only = f"; {ruled} of its {one.blocks} blocks {'has' if ruled == 1 else 'have'} rules"
+        click.echo(
+            f"  kind {number}: {counted(one.cells, 'cell')}, each {one.kind}; the first is {listing(one.first, 8)}"
+            + (only if ruled < one.blocks else "")
+        )
+        if one.ports:
+            said = "; ".join(f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(one.ports, 1))
             click.echo(f"    there {said}")
     click.echo("\n# the pattern: one cell of each kind; ports are bits that nothing reads")
     for line in pattern.program.text_lines():

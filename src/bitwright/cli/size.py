@@ -139,28 +139,28 @@ def _report_width(
     padding: int | None,
     as_json: bool,
 ) -> None:
-    from bitwright.checking.width import cells_width, network_width
+    from bitwright.app.widths import network_width
 
     if tile is not None and (domain is not None or padding is not None):
         raise InputError("--cells is for all local states, without padding; leave out --domain and --padding")
     with StepProgress(not as_json, "draws") as progress:
-        if tile is not None:
-            from bitwright.app.cells import pattern_of
-
-            pattern = pattern_of([algorithm.program], tile)
-            program_id, found = pattern.program.id, cells_width(pattern, delta, seed=seed, progress=progress)
-        else:
-            program_id = algorithm.program.id
-            found = network_width(
-                algorithm, delta, domain or "states", padding=padding or 0, seed=seed, progress=progress
-            )
+        found = network_width(
+            algorithm,
+            delta,
+            domain=domain,
+            padding=padding,
+            cells=tile is not None,
+            tile=tile or 1,
+            seed=seed,
+            progress=progress,
+        )
     mean, low, high = found.error.interval
     if as_json:
         worst = found.worst
         print_json(
             {
                 "name": algorithm.name,
-                "program_id": program_id,
+                "program_id": found.program_id,
                 "domain": found.domain,
                 "delta": delta,
                 "examples": found.examples,

@@ -15,7 +15,7 @@ from bitwright.cli.quantize import about_whole
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import at_size, in_sizes, missing_kinds
 from bitwright.cli.targets import find_algorithm
-from bitwright.cli.train_from import about_executions, cells_width, say_cells
+from bitwright.cli.train_from import about_executions, say_cells
 from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
 
@@ -63,11 +63,11 @@ def train_network_of_cells(
     recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
     executions = None
     if wanted is not None:
-        from bitwright.app.executions import cell_set
+        from bitwright.app.executions import WIDER, cell_set
 
         executions = cell_set(pattern, programs, wanted, tile)
         if how["width"] is None:
-            recipe = replace(recipe, width=cells_width(recipe.width))
+            recipe = replace(recipe, width=WIDER * recipe.width)
         say_cells(executions, recipe, pattern, quiet)
     begin = time.perf_counter()
     with working("training on the local states"):
@@ -100,10 +100,9 @@ def train_network_of_cells(
             _note_sizes(target, algorithm, pattern, order)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        advice = ["use a wider network (--width)"]
-        advice += ["more --weight-bits"] if weight_bits < 8 else []
-        advice += [] if executions is None else ["more states: what never occurs need not be learnt"]
-        click.echo(f"bitwright: some local states come out wrong; {' or '.join(advice)}", err=True)
+        from bitwright.app.advice import of_cells
+
+        click.echo(f"bitwright: {of_cells(found, executions, '--from states')}", err=True)
         return 1
     return 0
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bitwright.program import Program
     from bitwright.program.pattern import Pattern
 
-TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
-_WIDER = 4  # times the width that suffices for the templates of cells
 _OPTIONS = (
     click.option("--from", "source", metavar="runs|states|FILE", help="Learn from executions instead of templates."),
     click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of so many runs."),
@@ -50,7 +48,7 @@ def wanted_of(how: dict[str, Any]) -> Wanted | None:
         if given:
             raise InputError(f"--{next(iter(given)).replace('_', '-')} goes with --from")
         return None
-    from bitwright.app.executions import Wanted
+    from bitwright.app.executions import TOLERANCE, Wanted
 
     if click.get_current_context().get_parameter_source("tolerance") is ParameterSource.DEFAULT:
         how["tolerance"] = TOLERANCE
@@ -88,11 +86,6 @@ def say_cells(executions: ExecutionSet, recipe: Recipe, pattern: Pattern, quiet:
     if missing := unseen_kinds(pattern, executions):
         numbers = listing([str(kind + 1) for kind in missing], 8)
         note(f"no local state occurs of {counted(len(missing), 'kind')} of cells, number {numbers}", quiet)
-
-
-def cells_width(width: int) -> int:
-    """States are learnt by wider networks than templates are."""
-    return _WIDER * width
 
 
 def _of(executions: ExecutionSet) -> str:

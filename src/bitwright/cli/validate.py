@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,12 +89,14 @@ def command(
     """
     from bitwright.algorithms.known import order_of
     from bitwright.app.engines import EngineChoice, choose_engine
-    from bitwright.checking.validation import make_task, validate
-    from bitwright.running.sliced.runs import to_be_compiled
+    from bitwright.checking.validation import given_oracle, make_task, validate
+    from bitwright.running.sliced.runs import COMPILING, to_be_compiled
     from bitwright.workers import Workers
 
     if sample_seed is not None and random is None:
         raise InputError("--sample-seed says which inputs --random takes; without --random all are run")
+    if function is not None and oracle_arrays is not None:
+        raise InputError("there is one oracle: give --oracle or --oracle-arrays")
     if is_image(target):
         raise InputError("an image has no inputs to go through; run it, and compare what it prints")
     who = Workers.parse(workers)
@@ -109,14 +110,14 @@ def command(
         choice = replace(choice, device=_device(algorithm, files_of(chosen), random, who, quiet))
     oracle = _own_oracle(target, algorithm, order, machine, max_steps)
     if function is not None or oracle_arrays is not None:
-        oracle = _given_oracle(algorithm, function, oracle_arrays)
+        oracle = given_oracle(algorithm, function, oracle_arrays)
     with working(PREPARING):
         engine = choose_engine(algorithm, choice, train=cached_shown)
         task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
     if oracle is None and engine.rounding is None:
         note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
     if task.sliced and to_be_compiled():
-        note("compiling the loops of the bit-sliced engine, once; this may take half a minute or more", quiet)
+        note(COMPILING, quiet)
         with working("compiling"):  # by one input, so that no rate counts it
             validate(make_task(algorithm, engine, None, 1, 0, max_steps))
     try:
@@ -177,16 +178,3 @@ def _own_oracle(
     if Path(target).suffix.lower() == ".sbn":
         return InterpreterOracle(open_sbn(target, machine).code, step_limit(algorithm, max_steps))
     return None
-
-
-def _given_oracle(algorithm: Algorithm, function: str | None, arrays: str | None) -> Oracle:
-    """The user's own, read now so that what is wrong with it is said at once."""
-    from bitwright.checking.validation import ArrayFunction, Function
-    from bitwright.checking.validation.oracles import is_wide
-
-    outputs = tuple(word.name for word in algorithm.outputs)
-    if arrays is None and function is not None:
-        return Function(function, os.getcwd(), outputs).read()
-    if arrays is not None and function is None:
-        return ArrayFunction(arrays, os.getcwd(), outputs, wide=is_wide(algorithm)).read()
-    raise InputError("there is one oracle: give --oracle or --oracle-arrays")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted
 from bitwright.files.arrays import ArrayFile, pack_plain
-from bitwright.files.storage import write_atomically
+from bitwright.files.storage import as_path, write_atomically
 
 MAX_CELLS = 1 << 30  # states times bits
 MAX_BITS = 1 << 20
@@ -51,6 +52,27 @@ class Executions:
 
     def __len__(self) -> int:
         return len(self.before)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes them to a .npz file, which `train`, `infer` and the command line read.
+
+        >>> from bitwright import addition, executions
+        >>> executions(addition(2), "states", states=50).save("states.npz")
+        >>> len(Executions.load("states.npz"))
+        50
+        """
+        save_executions(as_path(path, "a file of executions"), self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Executions:
+        """The executions in a file, after checking that it is one.
+
+        >>> Executions.load("nowhere.npz")
+        Traceback (most recent call last):
+        ...
+        bitwright.errors.InputError: there is no file nowhere.npz
+        """
+        return load_executions(as_path(path, "a file of executions"))
 
 
 def save_executions(path: Path, executions: Executions) -> None:

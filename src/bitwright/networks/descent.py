@@ -146,5 +146,5 @@ class History:
     def give_up(self, tolerance: float) -> TrainingError:
         return TrainingError(
             f"training stalled at an error of {self.error[-1]:.3g} after {self.steps} steps, above the tolerance "
-            f"{tolerance:g}; use a wider network"
+            f"{tolerance:g}; use a wider network or a larger tolerance"
         )

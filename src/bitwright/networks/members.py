@@ -26,7 +26,7 @@ def network_files(path: Path) -> list[Path]:
         return [path]
     found = sorted(path.glob("member-*.safetensors"))
     if not found:
-        raise InputError(f"{path} is a folder without member-*.safetensors files; train them with --networks")
+        raise InputError(f"{path} is a folder without member-*.safetensors files; train several networks into it")
     return found
 
 

@@ -60,7 +60,7 @@ def check_exact_in_float32(network: IntegerNetwork, program: Program) -> None:
     if largest >= EXACT:
         raise InputError(
             f"sums and thresholds of this network reach {largest:,}, and float32 is exact below {EXACT:,} only; a "
-            "narrower network, or one with fewer --weight-bits, may do"
+            "narrower network, or one of fewer bits a weight, may do"
         )
 
 

@@ -30,7 +30,7 @@ def check_device(device: str) -> Any:
         raise InputError(f"there is no device '{shorten(device)}'; use cpu or cuda")
     chosen = torch.device(device)
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise InputError("this machine has no CUDA device that PyTorch can use; use --device cpu")
+        raise InputError("this machine has no CUDA device that PyTorch can use; use the device cpu")
     if chosen.type == "cuda" and (chosen.index or 0) >= (count := torch.cuda.device_count()):
         raise InputError(f"there is no device '{device}'; this machine has {count}, from cuda:0 to cuda:{count - 1}")
     return chosen

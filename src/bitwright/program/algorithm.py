@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits, to_bits, width_of
+from bitwright.bits import BoolArray, from_bits, shorten, to_bits, whole_number, width_of
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.layout import NAME, IntArray
@@ -67,6 +67,7 @@ class Algorithm(Shown):
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if self.halt is None and self.steps is None:
             object.__setattr__(self, "halt", FIXED_POINT)
         object.__setattr__(self, "start", tuple(sorted(set(self.start))))
@@ -92,6 +93,24 @@ class Algorithm(Shown):
             self.program, self.examples
         ):
             raise InputError(problem)
+
+    def _check_kinds(self) -> None:
+        """Raises InputError for parts that are of another sort than they must be."""
+        if not isinstance(self.program, Program):
+            got = type(self.program).__name__
+            raise InputError(f"the program of an algorithm is a Program, as Builder.build() gives, got a {got}")
+        for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
+            if isinstance(words, Word):
+                raise InputError(f"{what} are a tuple of words; put a comma behind the one: {what}=(word_of(...),)")
+            if not isinstance(words, tuple | list):
+                raise InputError(f"{what} are a tuple of words, as word_of(x[:]) gives them, got {_got(words)}")
+            for word in words:
+                if not isinstance(word, Word):
+                    raise InputError(f"{what} are words, as word_of(x[:]) gives them, got {_got(word)}")
+            object.__setattr__(self, what, tuple(words))
+        for name in ("steps", "matches", "examples"):
+            if (value := getattr(self, name)) is not None:
+                whole_number(value, name)
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts.
@@ -207,6 +226,10 @@ def _longer(word: Word, value: object) -> str:
     bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
     given = f"{word.sized_by}={bits}"
     return f"; for longer numbers give --let {given}, or in Python lets={{'{word.sized_by}': {bits}}}"
+
+
+def _got(value: object) -> str:
+    return f"a {type(value).__name__}, {shorten(repr(value))}"
 
 
 def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:

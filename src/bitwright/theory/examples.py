@@ -27,6 +27,7 @@ def check_range(program: Program, within: Range) -> Feasible:
     feasible = Feasible(program, within.n_max)
     if feasible.last < feasible.first:
         raise InputError(
-            f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; use --n blocks"
+            f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; "
+            "take n from its blocks"
         )
     return feasible

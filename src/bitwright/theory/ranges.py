@@ -48,7 +48,9 @@ def cells_range(pattern: Pattern) -> Range:
 def declared_range(algorithm: Algorithm) -> Range:
     """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
     if algorithm.matches is None:
-        raise InputError(f"{algorithm.name} declares no bound on its matches; use --n blocks, or add a 'matches' line")
+        raise InputError(
+            f"{algorithm.name} declares no bound on its matches; take n from its blocks, or add a 'matches' line"
+        )
     proved = blocks_range(algorithm.program)
     if algorithm.matches >= proved.n_max:
         return proved

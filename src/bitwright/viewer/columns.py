@@ -33,5 +33,5 @@ def choose_columns(what: Program | Layout, names: Sequence[str] = ()) -> list[Co
                 label = layout.name_of(bits[first]).rsplit(",", 1)[0] + "]"
             columns.append(Column(label, tuple(reversed(bits[first : first + width]))))
     if sum(len(column.bits) for column in columns) > 20_000:
-        raise InputError("a picture shows at most 20,000 bits; choose some names with --only")
+        raise InputError("a picture shows at most 20,000 bits; choose some names")
     return columns

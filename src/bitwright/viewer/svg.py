@@ -27,7 +27,9 @@ def trace_svg(
     columns = choose_columns(trace.layout, names)
     cells = sum(len(column.bits) for column in columns) * len(trace)
     if cells > _MAX_CELLS:
-        raise InputError(f"a picture holds at most {_MAX_CELLS:,} cells, this one would have {cells:,}; use --only")
+        raise InputError(
+            f"a picture holds at most {_MAX_CELLS:,} cells, this one would have {cells:,}; show fewer names or steps"
+        )
     lefts, left = [], _LEFT
     for column in columns:
         lefts.append(left)

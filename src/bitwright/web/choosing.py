@@ -54,7 +54,9 @@ def engine_for(
     Compiled loops keep files, which this process may not; those that the worker has warmed up are there already.
     """
     name, members, width = request["engine"], request["networks"], request["width"]
-    choice = EngineChoice(name, request["rounding"], compiled=compiled)
+    choice = EngineChoice(name, compiled=compiled)
+    if name != "templates":  # which round nothing; there the rounding is that of the certificate
+        choice = replace(choice, rounding=request["rounding"])
     if choice.has_networks:
         choice = replace(choice, networks=members, seed=request["seed"])
     if choice.trains:

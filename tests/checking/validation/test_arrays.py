@@ -58,7 +58,7 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("def f(p, q): return None", "gave None; where a run never ends, only --oracle can say so"),
+        ("def f(p, q): return None", "gave None; where a run never ends, an oracle of single inputs can say so"),
         ("def f(p, q): return 5", "must give NumPy arrays, got 5 for output sum"),
         ("def f(p, q): return (p + q).tolist()", r"must give NumPy arrays, got \[0, 1.* for output sum"),
         ("def f(p, q): return (p + q)[1:]", r"a number for each of 64 inputs, got an array of shape \(63,\)"),

@@ -21,7 +21,7 @@ def js_text(found: Exported, claim: Claim) -> str:
     if core.largest >= MOST_EXACT:
         raise InputError(
             f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
-            f"{MOST_EXACT:,}; --to c has integers of 64 bits"
+            f"{MOST_EXACT:,}; C has integers of 64 bits"
         )
     parts = [filled("core.mjs", _core_pieces(found, claim))]
     if wires is not None:

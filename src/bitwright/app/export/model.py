@@ -169,6 +169,6 @@ def _checked(found: Exported) -> Exported:
     if numbers > MOST_NUMBERS:
         raise InputError(
             f"source text is written of at most {MOST_NUMBERS:,} numbers, and this network with its program has "
-            f"{numbers:,}; take a narrower network, or one of cells (train --cells), or a smaller program"
+            f"{numbers:,}; take a narrower network, or one of cells, or a smaller program"
         )
     return found

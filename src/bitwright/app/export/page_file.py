@@ -37,7 +37,7 @@ def page_text(found: Exported, claim: Claim, view: str, title: str, about: Mappi
     if core.largest >= MOST_EXACT:
         raise InputError(
             f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
-            f"{MOST_EXACT:,}; --to c has integers of 64 bits"
+            f"{MOST_EXACT:,}; C has integers of 64 bits"
         )
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
     style = "".join(_asset(f"page/{name}.css") for name in ("page", "stage"))

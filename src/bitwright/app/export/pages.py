@@ -67,7 +67,7 @@ def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, 
     topology = shaped_graph(shape).topology
     check_graph(program.name, program.schema(topology.nodes, topology.ports), topology, None)
     if board and not shape.startswith("torus:"):
-        raise InputError(f"{program.name} is shown on a torus; give --graph torus:20x30, got {shape}")
+        raise InputError(f"{program.name} is shown on a torus; give one such as torus:20x30, got {shape}")
     if topology.nodes > facts["most"]:
         raise InputError(
             f"a page of {program.name} takes graphs of up to {facts['most']:,} nodes, got {topology.nodes:,}"

@@ -39,7 +39,15 @@ class Disagreement:
 
 @dataclass(frozen=True, eq=False)
 class LocalRule:
-    """A table from neighbourhoods to next values, as far as boards showed it. Bit j of a configuration is offset j."""
+    """A table from neighbourhoods to next values, as far as boards showed it. Bit j of a configuration is offset j.
+
+    >>> from bitwright import Executions, infer_local_rule, parse
+    >>> boards = np.random.default_rng(0).random((50, 8)) < 0.5
+    >>> after = np.roll(boards, 1, axis=1)  # everything moves to the right
+    >>> rule = infer_local_rule(Executions(boards, after, tuple(f"x[{i}]" for i in range(1, 9))), 1, 8, "line")
+    >>> rule.writes, parse(rule.text())
+    ([1, 3, 5, 7], Algorithm 'program': 32 bits, 16 blocks, 40 templates)
+    """
 
     neighbourhood: str
     height: int
@@ -124,7 +132,15 @@ class LocalRule:
 
 
 def infer_local_rule(executions: Executions, height: int, width: int, neighbourhood: str = "moore") -> LocalRule:
-    """The table that boards of this size, row by row in the bits of a state, show; they are tori."""
+    """The table that boards of this size, row by row in the bits of a state, show; they are tori.
+
+    `neighbourhood` is moore, von-neumann or line; `text()` of the rule is a rule file for any torus.
+
+    >>> boards = np.random.default_rng(0).random((200, 9)) < 0.5
+    >>> same = Executions(boards, boards, tuple(f"x[{i}]" for i in range(1, 10)))
+    >>> infer_local_rule(same, 3, 3, "von-neumann").seen
+    32
+    """
     offsets = NEIGHBOURHOODS.get(neighbourhood)
     if offsets is None:
         known = list(NEIGHBOURHOODS)

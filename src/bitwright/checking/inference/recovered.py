@@ -95,7 +95,7 @@ class Recovered:
             unseen = self.configurations - self.seen
             raise InputError(
                 f"{self.undetermined:,} writes are not determined and {unseen:,} configurations not seen; "
-                "give more states, or --undetermined off or on"
+                "give more states, or take what is undetermined as off or on"
             )
         templates = self.templates(undetermined == "on")
         if not templates:

@@ -9,16 +9,14 @@ from hashlib import sha256
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec, module_from_spec
-from inspect import iscoroutine
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
 from typing import Any, Self
 
-import numpy as np
-
 from bitwright.bits import shorten
-from bitwright.checking.validation.oracles import Values, shown
+from bitwright.checking.validation.asking import answer_about_arrays, answer_about_one, said
+from bitwright.checking.validation.oracles import Values
 from bitwright.errors import InputError, suggestion
 
 
@@ -35,7 +33,6 @@ class Function:
     digest: str | None = None  # of the file that it is in, once that is read
     text: bytes | None = field(default=None, repr=False)  # of that file: it travels to machines that do not have it
     arrays = False
-    option = "--oracle"
 
     @property
     def name(self) -> str:
@@ -60,44 +57,21 @@ class Function:
         return function  # type: ignore[no-any-return]
 
     def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        found = self._ask(values, ", ".join(f"{name}={value}" for name, value in values.items()))
-        return found if found is None else self._by_name(found)
+        return answer_about_one(self.load(), self.where, self.outputs, values)
 
     def _names(self) -> tuple[str, str]:
         module, colon, name = self.where.partition(":")
         if not (module and colon and name):
             given = shorten(self.where)
-            raise InputError(f"{self.option} takes module:function, such as checks:expected, got '{given}'")
+            raise InputError(f"an oracle is named as module:function, such as checks:expected, got '{given}'")
         if module.endswith(".py") or "/" in module:
             path = Path(module.removesuffix(".py"))
             inside = not path.is_absolute() and ".." not in path.parts
             plain = ".".join(path.parts) if inside else path.name
             there = "" if inside else f", from the folder {shorten(str(path.parent))}"
             wanted = f"{shorten(plain)}:{shorten(name)}{there}"
-            raise InputError(f"{self.option} takes the name of a module, not its file; write {wanted}")
+            raise InputError(f"an oracle is named by its module, not by a file; write {wanted}")
         return module, name
-
-    def _ask(self, values: Values, given: str) -> Any:
-        function = self.load()
-        try:
-            found = function(**values)
-            if iscoroutine(found):
-                found.close()
-                raise InputError(f"the oracle {self.where} is an async function; give a plain one")
-        except (KeyboardInterrupt, InputError):
-            raise
-        except BaseException as error:  # also SystemExit: an oracle that ends the process has not agreed to anything
-            raise InputError(f"the oracle {self.where} failed on {given}: {_said(error)}") from None
-        return found
-
-    def _by_name(self, found: Any) -> Mapping[str, Any]:
-        if isinstance(found, Mapping):
-            return found
-        if len(self.outputs) != 1:
-            raise InputError(
-                f"the oracle {self.where} must give a dictionary with {', '.join(self.outputs)}, got {shown(found)}"
-            )
-        return {self.outputs[0]: found}
 
 
 @dataclass(frozen=True)
@@ -109,22 +83,10 @@ class ArrayFunction(Function):
 
     wide: bool = False
     arrays = True
-    option = "--oracle-arrays"
 
     def __call__(self, values: Values) -> Mapping[str, Any]:
         """The outputs of arrays, or of one input that is given by its numbers."""
-        single = not any(isinstance(value, np.ndarray) for value in values.values())
-        if single:
-            kind = object if self.wide else np.int64
-            values = {name: np.array([value], dtype=kind) for name, value in values.items()}
-        count = len(next(iter(values.values()), "1"))
-        found = self._ask(values, f"arrays of {count:,} input{'s' * (count != 1)}")
-        if found is None:
-            raise InputError(f"the oracle {self.where} gave None; where a run never ends, only --oracle can say so")
-        named = self._by_name(found)
-        if not single:
-            return named
-        return {name: column[0] if np.shape(column) == (1,) else column for name, column in named.items()}
+        return answer_about_arrays(self.load(), self.where, self.outputs, values, self.wide)
 
 
 _lock = Lock()
@@ -189,12 +151,4 @@ def _make(name: str, source: bytes | None, spec: ModuleSpec | None) -> ModuleTyp
 
 
 def _cannot_import(name: str, error: BaseException) -> InputError:
-    return InputError(f"cannot import the oracle's module '{shorten(name)}': {_said(error)}")
-
-
-def _said(error: BaseException) -> str:
-    """An exception in a few words, even one that cannot say what it is."""
-    try:
-        return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
-    except Exception:
-        return type(error).__name__
+    return InputError(f"cannot import the oracle's module '{shorten(name)}': {said(error)}")

@@ -66,8 +66,8 @@ def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs
     if random is None and inputs.bits > MAX_BITS:
         raise InputError(
             f"{algorithm.name} has {inputs.bits:,} input bits; every input can be run up to {MAX_BITS}, "
-            "use --random N for some of them"
+            "choose some of them at random"
         )
     if random is not None and not 1 <= random <= MAX_RANDOM:
-        raise InputError(f"--random takes a number from 1 to 10^12, got {random}")
+        raise InputError(f"random inputs are a number from 1 to 10^12, got {random}")
     return inputs

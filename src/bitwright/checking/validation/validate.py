@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Literal
 
 from bitwright.checking.validation.batch import forget, run_batch_of
+from bitwright.checking.validation.given import HeldFunction
 from bitwright.checking.validation.inputs import choose_inputs
 from bitwright.checking.validation.oracles import Oracle
 from bitwright.checking.validation.prepare import Prepared, prepare
@@ -118,6 +119,9 @@ def validate(
     told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
     """
     begin = time.perf_counter()
+    workers = workers or Workers()
+    if isinstance(task.oracle, HeldFunction):
+        task.oracle.check_stays_here(workers.kind != "serial", resume is not None)
     ready = prepare(task)
     file = ProgressFile(resume, ready) if resume else None
     done, tally, spent = file.load() if file else (0, Tally(), 0.0)
@@ -130,7 +134,7 @@ def validate(
         if file:
             file.save(done, tally, spent + time.perf_counter() - begin)
 
-    results = _results(ready, workers or Workers(), numbers, watch)
+    results = _results(ready, workers, numbers, watch)
     try:
         for part in results:
             done, tally = done + 1, tally + part

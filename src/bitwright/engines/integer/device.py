@@ -50,7 +50,7 @@ class DeviceSums:
         bounds = checked_bounds(network, program)
         self.beyond = bounds.sums + bounds.thresholds  # a threshold that no sum comes near
         if self.beyond >= _ROOM:
-            raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use --device cpu")
+            raise InputError(f"sums up to {self.beyond:,} are more than a device goes through; use the device cpu")
         layers = (network.first.T, network.last.T)
         self._layers = [torch.tensor(layer, dtype=torch.float64, device=device) for layer in layers]
         self._examples, self._width = network.shape.inputs, network.shape.width

@@ -62,7 +62,7 @@ class DeviceStep:
         self._compare()
         differs, self._differs = self._differs, None
         if differs is not None and bool(differs):
-            raise BitwrightError("the device's kernel steps otherwise than plain products do; use --device cpu")
+            raise BitwrightError("the device's kernel steps otherwise than plain products do; use the device cpu")
 
     def forget(self) -> None:
         """Drops what is kept."""

@@ -104,7 +104,7 @@ class Shape:
             why = " to see that an operand lies beyond them" if dialect.strict else ""
             raise InputError(
                 f"{self.words:,} words need a width of at least {least} bits{why}, got {self.width}; "
-                f"use fewer words or a larger --word-width"
+                f"use fewer words or a larger word width"
             )
 
     @property

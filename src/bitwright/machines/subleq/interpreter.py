@@ -81,13 +81,13 @@ def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
     """An image of signed or unsigned words at address 0, the rest 0; raises InputError where it does not fit."""
     if len(image) > shape.words:
         raise InputError(
-            f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more --words"
+            f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more words"
         )
     low, high, modulus = -(1 << (shape.width - 1)), (1 << shape.width) - 1, 1 << shape.width
     for at, word in enumerate(image):
         if not low <= word <= high:
             raise InputError(
                 f"word {at:,} of the image is {word}, which {shape.width} bits cannot hold ({low} to {high}); "
-                "give a larger --word-width"
+                "give a larger word width"
             )
     return [word % modulus for word in image] + [0] * (shape.words - len(image))

@@ -22,7 +22,7 @@ def check_memory(shape: Shape) -> None:
     if there is not None and needed > there:
         raise InputError(
             f"a machine of {shape.words:,} words of {shape.width} bits takes about {needed / 1e9:.1f} GB, "
-            f"and {there / 1e9:.1f} GB are free; give fewer --words"
+            f"and {there / 1e9:.1f} GB are free; give fewer words"
         )
 
 

@@ -288,7 +288,7 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
     if topology.directed and "directed" not in schema.requires:
         raise InputError(
             f"{program} is for undirected graphs, and this one is directed; make its edges go both ways "
-            "(G.to_undirected() in networkx, a list without --directed), or write 'graph directed' in the program"
+            "(G.to_undirected() in networkx, a list that is not directed), or write 'graph directed' in the program"
         )
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):

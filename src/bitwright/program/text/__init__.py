@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bitwright.errors import InputError, printable, problems_of
+from bitwright.bits import shorten
+from bitwright.errors import InputError, Problem, ProgramError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import check_lets
@@ -16,7 +18,8 @@ from bitwright.text.scanner import opening_comment
 if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
-__all__ = ["parse", "parse_any", "parse_node_program"]
+_FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
+__all__ = ["check_text", "parse", "parse_any", "parse_node_program"]
 
 
 def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm:
@@ -35,7 +38,7 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
     Algorithm 'program': 5 bits, 5 blocks, 1 template
     """
     with problems_of(name):
-        tree = parse_statements(text)
+        tree = parse_statements(check_text(text))
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; use parse_node_program")
         return expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
@@ -52,7 +55,7 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
     from bitwright.program.graph.node_program import NodeProgram
 
     with problems_of(name):
-        tree = parse_statements(text)
+        tree = parse_statements(check_text(text))
         check_lets(name, tree, lets)
         return NodeProgram(name, tree, printable(opening_comment(text, "#")), dict(lets or {}))
 
@@ -60,5 +63,17 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
     """An algorithm, or a node program where the text uses what only those have."""
     with problems_of(name):
-        found = parse_node_program if is_node_program(parse_statements(text)) else parse
+        found = parse_node_program if is_node_program(parse_statements(check_text(text))) else parse
     return found(text, name, lets)
+
+
+def check_text(text: object) -> str:
+    """Rule text; raises InputError for what is none, and ProgramError for what is the name of a file."""
+    if not isinstance(text, str):
+        got = "bytes; decode them first" if isinstance(text, bytes) else f"a {type(text).__name__}"
+        raise InputError(f"rule text is a str, got {got}")
+    if _FILE.fullmatch(text.strip()):
+        name = shorten(text.strip())
+        message = f"rule text is expected here, and this is the name of a file; open_program('{name}') reads it"
+        raise ProgramError([Problem(1, 1, message)])
+    return text

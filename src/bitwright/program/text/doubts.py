@@ -142,6 +142,8 @@ def _mixed(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
     found = []
     for family in range(len(cells.families)):
         members = cells.families.members(family)
+        if not len(members):  # a line of no cells in a small size
+            continue
         other = members[shape_of[members] != shape_of[members[0]]]
         if not len(other):
             continue

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, printable, problems_of
+from bitwright.files.storage import as_path
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse, parse_any
 from bitwright.text.scanner import unix_lines
@@ -29,16 +30,21 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
     ...     load(path)
     Algorithm 'double': 2 bits, 1 block, 1 template
     """
-    path = Path(path)
+    path = rule_path(path)
     with problems_of(path):
         return parse(read_text(path), printable(path.stem), lets)
 
 
 def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
     """The same for files that may hold a node program."""
-    path = Path(path)
+    path = rule_path(path)
     with problems_of(path):
         return parse_any(read_text(path), printable(path.stem), lets)
+
+
+def rule_path(path: object) -> Path:
+    """A path that somebody gave; raises InputError for what is none."""
+    return as_path(path, "a rule file")
 
 
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:

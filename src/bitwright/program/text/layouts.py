@@ -41,5 +41,5 @@ def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
     """
     lines = [f"bits {field}" for field in layout.fields]
     lines += [f"block {part.strip()}" for part in text.replace("\n", ";").split(";") if part.strip()]
-    program = parse_layout("\n".join(lines), "--blocks").program
+    program = parse_layout("\n".join(lines), "blocks").program
     return [program.block_members(block).tolist() for block in range(program.blocks)]

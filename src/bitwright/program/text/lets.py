@@ -34,7 +34,7 @@ def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None
             raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or abs(value) >= MAX_NUMBER:
-            shown = shorten(value if whole else str(value))
+            shown = shorten(value if whole else repr(value))
             raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
 
 

@@ -20,6 +20,7 @@ _CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and 
 _MEMORY = 1 << 27  # the same for programs that fit no cache
 _PARTS = 16  # looks at how far a batch is
 Look = Callable[[float], None]  # is told the share that is done
+COMPILING = "compiling the loops of the bit-sliced engine, once; this may take half a minute or more"
 
 
 @dataclass(frozen=True)

@@ -225,8 +225,8 @@ def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
     sizes = (
-        (trace.steps, MAX_STEPS, "steps", "lower --max-steps"),
-        (trace.packed.nbytes, MAX_BYTES, "bytes of states", "lower --max-steps or take a smaller graph"),
+        (trace.steps, MAX_STEPS, "steps", "let it run for fewer steps"),
+        (trace.packed.nbytes, MAX_BYTES, "bytes of states", "let it run for fewer steps, or take a smaller graph"),
     )
     for size, most, what, hint in sizes:
         if size > most:

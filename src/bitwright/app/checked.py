@@ -1,0 +1,78 @@
+"""Every problem and every warning of a source file: rules, SBN, SUBLEQ or an image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from bitwright.errors import Problem, ProgramError, counted, printable
+from bitwright.files.storage import as_path
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a file. Warnings are about what can hardly be meant; they are no problems.
+
+    >>> from pathlib import Path
+    >>> from bitwright import check
+    >>> _ = Path("or.bw").write_text("bits x y; block x; when x=1 write y; input x".replace("; ", chr(10)))
+    >>> check("or.bw").problems
+    (Problem(line=1, column=8, message="y is in no block; add a 'block' for it", place=''),)
+    """
+
+    summary: str  # its size; empty where there are problems
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    program_id: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no problems."""
+        return not self.problems
+
+
+def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
+    """All problems and warnings of a .bw, .sbn, .sq or .dec file; raises InputError where it cannot be read.
+
+    >>> from pathlib import Path
+    >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))
+    >>> found = check("one.bw")
+    >>> found.ok, found.warnings[0].line
+    (True, 3)
+    """
+    path = as_path(path, "a program")
+    try:
+        return _read(path, path.suffix.lower(), lets)
+    except ProgramError as error:
+        return Checked("", error.problems)
+
+
+def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
+    if suffix == ".sbn":
+        from bitwright.machines import load_sbn
+
+        return Checked(str(load_sbn(path).sizes))
+    if suffix == ".sq":
+        from bitwright.machines.subleq import load_sq
+
+        assembly = load_sq(path)
+        warnings = tuple(Problem(0, 0, doubt) for doubt in assembly.doubts())
+        return Checked(counted(len(assembly.image), "word"), warnings=warnings)
+    if suffix == ".dec":
+        from bitwright.machines.subleq import load_image
+
+        return Checked(f"an image of {counted(len(load_image(path)), 'word')}")
+    from bitwright.program import NodeProgram
+    from bitwright.program.text import parse_any
+    from bitwright.program.text.doubts import doubts
+    from bitwright.program.text.files import read_text
+
+    text = read_text(path)
+    algorithm = parse_any(text, printable(path.stem), lets)
+    if isinstance(algorithm, NodeProgram):
+        kinds = counted(len(algorithm.kinds), "kind")
+        return Checked(f"a node program with {algorithm.sizes}; {kinds} of cells")
+    program = algorithm.program
+    return Checked(program.sizes, warnings=tuple(doubts(text, algorithm)), program_id=program.id)

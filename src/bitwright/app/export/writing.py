@@ -1,0 +1,141 @@
+"""Networks written to files, form by form: what a person who asked for it is told, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bitwright.app.export.c_file import c_text
+from bitwright.app.export.claims import Claim, try_states
+from bitwright.app.export.js_file import js_text, js_types
+from bitwright.app.export.model import Exported, exported_cells, exported_whole
+from bitwright.errors import InputError
+from bitwright.files.storage import check_writable, write_atomically
+from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
+
+SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",), "vnnlib": (".vnnlib",)}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be written: a network, what it was trained for, and for source text the program to run."""
+
+    network: AnyNetwork
+    program: Program  # of the network; the pattern's, if it is one of cells
+    pattern: Pattern | None
+    algorithm: Algorithm | None  # None: a network of cells by itself
+
+    @property
+    def whole_numbers(self) -> IntegerNetwork:
+        """The network; raises InputError for one that is not rounded."""
+        if not isinstance(self.network, IntegerNetwork):
+            raise InputError("source text is written of networks of whole numbers; quantize this one first")
+        return self.network
+
+    @property
+    def exported(self) -> Exported:
+        """The tables that source text is made of."""
+        if self.pattern is not None:
+            return exported_cells(self.whole_numbers, self.pattern, self.algorithm)
+        assert self.algorithm is not None
+        return exported_whole(self.whole_numbers, self.algorithm)
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written: the files, a line about them, and what is known of the network in them.
+
+    >>> from bitwright import addition, export, train_cells
+    >>> done = export(train_cells(addition(4)), "adder.c", addition(16))
+    >>> [file.name for file in done.files], done.about["proved"]
+    (['adder.c'], True)
+    """
+
+    files: list[Path]
+    note: str
+    about: dict[str, Any]
+
+
+def write_onnx(given: Subject, output: Path, model: Path | None) -> Export:
+    """A model to run; of cells with a program, one step of it."""
+    from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
+
+    _no_model(model)
+    if given.pattern is not None and given.algorithm is not None:
+        from bitwright.app.export.onnx_step import save_step_onnx
+
+        found = given.exported
+        save_step_onnx(found, output)
+        claim = try_states(found)
+        about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
+        return Export([output], f"a state to the next one, in operators on integers alone; {claim.note}", about)
+    if isinstance(given.network, IntegerNetwork):
+        save_integer_onnx(given.network, given.program, output)
+        return Export([output], "matched examples to the next state, in operators on integers alone", {})
+    save_onnx(given.network, given.program, output)
+    return Export([output], "encoded inputs to outputs, in float32", {})
+
+
+def write_vnnlib(given: Subject, output: Path, model: Path | None) -> Export:
+    """The property of all states, with its model, for verifiers."""
+    from bitwright.checking.exhaustion.vnnlib import save_vnnlib
+    from bitwright.networks.onnx_file import onnx_module, save_sums_onnx
+
+    network, program = given.network, given.program
+    if not isinstance(network, IntegerNetwork):
+        raise InputError("properties are written for networks of whole numbers; quantize this one first")
+    model = model or output.with_name(f"{output.stem}-sums.onnx")  # not the name that a model to run would be given
+    if model.suffix != ".onnx":
+        raise InputError(f"the model goes into an .onnx file, got {model}")
+    onnx_module()
+    check_writable(model)
+    asked = save_vnnlib(network, program, output)
+    save_sums_onnx(network, program, model)
+    text = f"{asked.states:,} states, {asked.cases:,} cases; the network it speaks of is in {model}, exact in float32"
+    return Export([output, model], text, asdict(asked))
+
+
+def write_c(given: Subject, output: Path, model: Path | None) -> Export:
+    """One C99 file, with a program that runs."""
+    _no_model(model)
+    found = given.exported
+    claim = try_states(found)
+    return write_texts({output: c_text(found, claim)}, claim, found.wires is None)
+
+
+def write_js(given: Subject, output: Path, model: Path | None) -> Export:
+    """A module of JavaScript, with its types."""
+    _no_model(model)
+    types = output.with_suffix({".mjs": ".d.mts", ".js": ".d.ts"}[output.suffix])
+    check_writable(types)
+    found = given.exported
+    claim = try_states(found)
+    texts = {output: js_text(found, claim), types: js_types(found)}
+    return write_texts(texts, claim, found.wires is None)
+
+
+def write_texts(texts: Mapping[Path, str], claim: Claim, alone: bool = False, **more: object) -> Export:
+    """Text files, the first of which has the network in it; alone, if there is no program to run."""
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+    sizes = [len(text.encode()) for text in texts.values()]
+    about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
+    nothing = "; no program in it: name one to have one that runs (--program)" if alone else ""
+    return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
+
+
+def _no_model(model: Path | None) -> None:
+    if model is not None:
+        raise InputError("a file for the model goes with properties, vnnlib; leave it out")
+
+
+WRITERS: dict[str, Callable[[Subject, Path, Path | None], Export]] = {
+    "c": write_c,
+    "js": write_js,
+    "onnx": write_onnx,
+    "vnnlib": write_vnnlib,
+}

@@ -1,0 +1,137 @@
+"""Learning from executions in Python: the same networks as the command line trains, and the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import EXAMPLES
+
+import bitwright as bw
+from bitwright.app.advice import of_cells, wider
+from bitwright.app.executions import Wanted, cell_set
+from bitwright.cli.main import main
+from bitwright.files.executions import load_executions
+from bitwright.networks import load_network
+from bitwright.networks.descent import History
+
+SMALL = bw.addition(2)
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        (["--from", "runs", "--runs", "10"], {"source": "runs", "runs": 10}),
+        (["--from", "runs", "--labels", "plain"], {"source": "runs", "labels": "plain"}),
+        (
+            ["--from", "states", "--states", "40", "--sample-seed", "3"],
+            {"source": "states", "states": 40, "sample_seed": 3},
+        ),
+        (["--from", "states", "--tolerance", "0.05"], {"source": "states", "tolerance": 0.05}),
+    ],
+)
+def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
+    file = tmp_path / "net.safetensors"
+    assert main(["train", "addition", "--bits", "2", "--width", "256", "-q", "-o", str(file), *options]) == 0
+    assert bw.train(SMALL, width=256, **given).digest == load_network(file, SMALL.program).digest
+
+
+def test_the_same_cells_as_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "net.safetensors"
+    asked = ["train", "addition", "--bits", "4", "--cells", "--from", "states", "--states", "40", "-q", "-o", str(file)]
+    assert main(asked) == 0
+    found = bw.train_cells(bw.addition(4), source="states", states=40)
+    assert found.proved
+    assert bw.certify_network(bw.addition(9), file).network_sha256 == found.network.digest
+    learnt = found.network.origin.executions
+    assert learnt is not None
+    assert (learnt.source, learnt.states) == ("states", 40)
+
+
+def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
+    held = bw.executions(SMALL, "runs", runs=10)
+    held.save(tmp_path / "runs.npz")
+    assert np.array_equal(load_executions(tmp_path / "runs.npz").before, held.before)
+    assert np.array_equal(bw.executions(SMALL, tmp_path / "runs.npz").after, held.after)
+    made = [bw.train(SMALL, width=256, source=source) for source in (held, tmp_path / "runs.npz", "runs")]
+    origins = [network.origin.executions for network in made]
+    assert made[0].digest == made[1].digest
+    assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
+    with pytest.warns(bw.BitwrightWarning, match="none of which these executions showed"):
+        bw.train_cells(SMALL, source=held, width=256, seeds=1)
+
+
+def test_what_runs_never_show_is_the_cause_and_said() -> None:
+    """Nothing that a wider network could mend: of one template runs of this program show nothing."""
+    algorithm = bw.load(EXAMPLES / "comparison.bw", {"l": 3})
+    with pytest.warns(
+        bw.BitwrightWarning, match="none of which runs showed, nor 1 template: 'when kind1_block2"
+    ) as said:
+        found = bw.train_cells(algorithm, source="runs", width=256, seeds=2)
+    assert not found.proved
+    assert "after 2 seeds" in str(said[0].message)
+    assert str(said[0].message).endswith("learn from random states (source='states')")
+    assert said[0].filename == __file__
+    assert bw.train_cells(algorithm, source="states", width=256).proved  # the cure
+
+
+def test_what_was_shown_needs_a_wider_network() -> None:
+    found = bw.train_cells(SMALL, width=256)
+    tables = found.tables
+    assert tables is not None
+    on, _ = tables.of(0)
+    on[3] = ~on[3]  # as if the network were wrong in a local state
+    shown = cell_set(found.pattern, [SMALL], Wanted("states", states=200))
+    assert of_cells(found, shown, "--from states") == (
+        "1 of 16 local states come out wrong, all of which were shown; use a wider network"
+    )
+    assert of_cells(found, None, "") == "1 of 16 local states come out wrong; use a wider network"
+    few = replace(found.network, rounded=replace(found.network.rounded, weight_bits=4))
+    assert of_cells(replace(found, network=few), None, "").endswith("use a wider network, or weights of up to 8 bits")
+
+
+def test_advice_is_something_that_can_be_done() -> None:
+    assert [wider(8), wider(7)] == ["use a wider network", "use a wider network, or weights of up to 8 bits"]
+    stalled = History([1.0, 0.5], [1.0, 0.5]).give_up(1e-3)
+    assert str(stalled).endswith("use a wider network or a larger tolerance")
+
+
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "states alone": (lambda: bw.train(SMALL, states=5), "states goes with source; give source='runs'"),
+    "a word": (
+        lambda: bw.train(SMALL, source="walks"),
+        "networks learn from runs, states or a .npz .*'walks'",
+    ),
+    "a number": (lambda: bw.train(SMALL, source=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
+    "runs of states": (lambda: bw.train(SMALL, source="states", runs=5), "random states are of no run"),
+    "no states": (lambda: bw.train(SMALL, source="states", states=0), "states is a number from 1 to 1,000,000, got 0"),
+    "text": (lambda: bw.train(SMALL, source="states", states="9"), "states must be a whole number, got '9'"),  # type: ignore[arg-type]
+    "seed": (lambda: bw.train(SMALL, source="states", sample_seed=-1), "sample_seed is 0 or more, got -1"),
+    "labels": (lambda: bw.train(SMALL, source="states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),
+    "padding": (lambda: bw.train(SMALL, source="states", padding=3), "padding is for templates"),
+    "balanced": (
+        lambda: bw.train(SMALL, source="states", balanced=True),
+        "balanced steps are for training",
+    ),
+    "others": (lambda: bw.train(SMALL, source=bw.executions(bw.addition(3))), "the executions has 9 bits"),
+    "a misspelt option": (
+        lambda: bw.train(SMALL, widht=64),
+        "no option 'widht'; did you mean 'width'.*tolerance",
+    ),
+    "cells": (lambda: bw.train_cells(SMALL, runs=5), "runs goes with source"),
+    "sizes": (
+        lambda: bw.train_cells(SMALL, bw.addition(3), source=bw.executions(SMALL)),
+        "a file holds executions of one size",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_learnt_from(name: str) -> None:
+    call, message = WRONG[name]
+    with pytest.raises(bw.InputError, match=message):
+        call()

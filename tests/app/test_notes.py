@@ -1,0 +1,39 @@
+"""What Python says on stderr before work that takes a while to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bitwright import addition, certify, ensemble_sizes, validate
+from bitwright.app import notes
+from bitwright.running.sliced import runs
+from bitwright.running.sliced.runs import COMPILING
+
+LONG: dict[str, Callable[[], object]] = {
+    "validate": lambda: validate(addition(2)),
+    "certify": lambda: certify(addition(2), n="reachable"),
+    "sizes": lambda: ensemble_sizes(addition(2), n="reachable"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(notes, "_said", set())
+    monkeypatch.setattr(runs, "to_be_compiled", lambda: True)  # as it is before the first validation of all
+    LONG[name]()
+    assert capsys.readouterr().err == f"bitwright: {COMPILING}\n"
+    LONG[name]()
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_said_where_nothing_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notes, "_said", set())
+    monkeypatch.setattr(runs, "to_be_compiled", lambda: False)
+    validate(addition(2))
+    monkeypatch.setattr(runs, "to_be_compiled", lambda: True)
+    validate(addition(2), engine="kernel")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,113 @@
+"""Warnings reach those who read rule text in Python; the command line prints them itself, once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import bitwright as bw
+from bitwright.cli.main import main
+from bitwright.program.text.doubts import doubts
+from bitwright.program.text.files import load
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NO_START = "bits x y go\nblock x go\nblock y\nwhen x=1 go=1 write y\nwhen y=1 write y\ninput x\noutput y\nsteps 2\n"
+SAID = "program:4:1: this rule never matches: go can never be on"
+
+
+def test_parse_warns_of_what_run_would_show_as_0() -> None:
+    with pytest.warns(bw.BitwrightWarning, match=SAID) as caught:
+        algorithm = bw.parse(NO_START)
+    assert caught[0].filename == __file__
+    assert bw.run(algorithm, x=1).value == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bw.run(bw.parse(NO_START + "start go\n"), x=1).value == 1
+
+
+@pytest.mark.parametrize("read", [bw.load, bw.open_program])
+def test_files_too(read: object, tmp_path: Path) -> None:
+    path = tmp_path / "go.bw"
+    path.write_text(NO_START)
+    with pytest.warns(bw.BitwrightWarning, match=r"go\.bw:4:1: this rule never matches") as caught:
+        read(path)  # type: ignore[operator]
+    assert caught[0].filename == __file__
+
+
+def test_many_warnings_are_a_few() -> None:
+    text = "bits x " + " ".join(f"y{i}" for i in range(9)) + "\nblock x\nwhen x=1 write x\ninput x\n"
+    text += "".join(f"block y{i}\nwhen y{i}=1 write x\n" for i in range(9))
+    with pytest.warns(bw.BitwrightWarning) as caught:
+        bw.parse(text)
+    assert len(caught) == 6
+    assert str(caught[-1].message) == "program: and 4 more warnings; warnings_of(text) lists all"
+    assert len(bw.warnings_of(text)) == 9
+
+
+def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
+    """In a process of its own, where Python's warnings would go to stderr."""
+    path = tmp_path / "go.bw"
+    path.write_text(NO_START)
+    for verb, times in (("check", 1), ("run", 0)):
+        asked = [sys.executable, "-m", "bitwright", verb, str(path), *(["x=1"] if verb == "run" else [])]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True)
+        assert "BitwrightWarning" not in done.stderr
+        assert done.stderr.count("4:1: warning: this rule never matches") == times
+
+
+def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.bw", tmp_path / "bad.bw"
+    good.write_text(NO_START)
+    bad.write_text(NO_START + "start nobody\n")
+    found = bw.check(good)
+    assert (found.ok, found.problems, found.program_id) == (True, (), load(good).program.id)
+    assert [warning.line for warning in found.warnings] == [4, 5, 6, 7]
+    found = bw.check(bad)
+    assert (found.ok, found.summary, [problem.line for problem in found.problems]) == (False, "", [9])
+    (tmp_path / "one.dec").write_text("0 0 -1\n")
+    assert bw.check(tmp_path / "one.dec").summary == "an image of 3 words"
+    with pytest.raises(bw.InputError, match="there is no file"):
+        bw.check(tmp_path / "none.bw")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.bw")))
+def test_examples_have_none_in_the_smallest_size(name: str) -> None:
+    """A line of cells may have none there."""
+    text = (EXAMPLES / name).read_text()
+    lets = {name: 1 for name in ("l", "w") if f"let {name} =" in text}
+    assert isinstance(doubts(text, bw.load(EXAMPLES / name, lets)), list)
+    assert main(["check", str(EXAMPLES / name), "-q", *(f"--let={key}=1" for key in lets)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"bits x", "rule text is a str, got bytes; decode them first"),
+        (None, "rule text is a str, got a NoneType"),
+        (Path("a.bw"), "rule text is a str, got a PosixPath"),
+        (
+            "collatz.bw",
+            r"1:1: rule text is expected .* name of a file; open_program\('collatz.bw'\) reads it",
+        ),
+        ("examples/graphs/flood.bw\n", "this is the name of a file"),
+    ],
+)
+@pytest.mark.parametrize("read", [bw.parse, bw.parse_node_program, bw.warnings_of])
+def test_what_is_no_text(read: object, text: object, message: str) -> None:
+    with pytest.raises(bw.BitwrightError, match=message):
+        read(text)  # type: ignore[operator]
+
+
+def test_numbers_of_lets_are_quoted() -> None:
+    with pytest.raises(bw.InputError, match="let l takes a whole number below 2\\^31, got '6'"):
+        bw.parse("let l = 2\nbits x[l]\nblock x[*]\nwhen x[1]=1 write x[1]", lets={"l": "6"})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("read", [bw.load, bw.open_program, bw.check])
+def test_what_is_no_path(read: object) -> None:
+    with pytest.raises(bw.InputError, match="is a str or a Path, got NoneType"):
+        read(None)  # type: ignore[operator]
