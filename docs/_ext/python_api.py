@@ -25,6 +25,7 @@ HEADINGS = {
     "engines": "Engines",
     "running": "Runs",
     "encoding": "Training sets",
+    "files": "Executions",
     "networks": "Networks",
     "checking": "Certificates and validations",
     "theory": "Theory",

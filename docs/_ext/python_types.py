@@ -8,28 +8,40 @@ from importlib import import_module
 
 ALIASES = {
     "AnyNetwork": "`Network` or `IntegerNetwork`.",
+    "Blocks": "Which bits are read together, for `infer`: a text such as that of a block line, a file of rules, a program, "
+    "or lists of names.",
     "BoolArray": "A NumPy array of bool.",
     "Float": "A NumPy array of floating-point numbers.",
     "FloatArray": "A NumPy array of floating-point numbers.",
+    "Given": "What `validate` takes as an oracle: a function, its name as module:function, or an oracle of "
+    "`bitwright.checking.validation`.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of whole numbers of 8 bits.",
     "IntArray": "A NumPy array of whole numbers.",
     "Networks": "What `run` and `validate` take as `network`: a network, its file, several of these in a list, or a "
     "`TrainedCells`.",
+    "Offsets": "Places around a cell of a grid, as pairs: rows down and columns right.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
     "Provable": "What `certify_network` takes as `network`: one network, its file, or a `TrainedCells`.",
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
+    "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
     "Trainer": "A function from a program and a recipe to a `Network`.",
     "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",
     "Triple": "Three numbers that decide a bit in the limit: matches n, writers c, and those of them that match m.",
+    "Undetermined": "What becomes of writes that no execution determines: `'off'`, `'on'` or `'refuse'`.",
     "Writer": "A function that takes a byte of output.",
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
+    "bitwright.app.kinds": "KindOfCells",
+    "bitwright.checking.inference.contradiction": "Contradiction",
+    "bitwright.checking.inference.find_blocks": "FoundBlocks",
+    "bitwright.checking.inference.local_rule": "Disagreement",
+    "bitwright.checking.inference.recovered": "Comparison Recovered",
     "bitwright.checking.validation.inputs": "Inputs",
     "bitwright.encoding.executions": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine CellTables",
@@ -49,6 +61,8 @@ CLASSES = {
     "bitwright.theory.closed_form": "Weights",
     "bitwright.theory.decisions": "Decisions",
     "bitwright.theory.lemma": "Order",
+    "bitwright.theory.width_bounds": "WorstSpread",
+    "bitwright.theory.width_plan": "WorstError",
     "bitwright.viewer.columns": "Column",
     "bitwright.workers": "Workers",
 }

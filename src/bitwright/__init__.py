@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bitwright.app.graphs import with_results as with_results
     from bitwright.app.inference import Inference as Inference
     from bitwright.app.inference import infer as infer
-    from bitwright.app.kinds import CellKinds as CellKinds
+    from bitwright.app.kinds import KindsOfCells as KindsOfCells
     from bitwright.app.kinds import cell_kinds as cell_kinds
     from bitwright.app.learning import executions as executions
     from bitwright.app.programs import open_program as open_program
@@ -106,7 +106,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.app.exports": "export",
         "bitwright.app.graphs": "run_graphs with_results",
         "bitwright.app.inference": "Inference infer",
-        "bitwright.app.kinds": "CellKinds cell_kinds",
+        "bitwright.app.kinds": "KindsOfCells cell_kinds",
         "bitwright.app.learning": "executions",
         "bitwright.app.programs": "open_program open_program=open",
         "bitwright.app.public": "certify ensemble_sizes run run_batch validate",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import bitwright
+from bitwright.cli.main import VERBS
 
 ROOT = Path(__file__).parents[2]
 IMPORTED = re.compile(r"from (bitwright[\w.]*) import (\([^)]*\)|[^\n#]*)")
@@ -100,3 +101,14 @@ def test_all_errors_stand_together() -> None:
     errors = [one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseException)]
     assert sorted(found) == sorted(errors)
     assert {"DoesNotHoldError", "TrainingError"} <= set(found)
+
+
+def test_every_verb_is_in_the_table_once_and_its_calls_are_there() -> None:
+    table = (ROOT / "docs" / "reference" / "verbs-in-python.md").read_text()
+    rows = [row.split("|")[1:3] for row in table.splitlines() if row.startswith("| `")]
+    verbs = [verb for cell, _ in rows for verb in re.findall(r"`(\w+)`", cell)]
+    assert sorted(verbs) == sorted(VERBS)
+    code = " ".join(part for _, cell in rows for part in re.findall(r"`([^`]*)`", cell) if not part.startswith("--"))
+    called = set(re.findall(r"(?<![\w.])([A-Za-z_]+)(?=\(|\.load|$| )", code)) - {"path", "algorithm", "order", "True"}
+    assert len(called) > 20
+    assert called <= set(api().public_names())

@@ -27,7 +27,7 @@ class KindOfCells:
 
 
 @dataclass(frozen=True)
-class CellKinds:
+class KindsOfCells:
     """All kinds of a program, and the pattern that networks of its cells are trained on.
 
     >>> from bitwright import addition, cell_kinds
@@ -46,7 +46,7 @@ class CellKinds:
         return sum(kind.cells for kind in self.kinds)
 
 
-def cell_kinds(what: Algorithm | Program | NodeProgram, tile: int = 1) -> CellKinds:
+def cell_kinds(what: Algorithm | Program | NodeProgram, tile: int = 1) -> KindsOfCells:
     """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --cells` prints them.
 
     Of a node program they are those of all graphs; how many cells there are is then that of a small one.
@@ -70,4 +70,4 @@ def cell_kinds(what: Algorithm | Program | NodeProgram, tile: int = 1) -> CellKi
             names = tuple(name for block in members for name in program.block_names(block))
             one = KindOfCells(kind, int(found.counts[number]), names, len(members), first.ports)
             kinds.setdefault(kind, one)
-    return CellKinds(tuple(kinds.values()), Pattern.of(tuple(kinds)), idle)
+    return KindsOfCells(tuple(kinds.values()), Pattern.of(tuple(kinds)), idle)
