@@ -8,7 +8,7 @@ from importlib import import_module
 
 ALIASES = {
     "AnyNetwork": "`Network` or `IntegerNetwork`.",
-    "Blocks": "Which bits are read together, for `infer`: a text such as that of a block line, a file of rules, a program, "
+    "Blocks": "Which bits are read together, for `infer`: a text such as that of a block line, a rule file, a program, "
     "or lists of names.",
     "BoolArray": "A NumPy array of bool.",
     "Float": "A NumPy array of floating-point numbers.",
