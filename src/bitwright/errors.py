@@ -45,9 +45,9 @@ class BitwrightWarning(UserWarning):
     >>> from warnings import catch_warnings
     >>> from bitwright import parse
     >>> with catch_warnings(record=True, action="always") as caught:
-    ...     _ = parse("bits x y\\nblock x y\\nwhen x=1 y=1 write y\\ninput x\\noutput y")
+    ...     _ = parse("bits x y\\nblock x\\nblock y\\nwhen y=1 write x\\nwhen x=1 write x\\ninput x")
     >>> print(caught[0].message)
-    program:3:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
+    program:4:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
     """
 
 

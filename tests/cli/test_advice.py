@@ -56,7 +56,7 @@ def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
     options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16, "--weight-bits", 4)
     code, _, err = call(capsys, "train", "addition", *options, "-o", "bad.safetensors")
     assert code == 1
-    assert "some local states come out wrong; use a wider network (--width) or more --weight-bits\n" in err
+    assert "of 128 local states come out wrong after 10 seeds; use a wider network, or weights of up to 8 bits\n" in err
     found = json.loads(call(capsys, "show", "bad.safetensors", "--json")[1])
     assert found["claim"].startswith("NOT EXACT: ")
     assert found["proved"] is False
@@ -64,14 +64,14 @@ def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
 
 def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) -> None:
     options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16)
-    assert "use a wider network (--width)\n" in call(capsys, "train", "addition", *options, "-o", "n.safetensors")[2]
+    assert "; use a wider network\n" in call(capsys, "train", "addition", *options, "-o", "n.safetensors")[2]
 
 
 def test_a_width_says_that_it_is_of_the_whole_state(capsys: Captured) -> None:
     code, _, err = call(capsys, "run", "dec.bw", "dec=1", "--engine", "network", "--width", 2)
     assert code == 2
     assert "for the whole state as --width asks (--cells --width for its cells)" in err
-    assert err.endswith("use a wider network\n")
+    assert err.endswith("use a wider network or a larger tolerance\n")
 
 
 def test_the_limit_says_that_it_proves_no_network(capsys: Captured) -> None:
@@ -118,9 +118,12 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
             ["run", "dec.bw", "dec=1", "--engine", "netwrok", "--network", "x.safetensors"],
             "there is no engine 'netwrok'; choose templates, limit, kernel, sampled, network; did you mean 'network'?",
         ),
-        (["validate", "dec.bw", "--oracle", "mine.py:f"], "takes the name of a module, not its file; write mine:f\n"),
-        (["validate", "dec.bw", "--oracle", "own/mine:f"], "not its file; write own.mine:f\n"),
-        (["validate", "dec.bw", "--oracle", "/a/mine.py:f"], "not its file; write mine:f, from the folder /a\n"),
+        (
+            ["validate", "dec.bw", "--oracle", "mine.py:f"],
+            "an oracle is named by its module, not by a file; write mine:f\n",
+        ),
+        (["validate", "dec.bw", "--oracle", "own/mine:f"], "not by a file; write own.mine:f\n"),
+        (["validate", "dec.bw", "--oracle", "/a/mine.py:f"], "not by a file; write mine:f, from the folder /a\n"),
     ],
 )
 def test_mistaken_arguments_are_told_what_to_write(capsys: Captured, arguments: list[str], message: str) -> None:

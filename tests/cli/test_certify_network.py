@@ -179,7 +179,7 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     assert call(capsys, "train", rules, "--width", "64", "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "quantize", net, "-o", target)
     assert code == 2
-    assert "--program FILE|NAME" in err
+    assert "name the program that it is for (--program)\n" in err
     assert call(capsys, "quantize", net, "-o", target, "--program", rules, "-q")[0] == 0
 
 

@@ -50,7 +50,9 @@ def algorithm_in(about: About) -> Algorithm:
         return known
     program = _program_of(about.bits, about.examples)
     if program is None or program.id != about.origin.program_id:
-        raise InputError(f"{about.path} does not say which blocks its program has; name the program that it is for")
+        raise InputError(
+            f"{about.path} does not say which blocks its program has; name the program that it is for (--program)"
+        )
     return Algorithm(Path(about.path).stem, program)
 
 

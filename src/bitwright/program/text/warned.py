@@ -63,10 +63,10 @@ def warnings_of(text: str, lets: Mapping[str, int] | None = None) -> list[Proble
     Such are rules that never match, outputs that nothing writes, and inputs that nothing reads. `check` has them of
     files of all sorts.
 
-    >>> for warning in warnings_of("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10))):
+    >>> text = "bits x y; block x; block y; when y=1 write x; when x=1 write x; input x"
+    >>> for warning in warnings_of(text.replace("; ", chr(10))):
     ...     print(warning)
-    3:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
-    4:7: input 'x' is never read: no rule that can match looks at its bits
+    4:1: this rule never matches: y can never be on, since no input, no start and no rule that can match sets it
     """
     return doubts(text, rule_text.parse(text, lets=lets))
 
