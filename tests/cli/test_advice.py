@@ -120,7 +120,7 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
         ),
         (
             ["validate", "dec.bw", "--oracle", "mine.py:f"],
-            "an oracle is named by its module, not by a file; write mine:f\n",
+            "named by its module, not by a file; write mine:f\n",
         ),
         (["validate", "dec.bw", "--oracle", "own/mine:f"], "not by a file; write own.mine:f\n"),
         (["validate", "dec.bw", "--oracle", "/a/mine.py:f"], "not by a file; write mine:f, from the folder /a\n"),
