@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # Tests run in so many processes, each file of them in one.
 PROCESSES ?= 3
 
-.PHONY: demo test test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
+.PHONY: demo test compiled test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -35,7 +35,8 @@ demo: $(VENV)/ready
 	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
-test: $(VENV)/ready-dev lint
+test: $(VENV)/ready-dev
+	@$(MAKE) --no-print-directory -j 2 lint compiled
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
@@ -48,6 +49,9 @@ fuzz: $(VENV)/ready-dev
 
 mutation: $(VENV)/ready-dev
 	$(BIN)/python -m tests.mutation --rooms theory,networks,engines --sample 200 --seed 0 --results mutation.jsonl
+
+compiled: $(VENV)/ready-dev
+	$(BIN)/python -m tests.compiled
 
 lint: $(VENV)/ready-dev
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from web.pages import Visit, choose, press_run, until
 
 AXE = gzip.decompress((Path(__file__).parent / "axe" / "axe.min.js.gz").read_bytes()).decode()
 DESK = (1400, 900)
-LOOKS = (((400, 850), "light"), ((400, 850), "dark"), ((800, 1000), "dark"), (DESK, "light"))  # the last one stays
+LOOKS = (((400, 850), "dark"), ((800, 1000), "dark"), (DESK, "light"))  # the last one stays
 
 
 def look(page: Any, state: str) -> None:
