@@ -53,8 +53,8 @@ FORMS = {
 }
 # Pages, or folders of them, on which a word means something else.
 NOT_ON: dict[str, tuple[str, ...]] = {
-    "block": ("reference/file-formats",),
-    "cell": ("guides/infer", "generated/verbs/infer"),
+    "block": ("reference/file-formats", "guides/train"),
+    "cell": ("guides/infer", "guides/trace", "generated/verbs/infer"),
     "padding": ("explanation/machine-v", "explanation/performance"),
     "port": (
         *("explanation/machine-v", "explanation/performance", "guides/serve", "guides/cluster"),
@@ -62,11 +62,22 @@ NOT_ON: dict[str, tuple[str, ...]] = {
     ),
     "program": (
         *("explanation/errata", "explanation/machine-v", "explanation/results", "guides/gallery"),
-        *("reference/sbn", "reference/subleq", "generated/verbs/asm", "generated/verbs/examples"),
+        *(
+            "reference/sbn",
+            "reference/subleq",
+            "reference/server",
+            "explanation/reliability",
+            "generated/verbs/asm",
+            "generated/verbs/examples",
+        ),
     ),
-    "rule": ("guides/serve",),
+    "limit": ("reference/validation",),
+    "rounding": ("guides/elsewhere",),
+    "rule": ("guides/serve", "reference/server"),
+    "run": ("guides/train",),
     "step": ("explanation/networks", "guides/width"),
     "template": ("generated/verbs/figure",),
     "tile": ("explanation/networks", "explanation/performance"),
     "width": ("reference/sbn", "reference/subleq"),
+    "wire": ("reference/pages", "generated/python"),
 }

@@ -18,6 +18,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if os.environ.get("CI") != "true":
         pytest.importorskip("sphinx")
     folder = tmp_path_factory.mktemp("site")
+    (folder / "moved.html").write_text("of an earlier build")
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

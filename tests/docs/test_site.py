@@ -54,6 +54,11 @@ def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
     assert text.count(">>> ") > 60
 
 
+def test_no_page_of_an_earlier_build_stays_behind(site: Path) -> None:
+    assert (site / "index.html").exists()
+    assert not (site / "moved.html").exists()
+
+
 @pytest.mark.parametrize(
     ("page", "words"),
     [
