@@ -87,7 +87,7 @@ def test_other_numbers_of_the_file_stand_beside_the_sizes(capsys: Captured, one:
     code, _, err = call(capsys, *asked, "--check", "proof.json", "--sizes", "D=2")
     assert code == 2
     assert "names the sizes D=1,unused=3, which --check looks at; leave out --sizes" in err
-    for sizes, message in (("D=1,D=2", "gives D twice"), ("D=1..2,unused=1..2", "goes over one number")):
+    for sizes, message in (("D=1,D=2", "D is given twice, by --sizes"), ("D=1..2,unused=1..2", "goes over one number")):
         code, _, err = call(capsys, *asked, "--sizes", sizes)
         assert code == 2
         assert message in err

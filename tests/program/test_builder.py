@@ -371,7 +371,7 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
         b.build()
     found = {int(problem.place.split(":")[1]) - declared: problem.message for problem in refusal.value.problems}
     assert found == {
-        0: "lost[1], lost[2], lost[3], lost[4], lost[5] and 2 more are in no block; add a 'block' for it",
+        0: "lost[1], lost[2], lost[3], lost[4], lost[5] and 2 more are in no block; add a 'block' for them",
         2: f"p[2] is in two blocks; test_builder.py:{declared + 1} has it too",
         3: "'when' spans blocks: p[1], p[3] must share one block",
         4: "index out of range: p[5], declared as p[4]",

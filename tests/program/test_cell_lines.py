@@ -107,7 +107,7 @@ def test_problems_of_cells_do_not_hide_others() -> None:
     with pytest.raises(ProgramError) as refusal:
         parse(ADDITION.replace("block c", "# block c") + "cell p[i] z for i in 1..l")
     assert [str(problem) for problem in refusal.value.problems] == [
-        "2:16: c[1], c[2], c[3], c[4] are in no block; add a 'block' for it",
+        "2:16: c[1], c[2], c[3], c[4] are in no block; add a 'block' for them",
         "10:11: unknown bit 'z'; declare it with bits",
     ]
 

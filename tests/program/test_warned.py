@@ -52,7 +52,7 @@ def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
     """In a process of its own, where Python's warnings would go to stderr."""
     path = tmp_path / "go.bw"
     path.write_text(NO_START)
-    for verb, times in (("check", 1), ("run", 0)):
+    for verb, times in (("check", 1), ("run", 1)):
         asked = [sys.executable, "-m", "bitwright", verb, str(path), *(["x=1"] if verb == "run" else [])]
         done = subprocess.run(asked, capture_output=True, text=True, check=True)
         assert "BitwrightWarning" not in done.stderr

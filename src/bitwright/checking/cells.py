@@ -96,4 +96,4 @@ def cell_sizes(
 
 def _largest(sizes: Iterable[EnsembleSize]) -> EnsembleSize:
     """The size that is enough for all; None is more than any number."""
-    return max(sizes, key=lambda size: (size.networks is None, size.networks or 0))
+    return max(sizes, key=lambda size: (size.networks is None, size.networks or 0, size.ratio or 0))

@@ -80,6 +80,7 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
     from bitwright.app.cells import as_algorithm, load_cells, pattern_in
     from bitwright.checking.exhaustion import NetworkCertificate
+    from bitwright.checking.exhaustion.certificate_file import check_speaks_of
     from bitwright.checking.exhaustion.domains import check_domain
     from bitwright.checking.exhaustion.subject import one_file
     from bitwright.cli.certify import refused
@@ -92,7 +93,13 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     assert pattern is not None
     check_domain(pattern.program, asked.domain or "cells")
     (network,) = load_cells([one_file(asked.network)], pattern)
-    claimed = None if asked.check is None else NetworkCertificate.load(asked.check).sizes
+    certificate = None if asked.check is None else NetworkCertificate.load(asked.check)
+    if certificate is not None:
+        try:  # before its sizes are tried on this program
+            check_speaks_of(certificate, as_algorithm(pattern, algorithm.name), network)
+        except DoesNotHoldError as error:
+            return refused(str(error), as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
+    claimed = None if certificate is None else certificate.sizes
     if claimed is not None and asked.sizes not in (None, claimed):
         raise InputError(f"{asked.check} names the sizes {claimed}, which --check looks at; leave out --sizes")
     try:

@@ -50,7 +50,9 @@ FORMATS = {
 @click.command("export")
 @click.argument("network", metavar="NETWORK", type=click.Path(path_type=Path))
 @click.option(
-    "--to", "form", required=True, help="; ".join(f"{name}: {form.what}" for name, form in FORMATS.items()) + "."
+    "--to",
+    "form",
+    help="; ".join(f"{name}: {form.what}" for name, form in FORMATS.items()) + ". Without it, what -o ends in says it.",
 )
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="With --to vnnlib: the model's file, if not beside -o.")
@@ -74,7 +76,7 @@ FORMATS = {
 @quiet_option
 def command(
     network: Path,
-    form: str,
+    form: str | None,
     output: Path,
     onnx: Path | None,
     program: str | None,
@@ -91,6 +93,10 @@ def command(
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.members import network_files
 
+    if form is None:
+        ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+        if (form := ends.get(output.suffix)) is None:
+            raise InputError(f"give --to {' or '.join(FORMATS)}, or -o a file that ends in {' or '.join(ends)}")
     if form not in FORMATS:
         raise InputError(f"--to takes {' or '.join(FORMATS)}, got {form}{suggestion(form, list(FORMATS))}")
     chosen = FORMATS[form]

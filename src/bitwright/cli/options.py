@@ -115,6 +115,15 @@ ENGINE_HELP = (
     "What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same by "
     "linear algebra), sampled (an ensemble drawn from the limit) or network (trained)."
 )
+
+
+def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Whoever gives a network and no engine means that network."""
+    if value:
+        context.default_map = {**(context.default_map or {}), "engine": "network"}
+    return value
+
+
 engine_option = click.option("--engine", default="templates", show_default=True, help=ENGINE_HELP)
 weight_bits_option = click.option(
     "--weight-bits", type=click.IntRange(2, 8), default=8, show_default=True, help="Of a whole-number weight."
@@ -185,7 +194,8 @@ rounding_options = _together(
         "files",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="Trained network file(s); they say the bit length.",
+        callback=_with_network,
+        help="Trained network file(s), for --engine network; they say the bit length.",
     ),
 )
 cell_options = _together(

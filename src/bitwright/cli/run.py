@@ -17,7 +17,7 @@ from bitwright.cli.options import (
     order_option,
     program_options,
 )
-from bitwright.cli.reporting import execute, report
+from bitwright.cli.reporting import execute, note, report
 from bitwright.cli.run_graph import graph_algorithm, node_program, refuse_graph, run_graph
 from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted, listing
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bitwright.app.programs import MachineChoice
     from bitwright.bits import BoolArray
     from bitwright.machines import Code
+    from bitwright.program import Algorithm
     from bitwright.running.run import Run
 
 COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "start")
@@ -100,8 +101,23 @@ def command(
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     fitting = max((width_of(value) for value in numbers.values()), default=4)
     algorithm = find_algorithm(target, bits, order, fitting, machine, files_of(options))
+    _warn(target, algorithm, quiet)
     done = execute(algorithm, numbers, quiet=quiet, **options)
     return _report(done, widest(algorithm), as_hex, as_json, quiet)
+
+
+def _warn(target: str, algorithm: Algorithm, quiet: bool) -> None:
+    """The first thing that a rule file can hardly mean, as `check` says it: a run of it may surprise."""
+    from bitwright.program.text.doubts import doubts
+    from bitwright.program.text.files import read_text
+    from bitwright.program.text.warned import QUICK
+
+    if quiet or Path(target).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
+        return
+    if found := doubts(read_text(Path(target)), algorithm):
+        first = found[0]
+        more = "" if len(found) == 1 else f" (and {counted(len(found) - 1, 'more warning')}: bitwright check {target})"
+        note(f"{target}:{first.line}:{first.column}: warning: {first.message}{more}")
 
 
 def _run_sbn(

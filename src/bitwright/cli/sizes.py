@@ -52,6 +52,13 @@ def looked_at(size: str | None) -> str:
 
 def in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
     """The algorithm, or it in every one of these sizes; of a node program, its cells on every graph."""
+    asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
+    for name in asked & set(given_lets()):
+        raise InputError(f"{name} is given twice, by --sizes and --let")
+    return _in_sizes(target, algorithm, sizes, order)
+
+
+def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
     from bitwright.app.programs import SIZED
     from bitwright.program import NodeSchema
 
@@ -85,7 +92,7 @@ def missing_kinds(target: str, algorithm: Algorithm, pattern: Pattern, order: st
         for size in sorted({1, 2, 3, value - 1, value + 1, value + 2} - {value}):
             asked = f"{name}={size}" if name else str(size)
             try:
-                for one in in_sizes(target, algorithm, asked).programs:
+                for one in _in_sizes(target, algorithm, asked).programs:
                     tile_of(one.algorithm.program, pattern)
             except OtherKindError:
                 yield asked, _range_to_train(target, algorithm, name, value)
@@ -116,7 +123,7 @@ def _range_to_train(target: str, algorithm: Algorithm, name: str, value: int) ->
     prefix = f"{name}=" if name else ""
     for least in range(1, 5):
         try:
-            in_sizes(target, algorithm, f"{prefix}{least}")
+            _in_sizes(target, algorithm, f"{prefix}{least}")
         except BitwrightError:
             continue
         break
@@ -145,7 +152,7 @@ def _of_rules(target: str, sizes: str) -> Sizes:
             such = f"write --sizes {known}={part.strip()}" if known else "and this file has none"
             raise InputError(f"the sizes of a rule file are those of a 'let' line; {such}")
         if name.strip() in asked:
-            raise InputError(f"--sizes gives {name.strip()} twice")
+            raise InputError(f"{name.strip()} is given twice, by --sizes")
         asked[name.strip()] = _range(numbers)
     several = [name for name, numbers in asked.items() if len(numbers) > 1]
     if len(several) > 1:

@@ -105,8 +105,8 @@ def _found(
 
     if Path(target).suffix.lower() == ".safetensors":
         raise InputError(
-            f"{target} is a network, not a program; name the program that it runs in its place, and the network by "
-            "--network"
+            f"{target} is a network, not a program; name the program here, and give the network by --network where a "
+            "command takes one"
         )
     if is_sbn(target, bits, order):
         return open_sbn(target, machine).algorithm

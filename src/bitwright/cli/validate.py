@@ -159,6 +159,9 @@ def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool
             from bitwright.running.sentences import cells_sentence
 
             note(cells_sentence(done.task.engine.cell_facts), quiet)
+        failures = done.tally.failures
+        if failures and done.tally.wrong == done.tally.inputs and all(one.expected is None for one in failures):
+            note("the oracle gave None for every input, which says that no run ends; is a return missing?", quiet)
         note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
     if done.bound_broken and quiet:
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)

@@ -167,6 +167,8 @@ def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
+        if path.suffix.lower() == ".json":
+            raise InputError(f"{path} is no network, but perhaps its certificate; a network is a .safetensors file")
         if path.suffix.lower() in _PROGRAMS:
             raise InputError(
                 f"{path} is a program, not a network; a network is a .safetensors file, which bitwright train writes"

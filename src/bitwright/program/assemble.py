@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import Problem, ProgramError, listing
+from bitwright.errors import Problem, ProgramError, counted, listing
 from bitwright.program.cells import Cells
 from bitwright.program.families import Families, NumberedRows, WrittenAt, WrittenOut
 from bitwright.program.layout import IntArray, Layout
@@ -154,7 +154,8 @@ def _arrange_blocks(
         absent = without_block[bounds[0] : bounds[1]]
         if len(absent) and declaration.name not in already_reported:
             named = _first_names([layout.name_of(int(bit)) for bit in absent[:5]], len(absent))
-            message = f"{named} {'is' if len(absent) == 1 else 'are'} in no block; add a 'block' for it"
+            are, them = ("is", "it") if len(absent) == 1 else ("are", "them")
+            message = f"{named} {are} in no block; add a 'block' for {them}"
             problems.append(declared.get(declaration.name, WrittenAt("")).problem(message))
 
     sizes = np.bincount(rows, minlength=source.count)
@@ -212,7 +213,7 @@ def _arrange_cells(
         problems.append(source.problem(int(rows[at]), f"the block {names(int(owned[at]))} is in two cells{also}"))
     absent = _absent(owned, count)
     if len(absent) and not rest_as_cells:
-        more = f" (and {len(absent) - 1:,} more blocks)" if len(absent) > 1 else ""
+        more = f" (and {counted(len(absent) - 1, 'more block')})" if len(absent) > 1 else ""
         problems.append(
             source.origins[0].problem(f"the block {names(int(absent[0]))} is in no cell; add a 'cell' for it{more}")
         )

@@ -66,7 +66,7 @@ def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs
     if random is None and inputs.bits > MAX_BITS:
         raise InputError(
             f"{algorithm.name} has {inputs.bits:,} input bits; every input can be run up to {MAX_BITS}, "
-            "choose some of them at random"
+            "choose some of them at random (--random N)"
         )
     if random is not None and not 1 <= random <= MAX_RANDOM:
         raise InputError(f"random inputs are a number from 1 to 10^12, got {random}")

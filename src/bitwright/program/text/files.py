@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
 MAX_BYTES = 64 << 20
+_OTHERS = {  # what files are that end so, and where they belong
+    ".safetensors": "a network: name the program here; bitwright show says what a network is",
+    ".json": "perhaps a certificate, which bitwright certify --check takes",
+    ".npz": "an archive of arrays; executions are read by bitwright infer, and by train --from",
+    ".py": "a source in Python, which bitwright compile takes",
+}
 
 
 def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
@@ -50,6 +56,8 @@ def rule_path(path: object) -> Path:
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
     """The text of a source file, or an InputError that says why it is not one; `what` it is to hold."""
     shown = printable(str(path))
+    if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and path.is_file():
+        raise InputError(f"{shown} is not {suffix} text, but {other}")
     try:
         if path.is_dir():
             raise InputError(f"{shown} is a folder; give a {suffix} file")

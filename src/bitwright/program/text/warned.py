@@ -13,7 +13,7 @@ from bitwright.program.text import files
 from bitwright.program.text.doubts import doubts
 
 MOST = 5  # warnings about one text
-_QUICK = 100_000  # templates up to which looking for doubts takes about as long as reading
+QUICK = 100_000  # templates up to which looking for doubts takes about as long as reading
 
 
 def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm:
@@ -73,7 +73,7 @@ def warnings_of(text: str, lets: Mapping[str, int] | None = None) -> list[Proble
 
 def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> None:
     """Warns of the first of them; whoever called so many functions `above` is shown as the place."""
-    if algorithm.program.templates > _QUICK:
+    if algorithm.program.templates > QUICK:
         return
     found = doubts(text, algorithm)
     for doubt in found[:MOST]:
