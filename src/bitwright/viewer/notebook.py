@@ -122,7 +122,7 @@ def _(certificate: NetworkCertificate) -> str:
         rows.append(
             ("wrong in" if c.wrong else "unproved in", f"{escape(found.bit)}, n = {found.n:,}; on: <code>{on}</code>")
         )
-    rows.append(("program", f"<code>{escape(c.program_id)}</code>"))
+    rows.append(("pattern" if c.domain == "cells" else "program", f"<code>{escape(c.program_id)}</code>"))
     return _verdict(c.certified, escape(c.sentence), rows)
 
 
