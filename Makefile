@@ -6,8 +6,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run in so many processes, each file of them in one.
-PROCESSES ?= 3
+# Tests run in so many processes, each file of them in one; many wait for servers and browsers.
+PROCESSES ?= 4
 
 .PHONY: demo test compiled test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 
@@ -99,25 +99,26 @@ try-wheel: $(VENV)/ready-dev
 # neural-tangents in an environment of its own: it needs old versions of jax. `make bench` compares with it if it is there.
 bench-peers: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+	.venv-peers/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r benchmarks/peers/requirements.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
+# Without --no-compile half of the time goes into bytecode of modules that nobody imports.
 $(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.'
 	@touch $@
 
 $(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/ready $(VENV)/ready-docs
 
 $(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[plot]'
 	@touch $@ $(VENV)/ready
 
 $(VENV)/ready-docs: pyproject.toml constraints.txt $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@ $(VENV)/ready
 
 clean:
