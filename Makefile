@@ -6,8 +6,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run in so many processes, each file of them in one; many wait for servers and browsers.
-PROCESSES ?= 4
+# Tests run in so many processes, each file of them in one; more than cores make it slower.
+PROCESSES ?= 2
 
 .PHONY: demo test compiled test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import count
+from operator import add
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,14 @@ def test_an_address_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
     with pytest.raises(InputError, match=f"no Ray cluster answers at 127.0.0.1:{port}"):
         next(Workers.parse("ray:auto").map(power, (3, None), range(2)))
+
+
+def test_ray_says_nothing_among_our_results(capfd: pytest.CaptureFixture[str]) -> None:
+    """Of a worker that died it tells on standard output."""
+    assert list(Workers("ray", 1).map(add, 1, [1])) == [2]
+    said = {"lines": ["A worker died"], "pid": "raylet", "is_err": False, "ip": "0", "job": "1"}
+    import_module("ray._private.worker").print_to_stdstream(said, ignore_prefix=False)
+    assert capfd.readouterr().out == ""
 
 
 def test_a_ray_that_is_started_for_the_work_ends_with_it() -> None:

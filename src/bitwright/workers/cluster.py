@@ -58,7 +58,17 @@ def connect(ray: Any, address: str | None, count: int) -> bool:
         ray.init(address=address or "local", **quiet)
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
         raise InputError(f"cannot use Ray at {address or 'this machine'}: {_reason(error)}") from None
+    _keep_off_stdout(ray)
     return True
+
+
+def _keep_off_stdout(ray: Any) -> None:
+    """Ray tells of dead workers on standard output, whatever it is asked, and so among our results.
+
+    Their jobs are done again on others, or the error is raised here.
+    """
+    if hasattr(found := ray._private.worker, "print_to_stdstream"):
+        found.print_to_stdstream = lambda *_, **__: None
 
 
 def check_reachable(address: str | None) -> None:
