@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Bits, Builder, span, word
+from bitwright.program.sizing import Sizing
 
 
 def addition(bits: int, counter: bool = False) -> Algorithm:
@@ -43,6 +46,7 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
         start=start,
         steps=2 * l,
         halt=halt,
+        sizing=Sizing({"bits": l}, partial(addition, counter=counter)),
         description=f"add two {l}-bit numbers by ripple carry",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bitwright.algorithms.addition import ripple_carry
 from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Builder, span, word
+from bitwright.program.sizing import Sizing
 
 MAX_BITS = 20_000  # 4l^2 + 3l steps then stay below 2^31
 
@@ -78,6 +79,7 @@ def multiplication(bits: int) -> Algorithm:
         outputs=(word(sum_p[:], name="product"),),
         start=word(to_check_lsb).bits,
         steps=4 * l * l + 3 * l,
+        sizing=Sizing({"bits": l}, multiplication),
         description=f"multiply two {l}-bit numbers by shift and add",
         matches=7 * l + 1,  # App. B.3: of the 4l counter blocks only one is active at a time
         examples=max(21 * l, 20 * l + 2),  # App. C; at l = 1 the templates alone are 22

@@ -10,6 +10,7 @@ from bitwright.algorithms.sizes import check_bits
 from bitwright.bits import shorten
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Builder, span, word
+from bitwright.program.sizing import Sizing
 
 
 def permutation(order: Sequence[int]) -> Algorithm:
@@ -35,8 +36,19 @@ def permutation(order: Sequence[int]) -> Algorithm:
         inputs=(word(p[:]),),
         outputs=(word(p[:]),),
         steps=1,
+        sizing=Sizing({"bits": l}, reversal) if list(order) == list(range(l, 0, -1)) else None,
         description=f"permute {counted(l, 'bit')} in one step",
     )
+
+
+def reversal(bits: int) -> Algorithm:
+    """The permutation that reverses the bits: the one that there is in every size.
+
+    >>> from bitwright import run
+    >>> run(reversal(4), p=0b0011).value == 0b1100
+    True
+    """
+    return permutation(range(check_bits(bits), 0, -1))
 
 
 def check_order(order: Sequence[int]) -> None:

@@ -13,6 +13,7 @@ from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.layout import NAME, IntArray
 from bitwright.program.program import Program
+from bitwright.program.sizing import Sizing
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
 Halt = int | Literal["fixed point"] | None
@@ -65,6 +66,7 @@ class Algorithm(Shown):
     description: str = ""
     matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
+    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
 
     def __post_init__(self) -> None:
         self._check_kinds()

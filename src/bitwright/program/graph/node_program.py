@@ -19,6 +19,7 @@ from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
+from bitwright.program.sizing import Sizing
 from bitwright.program.text.lets import names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
@@ -45,6 +46,7 @@ class NodeProgram(Shown):
     tree: SyntaxTree = field(repr=False)
     description: str = ""
     lets: Mapping[str, int] = field(default_factory=dict)
+    sizing: Sizing | None = field(default=None, repr=False)  # how to make it with other numbers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))

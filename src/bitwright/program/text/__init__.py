@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, Problem, ProgramError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.sizing import Sizing
 from bitwright.program.text.expand import expand
-from bitwright.program.text.lets import check_lets
+from bitwright.program.text.lets import check_lets, plain_lets
 from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import parse_statements
 from bitwright.text.scanner import opening_comment
@@ -41,7 +44,8 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
         tree = parse_statements(check_text(text))
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; use parse_node_program")
-        return expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
+        found = expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
+        return replace(found, sizing=_sizing(text, name, lets))
 
 
 def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> NodeProgram:
@@ -57,7 +61,8 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
     with problems_of(name):
         tree = parse_statements(check_text(text))
         check_lets(name, tree, lets)
-        return NodeProgram(name, tree, printable(opening_comment(text, "#")), dict(lets or {}))
+        about = printable(opening_comment(text, "#"))
+        return NodeProgram(name, tree, about, dict(lets or {}), _sizing(text, name, lets))
 
 
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
@@ -65,6 +70,15 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
     with problems_of(name):
         found = parse_node_program if is_node_program(parse_statements(check_text(text))) else parse
     return found(text, name, lets)
+
+
+def _sizing(text: str, name: str, lets: Mapping[str, int] | None) -> Sizing | None:
+    numbers = {**plain_lets(text), **(lets or {})}
+    return Sizing(numbers, partial(_again, text, name)) if numbers else None
+
+
+def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:
+    return parse_any(text, name, lets)
 
 
 def check_text(text: object) -> str:

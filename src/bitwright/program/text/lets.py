@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -13,12 +14,18 @@ from bitwright.program.text.lexer import MAX_NUMBER
 from bitwright.program.text.parser import SyntaxTree
 
 Result = TypeVar("Result")
+_PLAIN = re.compile(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", re.MULTILINE)
 
 
 def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
     """Raises InputError for values of numbers that a text does not have."""
     if lets and not tree.problems:
         _check_lets(program, names_of_lets(tree), lets)
+
+
+def plain_lets(text: str) -> dict[str, int]:
+    """The `let` lines that are plain numbers, in their order; computed ones follow from these."""
+    return {name: int(value) for name, value in _PLAIN.findall(text)}
 
 
 def names_of_lets(tree: SyntaxTree) -> list[str]:
