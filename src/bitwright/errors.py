@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -118,6 +118,24 @@ def problems_of(path: str | PathLike[str]) -> Iterator[None]:
         yield
     except ProgramError as error:
         raise ProgramError(error.problems, printable(str(path))) from None
+
+
+_spelling: list[Callable[[str], str]] = []  # how the person who is told spells options; the last one counts
+
+
+def option(name: str) -> str:
+    """What an option is called where it was given: `sizes` in Python, `--sizes` on the command line."""
+    return _spelling[-1](name) if _spelling else name
+
+
+@contextmanager
+def spelling(spell: Callable[[str], str]) -> Iterator[None]:
+    """Lets messages name options in this way meanwhile."""
+    _spelling.append(spell)
+    try:
+        yield
+    finally:
+        _spelling.pop()
 
 
 def printable(text: str) -> str:

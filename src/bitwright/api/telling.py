@@ -1,0 +1,48 @@
+"""What long work says on the way: notes, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, cast
+
+from bitwright.running.progress import Progress, as_progress, say
+
+
+class Teller(Protocol):
+    """Whoever listens while something takes long."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the result."""
+
+    @contextmanager
+    def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:
+        """While this work goes on, the function it calls with what is done and how much there is.
+
+        With `at_most` the work may be finished long before it has gone that far.
+        """
+
+
+class _Listener:
+    """Python's way: a function of what is done and how much there is, lines on standard error, or silence."""
+
+    def __init__(self, given: Progress | bool | None) -> None:
+        self._given = given
+        as_progress(given, "")  # refuses what cannot be called
+
+    def note(self, text: str) -> None:
+        if self._given is True:
+            say(text)
+
+    @contextmanager
+    def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:  # noqa: ARG002
+        yield as_progress(self._given, what) or _nothing
+
+
+def teller(given: Teller | Progress | bool | None) -> Teller:
+    """Who listens: True for lines on standard error, a function, or a Teller; None for nobody."""
+    return cast(Teller, given) if hasattr(given, "working") else _Listener(cast("Progress | bool | None", given))
+
+
+def _nothing(done: int, total: int) -> None:
+    """Nobody listens."""
