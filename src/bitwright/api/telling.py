@@ -41,7 +41,7 @@ class _Listener:
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
     """Who listens: True for lines on standard error, a function, or a Teller; None for nobody."""
-    return cast(Teller, given) if hasattr(given, "working") else _Listener(cast("Progress | bool | None", given))
+    return cast(Teller, given) if hasattr(given, "working") else _Listener(given)
 
 
 def _nothing(done: int, total: int) -> None:
