@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,8 @@ class TrainedCells:
         states = counted(self.tables.states, "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
-        return f"{said}; smallest margin {self.tables.margin:.3f}{exact}"
+        margin = f"; smallest margin {self.tables.margin:.3f}" if isfinite(self.tables.margin) else ""
+        return f"{said}{margin}{exact}"
 
     @property
     def size(self) -> str:
