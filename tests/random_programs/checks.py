@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from warnings import catch_warnings
 
 import numpy as np
 import pytest
 from random_programs.naive import LocalState, Rules, State, local_state, local_states, random_rules, step_by_cells, sums
 from random_programs.naive import threshold as threshold_of
 
-from bitwright import Algorithm, InputError, Program, parse
+from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse
 from bitwright.app.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.checking.cells import certify_cells
-from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright.checking.exhaustion import NetworkCertificate, ProofTask, certify_network
 from bitwright.checking.exhaustion.certificate import BitInState
+from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
-from bitwright.networks import IntegerNetwork, Plan, Recipe
+from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
 from bitwright.program.pattern import Pattern
 from bitwright.theory import weights
 
 Counts = Counter[str]
+SCEPTIC = Path(__file__).parents[2] / "sceptic" / "check_network.py"
 
 
 def exact_network(program: Program) -> IntegerNetwork:
@@ -37,11 +45,11 @@ def exact_network(program: Program) -> IntegerNetwork:
     last = np.zeros((program.bits, program.templates), dtype=np.int8)
     for template in range(program.templates):
         last[program.writes(template), template] = 1
-    origin = Origin(program.id, 0, 0, "random", "ntk", False, 0.0, 0.0, 0, "numpy")
+    origin = Origin(program.id, 0, 0, "random", "ntk", False, 0.1, 0.0, 0, "numpy on cpu")
     writers = writer_numbers(program)
     thresholds = np.zeros((most_matches(program), len(writers)), dtype=np.int64)
     first = np.eye(program.templates, dtype=np.int8)
-    return IntegerNetwork(first, last, thresholds, writers, origin, Rounded(8, 1.0, 1.0, 1.0, 1, ()))
+    return IntegerNetwork(first, last, thresholds, writers, origin, Rounded(8, 1.0, 1.0, 1.0, 1, ("0" * 64,)))
 
 
 def changed(network: IntegerNetwork, rng: np.random.Generator) -> IntegerNetwork:
@@ -53,9 +61,11 @@ def changed(network: IntegerNetwork, rng: np.random.Generator) -> IntegerNetwork
     return replace(network, **{name: tensor})
 
 
-def check_program(rng: np.random.Generator, counts: Counts, train: bool = False) -> None:
+def check_program(rng: np.random.Generator, counts: Counts, train: bool = False, sceptic: bool = False) -> None:
+    """With `train` a network is trained too; with `sceptic` others judge the certificates, each in a process."""
     rules = random_rules(rng)
-    algorithm = parse(rules.text(), name="random")
+    with catch_warnings(action="ignore", category=BitwrightWarning):  # such as rules that write nothing
+        algorithm = parse(rules.text(), name="random")
     program, pattern = algorithm.program, pattern_of([algorithm.program])
     assert [(kind.blocks, kind.ports) for kind in pattern.kinds] == rules.kinds
     counts["programs"] += 1
@@ -72,7 +82,10 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False)
     for network in networks:
         by_cell = [CellEngine(program, pattern, [network], evaluate=evaluate) for evaluate in (False, True)]
         check_steps(rules, lambda state, n=network: step_by_cells(rules, n, state), by_cell, counts)
-        check_cells_certificate(rules, pattern, network, counts)
+        certificate = check_cells_certificate(rules, pattern, network, counts)
+        check_device(pattern, network, counts)
+        if sceptic:
+            check_by_sceptic(as_algorithm(pattern), network, certificate, counts)
     for network in (whole, changed(whole, rng)):
         check_states_certificate(rules, algorithm, network, counts)
         check_steps(
@@ -96,9 +109,9 @@ def engines(program: Program, pattern: Pattern, K: int) -> Iterable[Engine]:
     yield CellEngine(program, tiled, decider, evaluate=True, tile=2)
 
 
-def check_steps(rules: Rules, step: object, some: Iterable[Engine], counts: Counts) -> None:
+def check_steps(rules: Rules, step: Callable[[State], State], some: Iterable[Engine], counts: Counts) -> None:
     states = rules.every_state()
-    wanted = np.array([step(state) for state in states], dtype=bool)  # type: ignore[operator]
+    wanted = np.array([step(state) for state in states], dtype=bool)
     for engine in some:
         batch = engine.begin(np.array(states, dtype=bool))
         batch.step()
@@ -110,7 +123,33 @@ def wrong_ones(states: Iterable[LocalState]) -> list[LocalState]:
     return [one for one in states if one.given != one.expected]
 
 
-def check_cells_certificate(rules: Rules, pattern: Pattern, network: IntegerNetwork, counts: Counts) -> None:
+def check_device(pattern: Pattern, network: IntegerNetwork, counts: Counts) -> None:
+    """What a device does, here done by PyTorch on the CPU, finds the same."""
+    if find_spec("torch") is None:
+        return
+    from bitwright.checking.exhaustion.device import DeviceProver
+
+    task = ProofTask(as_algorithm(pattern), network, "cells")
+    assert DeviceProver(task, most=16, least=1).prove(0, task.domain.size) == prove(task)
+    counts["of cells, on a device"] += 1
+
+
+def check_by_sceptic(
+    algorithm: Algorithm, network: IntegerNetwork, certificate: NetworkCertificate, counts: Counts
+) -> None:
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / name for name in ("n.safetensors", "rules.bw", "certificate.json")]
+        save_network(network, algorithm.program, files[0])
+        files[1].write_text(algorithm.text())
+        certificate.save(files[2])
+        done = subprocess.run([sys.executable, "-I", SCEPTIC, *files], capture_output=True, text=True, check=False)
+        assert (done.returncode, "HOLDS: " in done.stdout) == (int(not certificate.certified), True), done
+    counts["of cells, by the sceptic"] += 1
+
+
+def check_cells_certificate(
+    rules: Rules, pattern: Pattern, network: IntegerNetwork, counts: Counts
+) -> NetworkCertificate:
     """Counts, distances and verdict as by brute force; what is shown is what it is said to be."""
     every = local_states(rules.kinds, network)
     found = certify_network(as_algorithm(pattern), network)
@@ -128,6 +167,7 @@ def check_cells_certificate(rules: Rules, pattern: Pattern, network: IntegerNetw
             assert one.given[port] != one.expected[port]
             assert shown.n == min(len(state.matched) for state in wrong)
     counts[f"of cells, {found.verdict}"] += 1
+    return found
 
 
 def configs_of(rules: Rules, kind: int, shown: BitInState) -> list[int]:
