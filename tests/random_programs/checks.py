@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ import pytest
 from random_programs.naive import LocalState, Rules, State, local_state, local_states, random_rules, step_by_cells, sums
 from random_programs.naive import threshold as threshold_of
 
-from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse
+from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
 from bitwright.app.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.exhaustion import NetworkCertificate, ProofTask, certify_network
@@ -84,6 +85,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
         check_steps(rules, lambda state, n=network: step_by_cells(rules, n, state), by_cell, counts)
         certificate = check_cells_certificate(rules, pattern, network, counts)
         check_device(pattern, network, counts)
+        check_runs(rules, algorithm, network, by_cell[0], counts)
         if sceptic:
             check_by_sceptic(as_algorithm(pattern), network, certificate, counts)
     for network in (whole, changed(whole, rng)):
@@ -132,6 +134,27 @@ def check_device(pattern: Pattern, network: IntegerNetwork, counts: Counts) -> N
     task = ProofTask(as_algorithm(pattern), network, "cells")
     assert DeviceProver(task, most=16, least=1).prove(0, task.domain.size) == prove(task)
     counts["of cells, on a device"] += 1
+
+
+def check_runs(rules: Rules, algorithm: Algorithm, network: IntegerNetwork, engine: CellEngine, counts: Counts) -> None:
+    """Of all inputs those are reported, with both outputs, that three steps of the network take elsewhere."""
+
+    def after(state: State, step: Callable[[State], State]) -> int:
+        for _ in range(3):
+            state = step(state)
+        return sum(bit << at for at, bit in enumerate(state))
+
+    found = validate(algorithm, engine=engine).tally
+    starts = {sum(bit << at for at, bit in enumerate(state)): state for state in rules.every_state()}
+    wanted = {number: after(state, rules.step) for number, state in starts.items()}
+    given = {number: after(state, partial(step_by_cells, rules, network)) for number, state in starts.items()}
+    assert found.wrong == sum(wanted[number] != given[number] for number in starts)
+    for failure in found.failures:
+        number = failure.inputs["x"]
+        assert failure.expected is not None
+        assert (failure.outputs["x"], failure.expected["x"]) == (given[number], wanted[number])
+        assert given[number] != wanted[number]
+    counts["validations"] += 1
 
 
 def check_by_sceptic(

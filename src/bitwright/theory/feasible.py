@@ -122,7 +122,7 @@ class Feasible:
     def least(self) -> Situations:
         """For every n the fewest matches m that set a bit, and of the bits with so few one with most writers."""
         share = 1 / (2 * int(self.program.writers.max()) + 2)  # writers decide between equal m alone
-        return self.worst(lambda _, writers, matching: writers * share - matching)
+        return self.worst(lambda _, writers, matching: np.float64(share) * writers - matching)
 
     @cached_property
     def tightest(self) -> Situations:

@@ -12,7 +12,8 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, BitwrightError, InputError, TrainedCells, certify_network, parse
-from bitwright.app.cells import pattern_of
+from bitwright.app.cells import as_algorithm, pattern_of
+from bitwright.checking.exhaustion import certify_network as prove
 from bitwright.checking.exhaustion.judges import IntegerJudge
 from bitwright.checking.exhaustion.one_state import look_at_state, state_with
 from bitwright.cli.main import main
@@ -107,3 +108,20 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
     with pytest.raises(BitwrightError, match="comes out otherwise when it is evaluated again"):
         certify_network(program, right)
+
+
+def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncertain() -> None:
+    """Of one port two huge terms cancel, so that it is right but far from certain; of another every sign is turned."""
+    from bitwright.networks import Plan, Recipe, train
+
+    pattern = pattern_of([parse(ONE_CELL).program])
+    network = train(pattern.program, Recipe(256, plan=Plan(momentum=True)))[0]
+    first, last = network.first.copy(), network.last.copy()
+    unsure, turned = range(pattern.program.bits)[pattern.port_bits(0)]
+    first[1] = first[0] = np.abs(first[0])
+    last[unsure, 0], last[unsure, 1] = 1e8, -1e8
+    last[turned] = -last[turned]
+    found = prove(as_algorithm(pattern), replace(network, first=first, last=last))
+    assert found.verdict == "refuted"
+    assert found.counterexample is not None
+    assert found.counterexample.bit == pattern.program.layout.names[turned]

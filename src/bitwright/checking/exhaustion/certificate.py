@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, usual_domain
+from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
 from bitwright.checking.exhaustion.subject import Provable, to_be_proved
@@ -22,7 +21,7 @@ from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
 from bitwright.errors import BitwrightError, listing
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.running.progress import Progress, as_progress
 from bitwright.version import __version__
@@ -236,14 +235,16 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     network.
     """
     domain, network = task.domain, task.network
-    state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
-    found = look_at_state(domain.program, network, state, kind)
-    if isinstance(network, IntegerNetwork):
-        bit = min(found.bits, key=lambda one: one.distance, default=None)
-        agrees = bit is not None and distance in (None, bit.distance)
-    else:
-        bit, agrees = _least_certain(task, state, kind, found, wrong), True
-    if bit is None or not agrees or (wrong and bit.given == bit.expected):
+    bit = None
+    if place[0] < domain.size:  # a file of parts may say anything
+        state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+        found = look_at_state(domain.program, network, state, kind)
+        if isinstance(network, IntegerNetwork):
+            bit = min(found.bits, key=lambda one: one.distance, default=None)
+        else:
+            bit = _least_certain(domain, network, place, found, wrong)
+    other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
+    if bit is None or other or (wrong and bit.given == bit.expected):
         raise BitwrightError(
             f"state {place[0]:,} at step {place[1]:,} comes out otherwise when it is evaluated again; this is an error "
             "of bitwright or of the machine, no verdict on the network; please report it"
@@ -252,18 +253,19 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
 
 def _least_certain(
-    task: ProofTask, state: BoolArray, kind: int | None, found: OneState, wrong: bool
+    domain: StatesDomain | RunsDomain | CellsDomain, network: Network, place: Place, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
     from bitwright.checking.exhaustion.float_judge import FloatJudge
 
-    program = task.domain.program
-    templates, own = program.match(state), ALL
-    if isinstance(task.domain, CellsDomain) and kind is not None:
-        templates, own = of_kind(task.domain.pattern, kind, templates), task.domain.pattern.port_bits(kind)
+    program, own = domain.program, ALL
+    templates = program.match(domain.state(place))
+    if isinstance(domain, CellsDomain):
+        kind = domain.kind_at(place)
+        templates, own = of_kind(domain.pattern, kind, templates), domain.pattern.port_bits(kind)
     matched = np.zeros((1, program.templates), dtype=bool)
     matched[0, templates] = True
-    name = program.layout.name_of(FloatJudge(program, task.network).worst_bit(matched, own))
+    name = program.layout.name_of(FloatJudge(program, network).worst_bit(matched, own))
     worst = next(bit for bit in found.bits if bit.bit == name)
     if not wrong or worst.given != worst.expected:
         return worst

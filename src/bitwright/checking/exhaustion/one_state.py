@@ -103,7 +103,7 @@ def look_at_state(program: Program, network: AnyNetwork, state: BoolArray, kind:
 def of_kind(pattern: Pattern, kind: int, templates: IntArray) -> IntArray:
     """Those of a cell alone: what other cells match with all bits off does not count."""
     first, last = pattern.first_template[kind : kind + 2]
-    return templates[(templates >= first) & (templates < last)]
+    return np.asarray(templates[(templates >= first) & (templates < last)])
 
 
 def _decided(
