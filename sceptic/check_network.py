@@ -154,7 +154,7 @@ def findings(network, rules, states):
         matched, after = rules.step(state, within)
         n = len(matched)
         by_n[n] = by_n.get(n, 0) + 1
-        if n:  # else the next state is zero, by the rules and by the network
+        if n and own:  # else the next state is zero, by the rules and by the network; or no bit of it is looked at
             distance, *bit = nearest(matched, after, own)
             here = (distance, number, step, state, n, *bit)
             least[n] = min(here, least.get(n, here))
@@ -163,7 +163,7 @@ def findings(network, rules, states):
                 first.setdefault(n, here)
     yield from {"states": sum(by_n.values()), "wrong": wrong, "undecided": 0, "certified": not wrong}.items()
     yield "verdict", "refuted" if wrong else "certified"
-    yield "by_n", [[n, by_n[n], least[n][0] if n else None] for n in sorted(by_n)]
+    yield "by_n", [[n, by_n[n], least[n][0] if n in least else None] for n in sorted(by_n)]
     yield "distance", min(least.values())[0] if least else None
     yield "closest", place(*min(least.values())) if least else None
     yield "counterexample", place(*first[min(first)]) if first else None

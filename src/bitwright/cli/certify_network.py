@@ -149,7 +149,7 @@ def _covered(asked: NetworkProof, name: str, graphs: str, tiles: list[int]) -> s
 def _by_pattern(text: str, pattern: Pattern, names: BitNames) -> str:
     """Bits of the program, those of the first cell of a kind, as bits of the pattern; others stay as they are."""
     theirs = {name: bit for bit, own in names.items() if "_block" in bit for name in own}
-    known = set(pattern.program.layout.names)
+    known = {*pattern.program.layout.names, *(f"kind{number}" for number in range(1, 1 + len(pattern.kinds)))}
     found = []
     for word in text.split():
         if word != "none" and word not in known and word not in theirs:
@@ -320,7 +320,8 @@ def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterat
     yield f"  {word:<9} {_called(found.bit, asked.names)} must be {found.expected} at n = {found.n}{sums}"
     on = [_called(bit, asked.names) for bit in found.on]
     yield f"  state     on: {listing(on, 12) or 'no bit'}"
-    state = shlex.quote(" ".join(found.on) or "none")
+    alone = found.bit.partition("_")[0] if asked.names else "none"  # with no bit on, the kind says which cell it is
+    state = shlex.quote(" ".join(found.on) or alone)
     sizes = let_words() if asked.sizes is None else ["--sizes", asked.sizes]
     machine = [] if asked.machine is None else ["--machine", asked.machine]
     target, network = shlex.join([asked.target, *sizes, *machine]), shlex.quote(str(asked.network))
@@ -337,7 +338,7 @@ def _look_at_state(algorithm: Algorithm, network: AnyNetwork, asked: NetworkProo
     given = (asked.domain, asked.output, asked.check, asked.resume)
     if any(value is not None for value in given):
         raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
-    found = look_at_state(algorithm.program, network, state_with(algorithm.program, asked.state or ""))
+    found = look_at_state(algorithm.program, network, *state_with(algorithm.program, asked.state or ""))
     if as_json:
         names = {bit: list(own) for bit, own in asked.names.items() if bit in {*found.on, *(b.bit for b in found.bits)}}
         print_json({"name": algorithm.name} | asdict(found) | ({"names": names} if asked.names else {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,9 +75,14 @@ def about_whole(network: IntegerNetwork, cost: Cost) -> dict[str, object]:
         "width": network.shape.width,
         "members": network.rounded.members,
         "sample_states": cost.states,
-        "sample_margin_before": cost.margin_before,
-        "sample_margin": cost.margin,
+        "sample_margin_before": finite(cost.margin_before),
+        "sample_margin": finite(cost.margin),
     }
+
+
+def finite(margin: float) -> float | None:
+    """A margin for JSON, which has no infinity: None where nothing is at stake."""
+    return margin if isfinite(margin) else None
 
 
 def rounding_note(network: IntegerNetwork, cost: Cost) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.progress import working
-from bitwright.cli.quantize import about_whole
+from bitwright.cli.quantize import about_whole, finite
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import at_size, in_sizes, missing_kinds
 from bitwright.cli.targets import find_algorithm
@@ -128,7 +128,7 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
         "examples": pattern.program.templates,
         "local_states": pattern.local_states,
         "wrong": None if tables is None else tables.wrong,
-        "margin": None if tables is None else tables.margin,
+        "margin": None if tables is None else finite(tables.margin),
         "seeds_tried": found.seeds,
         **about_whole(found.network, found.cost),
     }

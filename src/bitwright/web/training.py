@@ -13,7 +13,7 @@ from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
-from bitwright.errors import BitwrightError, InputError, counted
+from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.networks import IntegerNetwork, Network, Plan, Recipe
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, Program
@@ -134,7 +134,7 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
         algorithm, domain = made.algorithm, "states"
         states = StatesDomain(made.program).size
     if states > limits.proof:
-        what = counted(states, "state") if states < 10**15 else f"about 10^{len(str(states)) - 1} states"
+        what = f"{readable(states, 10**15)} state{'s' * (states != 1)}"
         return (
             f"there are {what}, and this server tries at most {limits.proof:,}; prove a network of cells, or this one "
             "on the command line: bitwright certify --network"

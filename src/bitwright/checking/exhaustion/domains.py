@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -133,15 +134,8 @@ class StatesDomain:
 
     def state(self, place: Place) -> BoolArray:
         value, radix, block, chosen = self.digits
-        program, number = self.program, place[0]
-        matched = np.flatnonzero((number // value % radix)[block] == chosen)
-        state = np.zeros(program.bits, dtype=bool)
-        config = np.array([_first_without(program, of) for of in range(program.blocks)], dtype=np.int64)
-        config[program.template_block[matched]] = program.template_config[matched]
-        state[program.block_bits] = (
-            np.repeat(config, np.diff(program.block_start)) >> program.position[program.block_bits] & 1 == 1
-        )
-        return state
+        matched = np.flatnonzero((place[0] // value % radix)[block] == chosen)
+        return _state_that_matches(self.program, matched, range(self.program.blocks))
 
     def count_states(self) -> int:
         """How many states will be tried."""
@@ -263,15 +257,17 @@ class CellsDomain:
                 matched[:, own] = local.matched(numbers - begin)
                 look(matched, numbers, 0, 1, pattern.port_bits(number))
 
+    def kind_at(self, place: Place) -> int:
+        """The kind whose local state is at a place."""
+        return bisect_right(self.first, place[0]) - 1
+
     def state(self, place: Place) -> BoolArray:
         """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
-        found: list[BoolArray] = []
-        self.visit(place[0], place[0] + 1, lambda matched, *_: found.append(matched[0]))
-        state = np.zeros(self.program.bits, dtype=bool)
-        for template in np.flatnonzero(found[0]).tolist():
-            block = self.program.block_members(int(self.program.template_block[template]))
-            state[block] = int(self.program.template_config[template]) >> np.arange(len(block)) & 1 == 1
-        return state
+        kind = self.kind_at(place)
+        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
+        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
+        blocks = np.unique(self.program.template_block[templates]).tolist()
+        return _state_that_matches(self.program, templates[local[0]], blocks)
 
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}
@@ -295,6 +291,17 @@ class _Visitor(Observer):
     def _show(self, view: View, times: int) -> None:
         matched = self._rules.matched(view.batch.states()[view.running])
         self._look(matched, self._first + view.rows[view.running], view.step, times, ALL)
+
+
+def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[int]) -> BoolArray:  # (k,)
+    """A state that matches these templates and, in these blocks, no others; bits of other blocks are off."""
+    config = np.zeros(program.blocks, dtype=np.int64)
+    for block in blocks:
+        config[block] = _first_without(program, block)
+    config[program.template_block[templates]] = program.template_config[templates]
+    state = np.zeros(program.bits, dtype=bool)
+    state[program.block_bits] = config[program.block_of[program.block_bits]] >> program.position[program.block_bits] & 1
+    return state
 
 
 def _first_without(program: Program, block: int) -> int:

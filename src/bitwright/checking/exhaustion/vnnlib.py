@@ -60,6 +60,8 @@ def save_vnnlib(network: IntegerNetwork, program: Program, path: Path) -> Asked:
             cases.extend(_wrong(row, must, network, columns, range(program.bits)[own]))
 
     domain.visit(0, domain.size, look)
+    if not cases:
+        raise InputError("no bit of this network is ever looked at, so there is no case to write")
     write_atomically(path, "\n".join([*_head(network, domain), "(assert (or", *cases, "))", ""]).encode())
     return Asked(states, len(cases))
 

@@ -155,7 +155,8 @@ class CellEngine:
         known = self._known.get(kind)
         if known is None or len(known[0]) > _KEPT:
             known = (numbers, *self._evaluated(kind, numbers))
-        fresh = numbers[~np.isin(numbers, known[0], assume_unique=True)]
+        at = np.searchsorted(known[0], numbers)
+        fresh = numbers[known[0][np.minimum(at, len(known[0]) - 1)] != numbers]
         if len(fresh):
             found = self._evaluated(kind, fresh)
             order = np.argsort(np.concatenate((known[0], fresh)))

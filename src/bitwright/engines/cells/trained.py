@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bitwright.engines.cells.engine import TABLED, CellEngine, CellTables
 from bitwright.engines.cells.network import CellNetwork
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, readable
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network, load_any_network, save_network
 from bitwright.networks.integer import check_belongs
@@ -66,11 +67,12 @@ class TrainedCells:
     def sentence(self) -> str:
         """What its local states show, in a line."""
         if self.tables is None:
-            return f"{self.pattern.local_states:,} local states are more than are tried here, so it is not proved"
+            return f"{readable(self.pattern.local_states)} local states are more than are tried, so it is not proved"
         states = counted(self.tables.states, "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
-        return f"{said}; smallest margin {self.tables.margin:.3f}{exact}"
+        margin = f"; smallest margin {self.tables.margin:.3f}" if isfinite(self.tables.margin) else ""
+        return f"{said}{margin}{exact}"
 
     @property
     def size(self) -> str:
