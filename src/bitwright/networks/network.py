@@ -92,6 +92,8 @@ class Network:
                 f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
                 f"and {self.last.dtype} {self.last.shape}"
             )
+        if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
+            raise InputError("a network has weights that are NaN or infinite")
 
     def __reduce__(self) -> tuple[type[Network], tuple[Float, Float, Origin]]:
         """Copies and networks in other processes are made as any other: read-only."""
