@@ -36,7 +36,7 @@ from bitwright.theory.rounding import Thresholds
 
 _ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 _SMALLEST = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below it a number may lose its digits, or become 0
-_LARGEST = {"float32": 2.0**126, "float64": 2.0**1022}  # a quarter of what overflows: an estimate is at most 2 sqrt(n) F
+_LARGEST = {"float32": 2.0**126, "float64": 2.0**1022}  # a quarter of all: an estimate is at most 2 sqrt(n) F
 _THRESHOLD_SLACK = 1e-9  # of the gap: thresholds are float64, found by a few operations from the closed form
 _OWN_ERROR = 1 + 1e-6  # what bounds the error is itself a sum in float64, of far fewer than 10^9 terms
 _STATES = 256
