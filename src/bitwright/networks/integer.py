@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
-from bitwright.networks.network import Origin, read_only, tensor_sha256
+from bitwright.networks.network import Origin, check_width, read_only, tensor_sha256
 from bitwright.networks.start import NetworkShape
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -74,6 +74,7 @@ class IntegerNetwork:
             raise InputError(
                 f"the layers of a network have one width, got shapes {self.first.shape} and {self.last.shape}"
             )
+        check_width(self.first)
         if self.thresholds.shape[1] != len(self.writers) or list(self.writers) != sorted(set(self.writers)):
             raise InputError(f"thresholds of shape {self.thresholds.shape} need as many different, ascending writers")
 

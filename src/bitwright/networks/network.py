@@ -93,6 +93,7 @@ class Network:
                 f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
                 f"and {self.last.dtype} {self.last.shape}"
             )
+        check_width(self.first)
         if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
             raise InputError("a network has weights that are NaN or infinite")
 
@@ -159,6 +160,12 @@ class Network:
         else:
             before = np.stack([row[row != 0] @ self._by_example[row != 0] for row in inputs])
         return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
+
+
+def check_width(first: NDArray[Any]) -> None:
+    """Raises InputError for a network without hidden units."""
+    if not len(first):
+        raise InputError("a network has at least 1 hidden unit, got layers of width 0")
 
 
 def tensor_sha256(array: NDArray[Any]) -> str:
