@@ -178,8 +178,8 @@ def main(arguments):
         need(domain in (("cells",) if cells else ("states", "runs")), f"there are no such states: {domain}")
         known = {"format": "bitwright network certificate 1", "of": "network", "arithmetic": "whole numbers"}
         known |= {"program_id": rules.id, "tensors": network.sha256, "network_sha256": about["sha256"]}
-        known |= {name: about[name] for name in ("padding", "members", "weight_bits")}
-        known |= {"width": len(network.first), "examples": len(rules.writes) + about["padding"]}
+        known |= {"width": len(network.first), "padding": (p := about["padding"]), "examples": len(rules.writes) + p}
+        known["weight_bits"] = max(2, *(1 + (w ^ w >> 7).bit_length() for w in chain(*network.first, *network.last)))
         known |= {"inputs": [], "start": [], "halt": None, "steps": None, "kinds": len(kinds) if cells else None}
         known |= {name: getattr(rules, name) for name in ("inputs", "start", "halt", "steps") if runs}
     except Exception as error:
@@ -191,7 +191,7 @@ def main(arguments):
         claimed, found[name] = certificate.pop(name, {}), value
         same = json.dumps(claimed, sort_keys=True) == json.dumps(value, sort_keys=True)
         need(same, f"the certificate says {name} = {str(claimed)[:300]}, but it is {str(value)[:300]}", 1)
-    more = sorted(certificate.keys() - {"margin", "seconds", "sizes", "version"})  # which are for people
+    more = sorted(certificate.keys() - {"margin", "members", "seconds", "sizes", "version"})  # which are for people
     need(not more, f"nobody can check what it says of {', '.join(more)[:300]}", 1)
     print(f"HOLDS: {found['verdict']}, {found['states']:,} states tried, {found['wrong']:,} wrong")
     sys.exit(0 if found["certified"] else 1)

@@ -72,6 +72,54 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+def with_option(**option: Any) -> Callable[[], object]:
+    return lambda: bw.train(small(), **{"width": 64, **option})
+
+
+NAN = float("nan")
+# Numbers that training cannot use, and devices that it would not use.
+WRONG |= {
+    f"train {name}={value!r}": (with_option(**{name: value}), problem)
+    for name, values, problem in (
+        ("width", (0, -2), "the width must lie between 1"),
+        ("seed", (-1, 2**63 + 1), "the seed must lie between 0"),
+        ("member", (-1,), "the member must lie between 0"),
+        ("padding", (-1,), "the padding must lie between 0"),
+        ("padding", (1.5, NAN, "1"), "the padding must be a whole number"),
+        ("tolerance", (0, -1, NAN, 0.5, "x"), "the tolerance must lie between 0 and 0.5"),
+        ("rate", (0, -1, NAN, float("inf"), 1e300, "x"), "the rate must be above 0"),
+        ("most_steps", (0, -1), "the number of steps must lie between 1"),
+        ("most_steps", (1.5, NAN, "x"), "the number of steps must be a whole number"),
+        ("threads", (0, -1), "the threads must lie between 1"),
+        ("threads", (1.5, NAN), "the threads must be a whole number"),
+        ("momentum", ("x", 3), "momentum is True or False"),
+        ("balanced", (2,), "balanced is True or False"),
+        ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the trainer numpy runs on the cpu"),
+    )
+    for value in values
+}
+WRONG |= {
+    "no such device": (with_option(trainer="torch", device="gpu"), "there is no device 'gpu'"),
+    "no device": (with_option(trainer="torch", device=None), "there is no device 'None'"),
+    "rules on a device": (
+        lambda: bw.make_engine("templates", small().program, device="cuda"),
+        "go with the engine network, not templates",
+    ),
+    "no drawn networks": (lambda: bw.make_engine("sampled", small().program, networks=0), "networks must lie between"),
+    "NaN networks": (
+        lambda: bw.make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
+        "networks must be a whole number",
+    ),
+    "drawn seed": (lambda: bw.make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
+    "NaN examples": (lambda: bw.limit_weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
+    "NaN padding": (lambda: bw.TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
+    "no hidden units": (
+        lambda: bw.Network(trained().first[:0], trained().last[:, :0], trained().origin),
+        "at least 1 hidden unit",
+    ),
+}
+
+
 ONES = {"p": 1, "q": 1}
 # The same for runs and proofs of the limit.
 RUNS: dict[str, tuple[Callable[[], object], str]] = {

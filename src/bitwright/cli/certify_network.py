@@ -284,8 +284,7 @@ def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, ch
         examples = counted(c.examples, "example")
         yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{looked_at(c.sizes)}"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
-    side = f", {c.members:,} side by side" if c.members > 1 else ""
-    yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"
+    yield f"  network   width {c.width:,}, {weights}; sha256 {c.network_sha256}"
     yield f"  states    {c.states:,} tried, {c.wrong:,} wrong" + (
         f", {c.undecided:,} not decided" if c.undecided else ""
     )

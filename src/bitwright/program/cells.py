@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import InputError, counted
+from bitwright.frozen import FrozenArrays, frozen
 from bitwright.program.families import Families
 from bitwright.program.layout import IntArray
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(FrozenArrays):
     """Which blocks each cell has, in the order in which it names them; and the lines that cells come from.
 
     A cell has the bits of a block in the order in which it names them too, so that declarations do not count.
@@ -36,11 +37,6 @@ class Cells:
     families: Families
     bit_place: IntArray | None = None  # (k,) of each bit in its block, as its cell has it; None: as the program has it
 
-    def __post_init__(self) -> None:
-        self.start.flags.writeable = self.blocks.flags.writeable = False
-        if self.bit_place is not None:
-            self.bit_place.flags.writeable = False
-
     def __len__(self) -> int:
         return len(self.start) - 1
 
@@ -49,14 +45,14 @@ class Cells:
         """The cell of each block."""
         owner = np.empty(len(self.blocks), dtype=np.int64)
         owner[self.blocks] = np.repeat(np.arange(len(self)), np.diff(self.start))
-        return owner
+        return frozen(owner)
 
     @cached_property
     def place(self) -> IntArray:  # (b,)
         """The place of each block in its cell."""
         place = np.empty(len(self.blocks), dtype=np.int64)
         place[self.blocks] = np.arange(len(self.blocks)) - np.repeat(self.start[:-1], np.diff(self.start))
-        return place
+        return frozen(place)
 
     def members(self, cell: int) -> IntArray:
         """The blocks of a cell, in its order."""
@@ -119,7 +115,7 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class CellKinds:
+class CellKinds(FrozenArrays):
     """The kinds of a program's cells, and how the ports of each cell are wired."""
 
     kinds: tuple[Kind, ...]  # sorted
@@ -134,7 +130,7 @@ class CellKinds:
     @cached_property
     def counts(self) -> IntArray:
         """How many cells there are of each kind."""
-        return np.bincount(self.of[self.of >= 0], minlength=len(self.kinds))
+        return frozen(np.bincount(self.of[self.of >= 0], minlength=len(self.kinds)))
 
 
 def cell_kinds(program: Program, cells: Cells) -> CellKinds:

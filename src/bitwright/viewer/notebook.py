@@ -110,7 +110,7 @@ def _(certificate: NetworkCertificate) -> str:
     rows = [
         ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),
         ("arithmetic", escape(c.arithmetic)),
-        ("width", f"{c.width:,}" + (f", {c.members:,} side by side" if c.members > 1 else "")),
+        ("width", f"{c.width:,}"),
         ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
         ("states", f"{c.states:,} tried, {c.wrong:,} wrong, {c.undecided:,} not decided"),
     ]

@@ -61,7 +61,7 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
         "covers": made.covers,
         "width": network.shape.width,
         "examples": made.program.templates,
-        "weight_bits": network.rounded.weight_bits,
+        "weight_bits": network.weight_bits,
         "seed": network.origin.seed,
         "training_steps": network.origin.steps,
         "training_error": network.origin.error,

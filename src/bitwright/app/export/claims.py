@@ -66,7 +66,7 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
         "",
         f"network  sha256 {network.digest}",
         f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
-        f"{network.rounded.weight_bits} bits",
+        f"{network.weight_bits} bits",
         f"made for {'program' if found.pattern is None else 'pattern'} {network.origin.program_id}",
     ]
     if found.wires is not None:

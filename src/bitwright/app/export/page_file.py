@@ -95,7 +95,7 @@ def network_facts(found: Exported, claim: Claim) -> dict[str, Any]:
         "mostMatches": len(network.thresholds),
         "sha256": network.digest,
         "width": network.shape.width,
-        "weightBits": network.rounded.weight_bits,
+        "weightBits": network.weight_bits,
         "cells": found.pattern is not None,
         "states": claim.states if claim.states < MOST_EXACT else None,
         "note": claim.note,

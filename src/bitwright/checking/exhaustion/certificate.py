@@ -76,7 +76,6 @@ class NetworkCertificate(Shown):
     examples: int
     padding: int
     width: int
-    members: int
     weight_bits: int | None
     tensors: dict[str, str]
     network_sha256: str
@@ -208,8 +207,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         examples=program.templates + network.origin.padding,
         padding=network.origin.padding,
         width=network.shape.width,
-        members=network.rounded.members if isinstance(network, IntegerNetwork) else 1,
-        weight_bits=network.rounded.weight_bits if isinstance(network, IntegerNetwork) else None,
+        weight_bits=network.weight_bits if isinstance(network, IntegerNetwork) else None,
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
