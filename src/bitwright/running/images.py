@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Engine
-from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.machines.subleq import MachineV
 from bitwright.running.computer import at_rest, halted_how, with_result_landed
@@ -44,13 +44,14 @@ def run_images(
     images: Sequence[Sequence[int]],
     inputs: Sequence[bytes] = (),
     *,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
     max_instructions: int = _MOST,
     start: int = 0,
 ) -> list[ImageRun]:
     """Runs every image from address `start` on, by default with the rules themselves.
 
-    `inputs` has what each of them reads; nothing where it is not given.
+    `inputs` has what each of them reads; nothing where it is not given. `engine` is the name of an engine, or one that
+    `make_engine` or `TrainedCells.engine` gave for the machine's program.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
@@ -61,7 +62,7 @@ def run_images(
         raise InputError(f"give an input for each of the {len(images):,} images, or none; got {len(inputs):,}")
     if max_instructions < 0:
         raise InputError(f"max_instructions must be 0 or more, got {max_instructions}")
-    chosen = RuleEngine(machine.program) if engine is None else engine
+    chosen = _engine(machine, engine)
     if chosen.program is not machine.program and chosen.program != machine.program:
         raise InputError(f"this engine was made for another program than that of the machine of {machine.shape}")
     given = list(inputs) or [b""] * len(images)
@@ -72,6 +73,19 @@ def run_images(
         states = np.array([machine.start(image, start) for image in images[part]])
         found += _together(machine, chosen, states, given[part], max_instructions)
     return found
+
+
+def _engine(machine: MachineV, engine: Engine | str | None) -> Engine:
+    if engine == "network":
+        raise InputError(
+            "the engine network needs a trained network: "
+            "give engine=cells.engine(machine.program), where cells = train_cells(machine.program)"
+        )
+    if isinstance(engine, str | None):
+        return make_engine(engine or "templates", machine.program)
+    if not hasattr(engine, "begin"):
+        raise InputError(f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}")
+    return engine
 
 
 def _together(
