@@ -158,6 +158,12 @@ def test_either_order_of_either_type_is_read(tmp_path: Path) -> None:
             assert load_executions(tmp_path / "x.npz").before.tolist() == states.tolist()
 
 
+def test_executions_in_memory_are_arrays_of_bool() -> None:
+    for states, got in (([[1, 0]], "a list"), (B + 2, "one of uint8"), (None, "a NoneType")):
+        with pytest.raises(InputError, match=f"before and after are NumPy arrays of bool, got {got}"):
+            Executions(B.astype(bool), states, ("a", "b"))  # type: ignore[arg-type]
+
+
 def test_good_file_is_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "good.npz", **GOOD)
     assert len(load_executions(tmp_path / "good.npz")) == 3

@@ -93,10 +93,25 @@ def test_what_does_not_fit() -> None:
         run_images(machine, [[1]], engine=make_engine("templates", other.program))
     with pytest.raises(InputError, match=r"needs a trained network: give engine=cells\.engine\(machine\.program\)"):
         run_images(machine, [[1]], engine="network")
-    with pytest.raises(InputError, match="there is no engine 'limt'; choose .* did you mean 'limit'"):
+    with pytest.raises(InputError, match=r"there is no engine 'limt'; choose .* did you mean 'limit'"):
         run_images(machine, [[1]], engine="limt")
     with pytest.raises(InputError, match="an engine is a name such as 'limit', or one that was made, got a int"):
         run_images(machine, [[1]], engine=3)  # type: ignore[arg-type]
+    wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (machine.program, [[1]], {}, "on a machine that machine_v made, got a Program"),
+        (machine, [1, 2], {}, "images are several lists of integers"),
+        (machine, 3, {}, "images are several lists of integers"),
+        (machine, ["abc"], {}, "word 0 of the image must be an integer, got 'a'"),
+        (machine, [[1, 1.5]], {}, "word 1 of the image must be an integer, got 1.5"),
+        (machine, [[1]], {"inputs": b"a"}, "inputs are several bytes"),
+        (machine, [[1]], {"inputs": ["a"]}, "inputs are bytes, one value for each image, got a str"),
+        (machine, [[1]], {"max_instructions": "x"}, "max_instructions must be a whole number, got 'x'"),
+        (machine, [[1]], {"max_instructions": 2.5}, "max_instructions must be a whole number, got 2.5"),
+        (machine, [[1]], {"start": 10**30}, "the first address must fit in"),
+    ]
+    for on, images, more, message in wrong:
+        with pytest.raises(InputError, match=message):
+            run_images(on, images, **more)
     with pytest.raises(InputError, match="more than the machine's 16"):
         run_images(machine, [[1] * 17])
 
