@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 
 
 @cache
@@ -26,6 +27,10 @@ def trained() -> Any:
 @cache
 def cells() -> Any:
     return bw.train_cells(small())
+
+
+def machine() -> Any:
+    return machine_v(Shape(8, 5, DIALECTS["plain"]))
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
@@ -47,7 +52,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "network": (lambda: bw.run(small(), p=1, q=1, network=3), "give networks, or the paths"),  # type: ignore[arg-type]
     "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
     "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
-    "cells of": (lambda: cells().engine("addition"), "give an Algorithm or a Program, got a str"),
+    "cells of": (
+        lambda: cells().engine("addition"),
+        r"give an Algorithm or a Program, got a str; open_program\(path\) gives one from a file$",
+    ),
+    "a machine": (
+        lambda: bw.train_cells(machine()),  # type: ignore[arg-type]
+        r"got a MachineV; give the program in its attribute: what\.program$",
+    ),
+    "a number": (lambda: bw.train_cells(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
     "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells()]), "give it by itself, not in a list"),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
@@ -206,3 +219,7 @@ def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
     for given in (cells(), file, str(file)):
         found = bw.certify_network(bw.addition(9), given, workers=1)
         assert (found.certified, found.domain, found.kinds) == (True, "cells", 2)
+
+
+def test_the_hint_for_a_machine_works() -> None:
+    assert bw.train_cells(machine().program).proved

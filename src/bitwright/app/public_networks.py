@@ -179,10 +179,11 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
     return whole_network(as_algorithm(what), networks, weight_bits)[0]
 
 
-def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
+def load_network(path: str | PathLike[str], what: Algorithm | Program, *, with_digest: bool = False) -> AnyNetwork:
     """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
-    Networks of cells belong to no single program: `TrainedCells.load` loads them.
+    Files of the first format hold no digest, so the last cannot be checked; `with_digest` refuses them. Networks of
+    cells belong to no single program: `TrainedCells.load` loads them.
 
     >>> from bitwright import addition, run, save_network
     >>> algorithm = addition(2)
@@ -200,7 +201,7 @@ def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNet
         raise InputError(
             f"{file} is a network of cells, which serves every program of its kinds; TrainedCells.load(path) loads it"
         )
-    return load(file, program)
+    return load(file, program, with_digest=with_digest)
 
 
 def certify_network(

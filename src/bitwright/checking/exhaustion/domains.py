@@ -26,6 +26,7 @@ from bitwright.running.observers import Observer, View
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
+MAX_NUMBER = 1 << 62  # numbers of states are below it, and so fit an int64, however many states there are
 ALL = slice(None)  # bits
 _COUNTED = 1 << 16  # inputs whose steps are counted beforehand
 _TILE = 4_096  # states that are looked at together
@@ -120,7 +121,7 @@ class StatesDomain:
         and the digit that chooses it.
         """
         radix, spare = self._options
-        value = np.array([prod(radix[:place]) for place in range(len(radix))], dtype=np.int64)
+        value = np.array([min(prod(radix[:place]), MAX_NUMBER) for place in range(len(radix))], dtype=np.int64)
         _, start, block = np.unique(self.program.template_block, return_index=True, return_inverse=True)
         chosen = np.arange(self.program.templates) - start[block] + spare[block]
         return value, np.array(radix, dtype=np.int64), block, chosen

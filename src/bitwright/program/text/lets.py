@@ -16,26 +16,21 @@ Result = TypeVar("Result")
 
 
 def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
-    """Raises InputError for values of numbers that a text does not have."""
-    if lets and not tree.problems:
-        _check_lets(program, names_of_lets(tree), lets)
-
-
-def names_of_lets(tree: SyntaxTree) -> list[str]:
-    """The numbers that a text gives values to."""
-    return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
-
-
-def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
-    """Raises InputError for a number that the text does not have, or a value that no number can have."""
-    for name, value in lets.items():
-        if name not in known:
+    """Raises InputError for a value that no number can have, or one of a number that the text does not have."""
+    known = names_of_lets(tree)
+    for name, value in (lets or {}).items():
+        if not tree.problems and name not in known:  # a line with a problem may be the one that has it
             has = f"it has {listing(known)}" if known else "it has none"
             raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or abs(value) >= MAX_NUMBER:
             shown = shorten(value if whole else repr(value))
-            raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
+            raise InputError(f"let {shorten(name)} takes an integer below 2^31, got {shown}")
+
+
+def names_of_lets(tree: SyntaxTree) -> list[str]:
+    """The numbers that a text gives values to."""
+    return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
 
 
 def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
