@@ -57,13 +57,13 @@ def test_the_size_that_was_looked_at_stands_everywhere(capsys: Captured, one: st
     assert code == 0
     assert "all cells of k2 at D=1 are of the network's kinds" in err
     assert "as it is" not in err
-    assert "looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
     assert json.loads(Path("proof.json").read_text())["sizes"] == "D=1"
     assert json.loads(call(capsys, *asked, "--json")[1])["sizes"] == "D=1"
     code, out, err = call(capsys, "certify", "k2.bw", "--network", one, "--check", "proof.json")
     assert code == 0
     assert "k2 at D=1 are of" in err
-    assert "looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
 
 
 def test_a_size_of_the_file_itself_is_named_too(capsys: Captured) -> None:
@@ -102,7 +102,7 @@ def test_the_bit_length_of_what_is_shipped_is_named(capsys: Captured) -> None:
 
 def test_the_limit_of_cells_says_its_sizes_and_its_pattern(capsys: Captured) -> None:
     _, out, _ = call(capsys, "certify", "k2.bw", "--cells", "--let", "D=1")
-    assert "; looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
     assert "\n  pattern   " in out
     found = json.loads(call(capsys, "certify", "k2.bw", "--sizes", "D=1..4", "--json")[1])
     assert (found["sizes"], found["pattern_id"]) == ("D=1..4", found["program_id"])

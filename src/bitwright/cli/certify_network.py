@@ -12,7 +12,7 @@ import click
 
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import at_size, in_sizes, looked_at
+from bitwright.cli.sizes import at_size, in_sizes
 from bitwright.cli.targets import let_words
 from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
 
@@ -46,6 +46,7 @@ class NetworkProof:
     cells: bool
     sizes: str | None
     machine: str | None = None  # the letter that was given
+    graphs: str | None = None  # of the cells of a node program: on which graphs they are of the network's kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
 
     @property
@@ -85,7 +86,6 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     from bitwright.checking.exhaustion.subject import one_file
     from bitwright.cli.certify import refused
     from bitwright.engines.cells.wiring import tile_of
-    from bitwright.program import NodeSchema
     from bitwright.program.cell_names import bit_names
     from bitwright.workers import Workers
 
@@ -121,15 +121,15 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
             raise
         reason = f"the certificate says sizes = {claimed}, but {error}"
         return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
-    asked = replace(asked, sizes=sizes.text, names=bit_names(pattern, cells_of))
+    graphs = sizes.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
+    asked = replace(asked, sizes=sizes.text, graphs=graphs, names=bit_names(pattern, cells_of))
     if asked.state is not None:
         cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
         state = _by_pattern(asked.state, pattern, asked.names)
         return _look_at_state(cell, network, replace(asked, domain=None, state=state), as_json)
-    graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
-    note(_covered(asked, algorithm.name, f"{graphs}," if graphs else "", sorted(tiles)), quiet)
+    note(_covered(asked, algorithm.name, sorted(tiles)), quiet)
     cells = replace(
-        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
+        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}"
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
     workers = Workers.parse(asked.workers, asked.device or "cpu")
@@ -138,9 +138,10 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     return _prove(cells, network, asked, workers, as_json, quiet)
 
 
-def _covered(asked: NetworkProof, name: str, graphs: str, tiles: list[int]) -> str:
+def _covered(asked: NetworkProof, name: str, tiles: list[int]) -> str:
     """Which program was looked at, in just which sizes."""
     several = asked.sizes is not None and ".." in asked.sizes
+    graphs = "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(asked.target if several else name, asked.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
     return f"all cells of {what}{graphs} are of the network's kinds{tiled}"
@@ -269,6 +270,7 @@ def _print(
             del document["sizes"]
         else:
             document |= {"local_states": certificate.states, "pattern_id": certificate.program_id}
+            document |= {} if asked.graphs is None else {"graphs": asked.graphs}
             document["names"] = _names_of(asked.names, certificate.closest, certificate.counterexample)
         print_json(document | ({"holds": True} if checked else {}))
     elif quiet:
@@ -278,11 +280,14 @@ def _print(
 
 
 def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, checked: bool) -> Iterator[str]:
+    from bitwright.checking.exhaustion.certificate import covered_by_cells
+
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
+    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, asked.graphs)
+    yield f"{c.verdict.upper()}: {name}, this network, {covers}"
     if c.kinds is not None:
         examples = counted(c.examples, "example")
-        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{looked_at(c.sizes)}"
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
     side = f", {c.members:,} side by side" if c.members > 1 else ""
     yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"

@@ -35,6 +35,15 @@ class Sizes:
     text: str | None
     programs: tuple[Sized, ...]
 
+    @property
+    def graphs(self) -> str | None:
+        """Of a node program the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        from bitwright.program import NodeSchema
+        from bitwright.program.graph.node_program import graphs_of
+
+        found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        return graphs_of([one for one in found if one is not None]) if found else None
+
 
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
@@ -45,13 +54,8 @@ def at_size(name: str, size: str | None) -> str:
     return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
 
 
-def looked_at(size: str | None) -> str:
-    """The same behind what was proved: `; looked at in the sizes 1..64`."""
-    return "" if size is None else f"; looked at in the size{'s' * ('..' in size)} {size}"
-
-
 def in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
-    """The algorithm, or it in every one of these sizes; of a node program, its cells on every graph."""
+    """The algorithm, or it in every one of these sizes; of a node program, what has its kinds of cells."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
@@ -67,7 +71,9 @@ def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str |
         text = _own_size(target, algorithm, order)
         return Sizes(text, tuple(Sized(one, text) for one in _graphs(algorithm)))
     if is_node and "=" not in sizes:
-        raise InputError("the cells of a node program are the same on every graph; leave out --sizes")
+        raise InputError(
+            "the sizes of a node program are those of a 'let' line, such as --sizes l=1..8; leave out --sizes"
+        )
     if Path(target).suffix.lower() == ".bw":
         return _of_rules(target, sizes)
     if "=" in sizes or target not in SIZED or order is not None:
@@ -170,7 +176,7 @@ def _of_rules(target: str, sizes: str) -> Sizes:
 
 
 def _graphs(found: object) -> list[Algorithm]:
-    """A program; of a node program what stands for it on every graph."""
+    """A program; of a node program those that have all its kinds of cells."""
     from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
     if isinstance(found, NodeSchema) and found.node_program is not None:

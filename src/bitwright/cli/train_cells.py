@@ -1,4 +1,4 @@
-"""`bitwright train --cells`: one small network for the cells of a program, at every size."""
+"""`bitwright train --cells`: one small network for the cells of a program."""
 
 from __future__ import annotations
 

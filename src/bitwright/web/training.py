@@ -11,6 +11,7 @@ from bitwright.app.export import Claim, exported_cells, exported_whole
 from bitwright.app.export.pages import computer_page, graph_page, program_page
 from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
 from bitwright.errors import BitwrightError, InputError, counted
@@ -78,13 +79,14 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
 def _of_cells(request: Mapping[str, Any], limits: Limits, progress: Progress) -> _Made:
     source, algorithm = request["source"], None
     if source["kind"] == "nodes":
-        pattern, covers = Pattern.of(read_nodes(source).kinds), "every graph"
+        program = read_nodes(source)
+        pattern, covers = Pattern.of(program.kinds), covered_by_cells(None, program.graphs)
     elif source["kind"] == "subleq":
         computer = read_computer(source, limits)
         pattern, covers = pattern_of([computer.machine.program]), "every image of such a machine"
     else:
         algorithm = read_source(source, limits)[0]
-        pattern, covers = pattern_of([algorithm.program]), "every program of these kinds of cells, at every size"
+        pattern, covers = pattern_of([algorithm.program]), covered_by_cells()
     _check_examples(pattern.program.templates, "the cells of this program have", limits)
     width = _width(request["width"] or suggested_cells_width(pattern), limits)
     curves: dict[int, Curve] = {}
