@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
-from bitwright.program.text.lets import mentions, names_of_lets
+from bitwright.program.text.lets import check_lets, mentions, names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
 
@@ -47,6 +48,7 @@ class NodeProgram(Shown):
     lets: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_lets(self.name, self.tree, self.lets)
         object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
         self.schema()
 
@@ -144,7 +146,12 @@ class NodeProgram(Shown):
 
         `names` are those of the nodes, for people to read.
         """
+        if not isinstance(topology, Topology):
+            raise InputError(
+                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) opens others"
+            )
         schema = self.schema(topology.nodes, topology.ports)
+        _check_names(topology, names)
         check_graph(self.name, schema, topology, names)
         wiring = GraphWiring(schema, topology)
         on = np.zeros(wiring.layout.size, dtype=bool)
@@ -321,6 +328,17 @@ def _whole_numbers(name: str, values: IntArray) -> IntArray:
     if given.dtype.kind not in "biu" and given.size:
         raise InputError(f"{name} takes whole numbers, got {given.dtype}")
     return given.astype(np.int64)
+
+
+def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
+    """Raises InputError unless every node has a name of its own."""
+    if names is None:
+        return
+    if len(names) != topology.nodes:
+        raise InputError(f"there are {counted(topology.nodes, 'node')}, and names of {len(names):,}")
+    if len(set(names)) < len(names):
+        again = next(name for name, times in Counter(names).items() if times > 1)
+        raise InputError(f"two nodes have the name {again!r}; each needs its own")
 
 
 def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
