@@ -118,7 +118,8 @@ def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: 
         assert (code, err) == (2, f"bitwright: {LACKING}\n")
     for how, size in (((), 2), (("--sizes", "D=1..5"), 2), (("--sizes", "D=5..5"), 5)):
         code, _, err = call(capsys, "certify", "k2.bw", *network, *how)
-        assert (code, err) == (2, f"bitwright: k2 at D={size}: {LACKING}\n")
+        lacking = LACKING.replace("D=1..8", how[1] if how else "D=1..8")
+        assert (code, err) == (2, f"bitwright: k2 at D={size}: {lacking}\n")
 
 
 def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:

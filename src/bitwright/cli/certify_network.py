@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.bits import shorten
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import at_size, in_sizes
-from bitwright.cli.targets import let_words
+from bitwright.cli.shorter_proof import HOPELESS, advice
+from bitwright.cli.sizes import at_size, in_sizes, training_command
+from bitwright.cli.targets import asked_program, let_words
 from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class NetworkProof:
     cells: bool
     sizes: str | None
     machine: str | None = None  # the letter that was given
+    tile: int = 1  # of cells: how many neighbouring ones of the program are one
     graphs: str | None = None  # of the cells of a node program: on which graphs they are of the network's kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
 
@@ -122,7 +125,9 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
         reason = f"the certificate says sizes = {claimed}, but {error}"
         return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
     graphs = sizes.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
-    asked = replace(asked, sizes=sizes.text, graphs=graphs, names=bit_names(pattern, cells_of))
+    asked = replace(
+        asked, sizes=sizes.text, tile=max(tiles, default=1), graphs=graphs, names=bit_names(pattern, cells_of)
+    )
     if asked.state is not None:
         cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
         state = _by_pattern(asked.state, pattern, asked.names)
@@ -207,9 +212,12 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
     Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
     """
     from bitwright.app.devices import gpu_name
-    from bitwright.checking.exhaustion.task import check_size, duration, expected_seconds, how_many
+    from bitwright.checking.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
     from bitwright.networks import IntegerNetwork
 
+    if task.domain.size >= MOST and task.domain_name != "cells":
+        many = f"there are {shorten(task.domain.size, 24)} {task.unit}, more than can be tried"
+        raise InputError(f"{many}; {_shorter(task, asked, workers)}")
     check_size(task)
     size, seconds = how_many(task), expected_seconds(task, workers)
     movable = asked.device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
@@ -218,17 +226,29 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
         task = replace(task, device="cuda")
         seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not asked.yes:
+        begin = (
+            "give --yes to begin, with --resume FILE so that it can be interrupted; --device cuda and --workers "
+            "ray:ADDRESS are faster; "
+        )
         raise InputError(
-            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
-            f"--resume FILE so that it can be interrupted; {_faster(task)}"
+            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; "
+            f"{begin * (seconds <= HOPELESS)}{_shorter(task, asked, workers)}"
         )
     note(f"{size} to try, about {duration(seconds)}", quiet)
     return task
 
 
-def _faster(task: ProofTask) -> str:
-    faster = "--device cuda and --workers ray:ADDRESS are faster"
-    return f"{faster}; a smaller --tile has far fewer local states" if task.domain_name == "cells" else faster
+def _shorter(task: ProofTask, asked: NetworkProof, workers: Workers) -> str:
+    """What takes less time."""
+    if asked.check is not None:
+        return "--check tries all that the certificate speaks of; one of a smaller domain takes less time"
+    if task.domain_name == "cells":
+        fewer = "a smaller --tile of train has far fewer local states" if asked.tile > 1 else ""
+        return fewer or "cells of fewer blocks have fewer local states"
+    machine = "" if asked.machine is None else f" --machine {asked.machine}"
+    target, algorithm, order = asked_program() or (asked.target, task.algorithm, None)
+    with working("looking for a shorter proof"):
+        return advice(task, training_command(target, algorithm, order) + machine, workers)
 
 
 def _check(

@@ -28,6 +28,7 @@ from bitwright.web.sources import read_source
 from bitwright.web.told import Files, Progress, json_file
 
 _PLAN = Plan(momentum=True)
+_HOURS = 1_000  # times what a server tries: what a command line tries in some hours
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,11 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
         states = StatesDomain(made.program).size
     if states > limits.proof:
         what = counted(states, "state") if states < 10**15 else f"about 10^{len(str(states)) - 1} states"
-        return (
-            f"there are {what}, and this server tries at most {limits.proof:,}; prove a network of cells, or this one "
-            "on the command line: bitwright certify --network"
-        )
+        many = f"there are {what}, and this server tries at most {limits.proof:,}"
+        if made.pattern is not None:
+            return f"{many}; cells of fewer blocks have fewer"
+        here = ", or this one on the command line: bitwright certify --network" * (states <= _HOURS * limits.proof)
+        return f"{many}; prove a network of cells{here}"
     try:
         return certify_network(
             algorithm, made.network, domain, progress=lambda done, size: progress("proving", done, size, unit="state")

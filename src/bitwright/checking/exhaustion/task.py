@@ -208,5 +208,5 @@ def check_size(task: ProofTask) -> None:
     if task.domain.size >= MOST:
         raise InputError(
             f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
-            "a smaller program, or --domain runs, may do"
+            "networks of cells have far fewer, and so may the domain runs"
         )
