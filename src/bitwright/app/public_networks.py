@@ -126,7 +126,7 @@ def train_cells(
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
 
-    Of a node program these are the same on every graph.
+    Of a node program these are the kinds on graphs of several sizes; `NodeProgram.graphs` says on which.
 
     It is looked at in every local state; where one is wrong the next of so many `seeds` is tried. With a `source` it
     learns from executions, as in `train`.
@@ -217,8 +217,8 @@ def certify_network(
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
     `domain` is `states` (one choice in every block, the default) or `runs` (all states that runs of all inputs meet);
-    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds: of a
-    node program those on every graph.
+    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds; of a
+    node program those on its `graphs`.
 
     >>> from bitwright import addition
     >>> small = addition(2)

@@ -1,4 +1,4 @@
-"""`bitwright train --cells`: one small network for the cells of a program, at every size."""
+"""`bitwright train --cells`: one small network for the cells of a program."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def train_network_of_cells(
             }
         )
     else:
-        for line in _notes(found, seconds):
+        for line in _notes(found, seconds, tile):
             note(line, quiet)
         if sizes is None and not quiet:
             _note_sizes(target, algorithm, pattern, order)
@@ -112,10 +112,8 @@ def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str 
     with working("looking at other sizes"):
         missing = list(missing_kinds(target, algorithm, pattern, order))
     for size, wanted in missing:
-        note(
-            f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run; "
-            f"--sizes {wanted} trains one on those too"
-        )
+        advice = "" if wanted is None else f"; --sizes {wanted} trains one on those too"
+        note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")
 
 
 def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
@@ -134,7 +132,7 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
     }
 
 
-def _notes(found: TrainedCells, seconds: float) -> list[str]:
+def _notes(found: TrainedCells, seconds: float, tile: int) -> list[str]:
     tried = "" if found.seeds in (None, 1) else f", after {found.seeds} seeds"
-    smaller = "; a smaller --tile has far fewer" if found.tables is None else ""
+    smaller = "; a smaller --tile has far fewer" if found.tables is None and tile > 1 else ""
     return [f"{found.size}, in {seconds:.2f} s{tried}", found.sentence + smaller]

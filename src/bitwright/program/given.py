@@ -28,5 +28,5 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 
 def by_its_cells(what: Algorithm | Program | NodeProgram) -> Sequence[Algorithm]:
-    """An algorithm; of a node program those that together have all its kinds of cells, on every graph."""
+    """An algorithm; of a node program those that together have all its kinds of cells."""
     return what.schemas() if isinstance(what, NodeProgram) else [as_algorithm(what)]

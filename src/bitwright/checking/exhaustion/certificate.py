@@ -98,7 +98,7 @@ class NetworkCertificate(Shown):
         if self.domain == "states":
             return "every choice in every block"
         if self.domain == "cells":
-            return "every program of these kinds of cells, at every size"
+            return covered_by_cells(self.sizes)
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class NetworkCertificate(Shown):
         >>> from bitwright import addition, certify_network, train_cells
         >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
         >>> NetworkCertificate.load("adder.json").sentence
-        'certified: this network, 16 states of every program of these kinds of cells, at every size'
+        'certified: this network, 16 states of every program made of these kinds of cells'
         """
         from bitwright.checking.exhaustion.certificate_file import load_network_certificate
 
@@ -160,6 +160,23 @@ class NetworkCertificate(Shown):
         who = workers if isinstance(workers, Workers) else Workers.parse(str(workers), str(device))
         told = as_progress(progress, UNITS.get(self.domain, "states"))
         check_network_certificate(self, algorithm, held, who, told, str(device))
+
+
+def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
+    """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
+
+    >>> covered_by_cells("n=1..32")
+    'every program made of these kinds of cells; this program was checked at n=1..32'
+    >>> covered_by_cells(None, "every graph")
+    'every program made of these kinds of cells; this program is one on every graph'
+    """
+    covered = "every program made of these kinds of cells"
+    if sizes is None:
+        seen = "is one" if graphs == "every graph" else "was checked"
+        return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
+    bits = "" if "=" in sizes else " bit" if sizes == "1" else " bits"
+    on = "" if graphs is None else f", on {graphs}"
+    return f"{covered}; this program was checked at {sizes}{bits}{on}"
 
 
 def certify_network(

@@ -206,7 +206,7 @@ def duration(seconds: float) -> str:
 def check_size(task: ProofTask) -> None:
     """Raises InputError for domains that nobody can go through."""
     if task.domain.size >= MOST:
-        smaller = "a smaller --tile" if task.domain_name == "cells" else "a smaller program, or --domain runs,"
+        smaller = "a smaller tile" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
         raise InputError(
             f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
             f"{smaller} may do"

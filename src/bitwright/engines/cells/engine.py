@@ -1,4 +1,4 @@
-"""Engines cell by cell, at any size: every cell through one small network, or through the limit of such networks.
+"""Engines cell by cell: every cell through one small network, or through the limit of such networks.
 
 Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
 every step of it is a step of the rules (docs/explanation/cells.md has the theorem), and the loops of the rules

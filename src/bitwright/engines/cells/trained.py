@@ -60,7 +60,7 @@ class TrainedCells:
 
     @property
     def proved(self) -> bool:
-        """Whether the network says of every local state what the rules say: then it is exact at every size."""
+        """Whether the network says of every local state what the rules say: it runs programs of these kinds exactly."""
         return self.tables is not None and not self.tables.wrong
 
     @property
@@ -96,7 +96,7 @@ class TrainedCells:
         return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which serves every size; `load` reads it.
+        """Writes the network to a .safetensors file, which serves every program of its kinds; `load` reads it.
 
         >>> from bitwright import addition, run, train_cells
         >>> train_cells(addition(4)).save("adder.safetensors")

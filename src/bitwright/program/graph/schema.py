@@ -46,8 +46,8 @@ class NodeWord:
 class Schema:
     """What a node program says, for graphs of some size.
 
-    The kinds of its program's cells are those of every graph: a target with a path is one column, however many bits
-    it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
+    The kinds of its program's cells are those of every graph of its size: a target with a path is one column, however
+    many bits it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
     """
 
     program: Program  # the declared bits, then the targets with a path

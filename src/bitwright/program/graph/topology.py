@@ -41,7 +41,12 @@ class Topology(FrozenArrays):
     @classmethod
     def from_edges(cls, nodes: int, edges: ArrayLike, directed: bool = False) -> Topology:
         """The graph of these pairs of nodes; a node has its ports in the order in which its edges are given."""
-        pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
+            raise InputError(f"nodes is an integer, got {nodes!r}")
+        pairs = np.asarray(edges)
+        if pairs.size and (pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2):
+            raise InputError(f"edges are pairs of nodes, integers from 0 to {nodes - 1}")
+        pairs = pairs.astype(np.int64).reshape(-1, 2)
         if len(pairs) and not (pairs.min() >= 0 and pairs.max() < nodes):
             wrong = int(pairs.min() if pairs.min() < 0 else pairs.max())
             raise InputError(f"an edge joins nodes from 0 to {nodes - 1}; one has {wrong}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from bitwright.bits import shorten
@@ -11,7 +12,9 @@ from bitwright.errors import InputError, ProgramError, listing, suggestion
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER
 from bitwright.program.text.parser import SyntaxTree
+from bitwright.text.scanner import Token
 
+_WORD = re.compile(r"\w+")
 Result = TypeVar("Result")
 
 
@@ -31,6 +34,30 @@ def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -
 def names_of_lets(tree: SyntaxTree) -> list[str]:
     """The numbers that a text gives values to."""
     return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
+
+
+def mentions(tree: SyntaxTree, lets: Mapping[str, int], names: Collection[str]) -> set[str]:
+    """Those of these names that occur in the text, other than in a `let` line whose value is given.
+
+    A name that does not occur cannot change what the text stands for. Bits and indices of the same name count too, so
+    this may be more than what the text depends on, never less.
+    """
+    found: set[str] = set()
+    for item in tree.statements:
+        if not (isinstance(item, syntax.Let) and item.name.text in lets):
+            found |= _words(item) & set(names)
+    return found
+
+
+def _words(part: object) -> set[str]:
+    """Every name in a part of a syntax tree."""
+    if isinstance(part, Token):
+        return {part.text}
+    if isinstance(part, syntax.PlainLine):
+        return set(_WORD.findall(f"{part.left} {part.right}"))
+    if is_dataclass(part):
+        return set().union(*(_words(getattr(part, field.name)) for field in fields(part)))
+    return set().union(*map(_words, part)) if isinstance(part, tuple | list) else set()
 
 
 def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:

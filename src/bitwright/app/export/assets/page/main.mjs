@@ -70,7 +70,7 @@ function start() {
   app.cells = new CellsView(app);
   app.chosenView = new ChosenView(app);
   byId("proof-about").textContent = network.cells
-    ? "The numbers are whole, so trying every local state is a proof: then every step, at every size, is that of the rules."
+    ? "The numbers are whole, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
     : "The numbers are whole, so trying every state is a proof: then every step is that of the rules.";
   app.stage = new Stage(app);
   app.player = new Player(app.stage);
