@@ -259,7 +259,7 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
     assert covered.text == "properties of states 60 to 63 of 64, no others: 4 files"
     assert "State 60 of 64" in (tmp_path / "some" / "vnnlib" / "state_60.vnnlib").read_text()
     everything = save_vnnlib(network, program, tmp_path / "all")
-    assert everything.text == "properties of all 64 states: 63 files; 1 match nothing and need none"
+    assert everything.text == "properties of all 64 states: 63 files; 1 matches nothing and needs none"
     for states in (range(0), range(-1, 3), range(60, 65), range(0, 9, 2), (1, 2)):
         with pytest.raises(InputError, match="states"):
             save_vnnlib(network, program, tmp_path / "none", states)  # type: ignore[arg-type]

@@ -51,7 +51,8 @@ class Covered:
         which = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
         if len(self.states) == self.of:
             which = f"all {of} {self.what}"
-        left = f"; {nothing} match nothing and need none" if nothing else ""
+        left = f"; {nothing} match nothing and need none" if nothing > 1 else ""
+        left = "; 1 matches nothing and needs none" if nothing == 1 else left
         return f"properties of {which}: {counted(self.properties, 'file')}{left}"
 
 
