@@ -94,7 +94,7 @@ def train_network_of_cells(
             }
         )
     else:
-        for line in _notes(found, seconds, tile):
+        for line in _notes(found, output, seconds, tile):
             note(line, quiet)
         if sizes is None and not quiet:
             _note_sizes(target, algorithm, pattern, order)
@@ -132,7 +132,8 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
     }
 
 
-def _notes(found: TrainedCells, seconds: float, tile: int) -> list[str]:
+def _notes(found: TrainedCells, file: Path, seconds: float, tile: int) -> list[str]:
     tried = "" if found.seeds in (None, 1) else f", after {found.seeds} seeds"
     smaller = "; a smaller --tile has far fewer" if found.tables is None and tile > 1 else ""
-    return [f"{found.size}, in {seconds:.2f} s{tried}", found.sentence + smaller]
+    size = f"{found.size} in a {file.stat().st_size:,}-byte file"
+    return [f"{size}, in {seconds:.2f} s{tried}", found.sentence + smaller]

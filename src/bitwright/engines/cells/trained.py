@@ -35,7 +35,7 @@ class TrainedCells:
     >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
     (True, True)
     >>> print(cells.size)
-    2 kinds of cells, 8 examples; width 128, 2,528 bytes
+    2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights
     >>> print(cells.sentence.partition(":")[0])
     proved on all 16 local states; smallest margin 0.297
     """
@@ -80,7 +80,7 @@ class TrainedCells:
         kinds, examples = len(self.pattern.kinds), self.pattern.program.templates
         return (
             f"{counted(kinds, 'kind')} of cells, {counted(examples, 'example')}; "
-            f"width {self.network.shape.width:,}, {self.network.bytes:,} bytes"
+            f"width {self.network.shape.width:,}, {self.network.bytes:,} bytes of weights"
         )
 
     def __str__(self) -> str:
