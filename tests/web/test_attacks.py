@@ -373,7 +373,10 @@ FROM_THE_KERNEL = {  # what is denied, by the first version of Landlock that den
     **dict.fromkeys(("overwrite", "append", "create", "create in the working folder"), 1),
     **dict.fromkeys(("empty a module by opening it", "empty a file by opening it"), 1),
     **dict.fromkeys(("mkfifo", "mkdir", "symlink", "link", "rename", "remove", "mksock"), 1),
-    **{"run a program": 1, "ptrace": 1, "truncate": 3, "connect": 4, "bind": 4, "signal": 6},
+    **dict.fromkeys(("run a program", "ptrace"), 1),
+    **dict.fromkeys(("connect", "bind"), 4),
+    "truncate": 3,
+    "signal": 6,
 }
 NOT_DENIED = {"fork", "chmod", "chown", "utime", "listen", "UDP"}  # and the documentation says so
 
