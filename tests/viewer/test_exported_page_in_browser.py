@@ -165,11 +165,12 @@ def broken(page: Any) -> int:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: Open) -> None:
+    claim = page_of(name).claim
     page = show(page_of(name).text)
     page.click("#prove")
     until(page, "document.documentElement.dataset.proof")
     before = page.text_content("#about")
-    assert "proved" in before
+    assert f"When this page was written: {claim.note}." in before
     assert page.evaluate(REDS) == 0
     step = broken(page)
     assert f"refuted: {page.text_content('#weight-note .is-wrong').removesuffix(' now.')}" in page.text_content(
@@ -195,7 +196,7 @@ def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: 
     page.evaluate("() => delete document.documentElement.dataset.proof")
     page.click("#prove")
     until(page, "document.documentElement.dataset.proof")
-    assert json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"] == 0
+    assert json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"] == claim.wrong
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,6 @@ def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: 
     [
         ("multiplication", {"multiplicand": 719, "multiplier": 483}),
         ("multiplication", {"multiplicand": 0, "multiplier": 1}),
-        ("addition", {"p": 0, "q": 0}),
         ("addition", {"p": 719, "q": 483}),
     ],
 )
@@ -224,6 +224,17 @@ def test_a_broken_run_is_right_until_the_step_that_is_called_wrong(
     (word, said), right = next(iter(outputs(page).items())), expected[-1]
     assert said != right
     assert f"Its result: {word} {said}; without the change: {word} {right}." in page.text_content("#weight-note")
+
+
+def test_a_run_that_no_weight_breaks(show: Open) -> None:
+    """Where nothing is on, nothing matches, and the network is never asked."""
+    page = show(page_of("addition").text)
+    for word in ("p", "q"):
+        page.fill(f"#input-{word}", "0")
+    page.click("#weakest")
+    until(page, "document.getElementById('weight-note').textContent.startsWith('No single weight that was tried')")
+    assert not page.evaluate(BROKEN)
+    assert page.is_disabled("#restore")
 
 
 def test_a_change_that_does_no_harm_is_said_to_do_none(show: Open) -> None:

@@ -112,7 +112,7 @@ class WeightsView {
     if (app.stage.stale && !app.stage.reset()) return;
     const found = breakingChange(app.stage);
     if (!found) {
-      byId("weight-note").textContent = "No single weight that was tried breaks this run.";
+      byId("weight-note").textContent = "No single weight that was tried breaks this run: give other inputs, and try again.";
       return;
     }
     const { across } = LAYERS[found.name];
