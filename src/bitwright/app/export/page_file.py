@@ -21,7 +21,7 @@ from bitwright.app.export.text import filled
 from bitwright.errors import InputError
 from bitwright.program import Program
 
-ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove")
+ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
 SHELL = ("dom", "colours", "history", "player", "cells-view", "chosen", "weights", "proof")
 STAGES = {
     "numbers": ("trace-view", "numbers"),
