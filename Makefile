@@ -6,8 +6,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run in so many processes, each file of them in one; more than cores make it slower.
+# Tests run in this many processes; more than there are cores make it slower.
 PROCESSES ?= 2
+# Every child process would compile its sources again without bytecode; it is kept inside the environment.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 .PHONY: demo test compiled test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 

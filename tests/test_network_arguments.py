@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 
 
 @cache
@@ -26,6 +27,10 @@ def trained() -> Any:
 @cache
 def cells() -> Any:
     return bw.train_cells(small())
+
+
+def machine() -> Any:
+    return machine_v(Shape(8, 5, DIALECTS["plain"]))
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
@@ -47,7 +52,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "network": (lambda: bw.run(small(), p=1, q=1, network=3), "give networks, or the paths"),  # type: ignore[arg-type]
     "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
     "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
-    "cells of": (lambda: cells().engine("addition"), "give an Algorithm or a Program, got a str"),
+    "cells of": (
+        lambda: cells().engine("addition"),
+        r"give an Algorithm or a Program, got a str; open_program\(path\) gives one from a file$",
+    ),
+    "a machine": (
+        lambda: bw.train_cells(machine()),  # type: ignore[arg-type]
+        r"got a MachineV; give the program in its attribute: what\.program$",
+    ),
+    "a number": (lambda: bw.train_cells(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
     "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells()]), "give it by itself, not in a list"),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
@@ -69,6 +82,54 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "is for another program",
     ),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),
+}
+
+
+def with_option(**option: Any) -> Callable[[], object]:
+    return lambda: bw.train(small(), **{"width": 64, **option})
+
+
+NAN = float("nan")
+# Numbers that training cannot use, and devices that it would not use.
+WRONG |= {
+    f"train {name}={value!r}": (with_option(**{name: value}), problem)
+    for name, values, problem in (
+        ("width", (0, -2), "the width must lie between 1"),
+        ("seed", (-1, 2**63 + 1), "the seed must lie between 0"),
+        ("member", (-1,), "the member must lie between 0"),
+        ("padding", (-1,), "the padding must lie between 0"),
+        ("padding", (1.5, NAN, "1"), "the padding must be a whole number"),
+        ("tolerance", (0, -1, NAN, 0.5, "x"), "the tolerance must lie between 0 and 0.5"),
+        ("rate", (0, -1, NAN, float("inf"), 1e300, "x"), "the rate must be above 0"),
+        ("most_steps", (0, -1), "the number of steps must lie between 1"),
+        ("most_steps", (1.5, NAN, "x"), "the number of steps must be a whole number"),
+        ("threads", (0, -1), "the threads must lie between 1"),
+        ("threads", (1.5, NAN), "the threads must be a whole number"),
+        ("momentum", ("x", 3), "momentum is True or False"),
+        ("balanced", (2,), "balanced is True or False"),
+        ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the trainer numpy runs on the cpu"),
+    )
+    for value in values
+}
+WRONG |= {
+    "no such device": (with_option(trainer="torch", device="gpu"), "there is no device 'gpu'"),
+    "no device": (with_option(trainer="torch", device=None), "there is no device 'None'"),
+    "rules on a device": (
+        lambda: bw.make_engine("templates", small().program, device="cuda"),
+        "go with the engine network, not templates",
+    ),
+    "no drawn networks": (lambda: bw.make_engine("sampled", small().program, networks=0), "networks must lie between"),
+    "NaN networks": (
+        lambda: bw.make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
+        "networks must be a whole number",
+    ),
+    "drawn seed": (lambda: bw.make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
+    "NaN examples": (lambda: bw.limit_weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
+    "NaN padding": (lambda: bw.TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
+    "no hidden units": (
+        lambda: bw.Network(trained().first[:0], trained().last[:, :0], trained().origin),
+        "at least 1 hidden unit",
+    ),
 }
 
 
@@ -158,3 +219,7 @@ def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
     for given in (cells(), file, str(file)):
         found = bw.certify_network(bw.addition(9), given, workers=1)
         assert (found.certified, found.domain, found.kinds) == (True, "cells", 2)
+
+
+def test_the_hint_for_a_machine_works() -> None:
+    assert bw.train_cells(machine().program).proved

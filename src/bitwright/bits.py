@@ -55,12 +55,19 @@ def to_bits(value: int, width: int, name: str = "the number", signed: bool = Fal
     return np.unpackbits(octets, bitorder="little", count=width).astype(bool)
 
 
-def whole_number(value: int, name: str) -> int:
-    """`value` as Python's own int, whatever kind of whole number it is (NumPy's, say)."""
+def whole_number(value: int, name: str, least: int | None = None, most: int | None = None) -> int:
+    """`value` as Python's own int, whatever kind of integer it is (NumPy's, say); within limits, where there are some.
+
+    >>> whole_number(np.int64(3), "the width", 1, 16)
+    3
+    """
     try:
-        return index(value)
+        found = index(value)
     except TypeError:
         raise InputError(f"{name} must be a whole number, got {shorten(repr(value))}") from None
+    if least is not None and most is not None and not least <= found <= most:
+        raise InputError(f"{name} must lie between {least:,} and {most:,}, got {shorten(found)}")
+    return found
 
 
 def from_bits(bits: BoolArray, signed: bool = False) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import log10
 from os import PathLike
 
 
@@ -151,7 +152,12 @@ def suggestion(word: str, known: Sequence[str]) -> str:
 
 def counted(number: int, what: str, many: str = "") -> str:
     """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; `many` where that is not `what` and an s."""
-    return f"{number:,} {what if number == 1 else many or what + 's'}"
+    return f"{readable(number)} {what if number == 1 else many or what + 's'}"
+
+
+def readable(number: int, most: int = 10**40) -> str:
+    """`1,024`, or `about 10^61` for counts above `most`, whose digits nobody reads."""
+    return f"{number:,}" if number <= most else f"about 10^{int(log10(number))}"
 
 
 def listing(items: Sequence[str], most: int = 5) -> str:

@@ -155,9 +155,11 @@ def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any,
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     network = bw.quantize(SMALL, bw.train(SMALL, width=256))
-    for name in ("a.vnnlib", "a.c", "a.onnx"):
+    for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
-    assert bw.export(network, tmp_path / "b.vnnlib", SMALL, onnx=tmp_path / "m.onnx").files[1] == tmp_path / "m.onnx"
+    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), version="2.0")
+    assert all(file.exists() for file in done.files)
+    assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
     flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
     page = bw.export(bw.train_cells(flood), tmp_path / "b.html", flood, graph="path:4")
@@ -173,12 +175,12 @@ def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
         (trained, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
-        (trained, "a.vnnlib", {"what": SMALL}, "quantize this one first"),
-        (cells, "a.c", {"onnx": "m.onnx"}, "a file for the model goes with properties"),
+        (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
+        (cells, "a.c", {"states": range(3)}, "states and version go with to=.vnnlib.; leave them out"),
         (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with pages"),
         (cells, "a.html", {}, "needs a program to run"),
         (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph goes with node programs"),
-        (cells, "a.vnnlib", {"what": SMALL}, "leave out the program"),
+        (cells, "a", {"what": SMALL, "to": "vnnlib"}, "leave out the program"),
         (cells, "a.c", {"what": bw.permutation([2, 1])}, "no cell like"),
     ]
     for network, name, more, message in wrong:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from programs import crowded
+from programs import crowded, random_program
 
 from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
@@ -24,6 +24,7 @@ from bitwright.theory import (
     weights,
 )
 from bitwright.theory.feasible import Feasible
+from bitwright.theory.rounding import Rounding
 
 
 def dense_program(rng: np.random.Generator) -> Program:
@@ -138,6 +139,40 @@ def test_the_margin_is_the_smallest_mean_of_a_set_bit() -> None:
             assert certificate.margin_unset == pytest.approx(unset.min(), rel=1e-9)
         situation = (every.n == certificate.worst_n) & (every.m[:, place_of(program, certificate.worst_bit)] > 0)
         assert means[situation, place_of(program, certificate.worst_bit)].min() == pytest.approx(lowest, abs=1e-12)
+
+
+def test_the_calibrated_margin_is_that_of_a_situation_that_occurs() -> None:
+    """Of a bit of which m writers match it is |m - 1/2| gaps, by the definition of its threshold."""
+    elsewhere, rng = 0, np.random.default_rng(6)
+    sparse = [random_program(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)), 4) for _ in range(300)]
+    for program in [*PROGRAMS[:100], *sparse]:
+        every, certificate = Everything(program), certify(program, "calibrated")
+        distance = np.abs(every.m - 0.5) * weights(every.n, program.templates).gap[:, None]
+        assert certificate.margin == pytest.approx(distance[every.m > 0].min(), rel=1e-9)
+        bit = place_of(program, certificate.worst_bit)
+        named = (every.n == certificate.worst_n) & (every.m[:, bit] == certificate.worst_matches)
+        assert named.any()
+        assert distance[named, bit].min() == pytest.approx(certificate.margin, rel=1e-9)
+        assert certificate.worst_writers == program.writers[bit]
+        unset = distance[(every.m == 0) & (every.n > 1)[:, None]]
+        assert (certificate.margin_unset is None) == (len(unset) == 0)
+        if len(unset):
+            assert certificate.margin_unset == pytest.approx(unset.min(), rel=1e-9)
+        elsewhere += certificate.worst_n < certificate.n_max or certificate.worst_matches > 1
+    assert elsewhere > 3
+
+
+@pytest.mark.parametrize("rounding", ["sign", "calibrated"])
+def test_where_no_state_sets_a_bit_there_is_nothing_to_decide(rounding: Rounding) -> None:
+    idle = parse("bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=0 write nothing\n").program
+    with pytest.raises(InputError, match="no state of this program sets a bit, so there is nothing to decide"):
+        certify(idle, rounding)
+    late = parse(
+        "bits a b\nblock a\nblock b\nwhen a=0 write nothing\nwhen a=1 write nothing\nwhen b=1 write b\n"
+    ).program
+    with pytest.raises(InputError, match="no state of this program with n <= 1 sets a bit"):
+        certify(late, rounding, Range(1, "declared", "test"))
+    assert certify(late, rounding).worst_n == 2
 
 
 def test_the_padding_proposed_is_the_least() -> None:

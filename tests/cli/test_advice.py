@@ -164,3 +164,52 @@ def test_the_command_that_shows_a_counterexample_names_the_machine(capsys: Captu
     code, out, _ = call(capsys, "certify", program, "--machine", "A", "--network", "bad.safetensors")
     assert code == 1
     assert "--machine A --network bad.safetensors --state" in out
+
+
+LATE = """
+let n = 8
+let k = 3
+bits x[n]
+block x[i] for i in 1..n
+when x[i]=1 write x[i] for i in 1..n
+when x[i]=0 write x[1] for i in 40..n
+steps 1
+"""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--sizes", "n=1..50"],
+        ["--sizes", "n=45"],
+        ["--let", "n=41"],
+        ["--let", "n=300"],
+        ["--let", "n=60", "--let", "k=2"],
+    ],
+)
+def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Captured, asked: list[str]) -> None:
+    Path("late.bw").write_text(LATE)
+    assert call(capsys, "train", "late.bw", "--cells", "-o", "small.safetensors", "-q")[0] == 0
+    code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", *asked)
+    assert code == 2
+    words = err.rpartition(": bitwright ")[2].replace("FILE", "large.safetensors").split()
+    assert words[:3] == ["train", "late.bw", "--cells"]
+    assert call(capsys, *words)[0] == 0
+    assert call(capsys, "certify", "late.bw", "--network", "large.safetensors", *asked)[0] == 0
+
+
+@pytest.mark.parametrize("size", [38, 39])
+def test_sizes_that_train_advises_have_the_cells_of_the_next_size_too(capsys: Captured, size: int) -> None:
+    Path("late.bw").write_text(LATE)
+    _, _, err = call(capsys, "train", "late.bw", "--cells", "--let", f"n={size}", "-o", "net.safetensors")
+    assert "late at n=40 has cells of other kinds, which this network does not run; --sizes n=1..40 trains" in err
+
+
+def test_no_sizes_are_advised_that_do_not_exist(capsys: Captured) -> None:
+    """l must be even, so that no range of it can be read."""
+    even = LATE.replace("bits x[n]", "bits x[n] y[1+n//2*2-n]\nblock y[1]").replace("k = 3", "k = 2")
+    Path("late.bw").write_text(even)
+    assert call(capsys, "train", "late.bw", "--cells", "-o", "small.safetensors", "-q")[0] == 0
+    code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", "--let", "n=42")
+    assert code == 2
+    assert err.endswith(": bitwright train late.bw --cells --let n=42 -o FILE\n")

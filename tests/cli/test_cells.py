@@ -61,7 +61,7 @@ def test_a_proof_for_every_size(multiplier: Path, capsys: Captured, tmp_path: Pa
     file = tmp_path / "mul.json"
     code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--sizes", "1..30", "-o", file)
     assert code == 0
-    assert "every program of these kinds of cells, at every size" in out
+    assert "every program made of these kinds of cells; this program was checked at 1..30 bits\n" in out
     assert "all cells of multiplication at the sizes 1..30 are of the network's kinds" in err
     code, out, _ = call(capsys, "certify", "multiplication", "--cells", "--network", multiplier, "--check", file)
     assert code == 0
@@ -314,7 +314,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     proof = ("certify", "multiplication", "--network", multiplier)
     code, out, _ = call(capsys, *proof, "--sizes", "2..9", "-o", file)
     assert code == 0
-    assert "looked at in the sizes 2..9" in out
+    assert "checked at 2..9 bits" in out
     assert json.loads(file.read_text())["sizes"] == "2..9"
     code, out, err = call(capsys, *proof, "--check", file)
     assert code == 0

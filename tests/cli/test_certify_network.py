@@ -219,7 +219,26 @@ def test_what_takes_too_long_wants_a_yes(capsys: Captured, tmp_path: Path) -> No
     code, _, err = call(capsys, "certify", "addition", "--network", net)
     assert code == 2
     assert "281,474,976,710,656 states will take about" in err
-    assert "--yes" in err
+    assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
+    assert "--domain runs" not in err  # 2^32 inputs
+    assert "has 16 local states: bitwright train addition --cells --sizes 1..16 -o FILE" in err
+
+
+def test_a_shorter_proof_is_advised_where_there_is_one(capsys: Captured, tmp_path: Path) -> None:
+    """l idle bits make 2^l states, and none of them an input."""
+    rules, net = tmp_path / "idle.bw", tmp_path / "net.safetensors"
+    text = "let l = 60\nbits x idle[l]\nblock x\nblock idle[i] for i in 1..l\nwhen x=1 write x\n"
+    rules.write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\ninput x\nsteps 1\n")
+    assert call(capsys, "train", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    code, _, err = call(capsys, "certify", rules, "--network", net)
+    assert (code, "cuda" in err, len(err.splitlines())) == (2, False, 1)
+    assert "; --domain runs has 2 states in the runs of 2 inputs, about 1 s; a network of its cells has " in err
+    assert call(capsys, "certify", rules, "--network", net, "--domain", "runs")[0] == 0
+    rules.write_text(rules.read_text().replace("l = 60", "l = 70"))  # more states than can be counted
+    assert call(capsys, "train", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    code, _, err = call(capsys, "certify", rules, "--network", net)
+    assert (code, "--domain runs has 2 states in the runs of 2 inputs" in err) == (2, True)
+    assert "there are 2361183241434822606848 states, more than can be tried; " in err
 
 
 def test_weight_bits_need_integer(capsys: Captured, tmp_path: Path) -> None:

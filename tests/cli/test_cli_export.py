@@ -38,20 +38,27 @@ def test_onnx_of_either_kind(network: str, inputs: str, folder: Path, tmp_path: 
     assert [value.name for value in onnx.load(output).graph.input] == [inputs]
 
 
-def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import onnx
 
-    output, elsewhere = tmp_path / "p.vnnlib", tmp_path / "model.onnx"
-    command = ["export", str(folder / "whole.safetensors"), "--to", "vnnlib", "-o", str(output), "--json"]
-    assert main(command) == 0
+    output = tmp_path / "net"
+    command = ["export", str(folder / "whole.safetensors"), "--to", "vnnlib", "-o"]
+    assert main([*command, str(output), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["files"] == [str(output), str(tmp_path / "p-sums.onnx")]
-    assert (said["states"], said["cases"]) == (63, 63 * 6)
-    assert output.read_text().count("(and ") == said["cases"]
-    operators = [node.op_type for node in onnx.load(tmp_path / "p-sums.onnx").graph.node]
+    assert said["files"] == [str(output / "instances.csv"), str(output / "onnx/sums.onnx")]
+    assert (said["first_state"], said["last_state"], said["states"]) == (0, 63, 64)
+    assert (said["properties"], said["cases"]) == (63, 63 * 6)
+    lines = (output / "instances.csv").read_text().splitlines()
+    assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]
+    operators = [node.op_type for node in onnx.load(output / "onnx/sums.onnx").graph.node]
     assert operators == ["MatMul", "Relu", "MatMul"]
-    assert main([*command, "--onnx", str(elsewhere)]) == 0
-    assert elsewhere.read_bytes() == (tmp_path / "p-sums.onnx").read_bytes()
+    assert main([*command, str(tmp_path / "few"), "--states", "5..6", "--vnnlib-version", "2.0"]) == 0
+    assert "properties of states 5 to 6 of 64, no others: 2 files" in capsys.readouterr().err
+    written = sorted((tmp_path / "few/vnnlib").iterdir())
+    assert [file.name for file in written] == ["state_5.vnnlib", "state_6.vnnlib"]
+    assert all("(vnnlib-version <2.0>)" in file.read_text() for file in written)
+    assert main([*command, str(output)]) == 2
+    assert "into a folder that is new or empty, and" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -62,12 +69,19 @@ def test_a_property_and_its_model(folder: Path, tmp_path: Path, capsys: pytest.C
             "--to takes c or js or page or onnx or vnnlib, got onx; did you mean",
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
-        (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--onnx", "b.onnx"], "--onnx goes with --to vnnlib"),
         (
-            ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib", "--onnx", "b.bin"],
-            "goes into an .onnx file",
+            ["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--states", "0..9"],
+            "--states and --vnnlib-version go with --to vnnlib",
         ),
-        (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a.vnnlib"], "for networks of whole numbers"),
+        (["whole.safetensors", "-o", "{}/a.vnnlib"], "--to vnnlib writes a folder"),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "9..3"], "a range such as 0..999, got"),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "9" * 50], "a range such as 0..999, got"),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "0..64"], "are 0 to 63, got 0 to 64"),
+        (
+            ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--vnnlib-version", "2"],
+            "VNN-LIB has the versions 1.0 and 2.0, got '2'",
+        ),
+        (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a"], "for networks of integers; quantize this one first"),
         (
             ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
             "whole numbers; quantize this one first",

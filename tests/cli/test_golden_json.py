@@ -39,7 +39,7 @@ CASES: dict[str, list[str]] = {
     "show-network": ["show", NET],
     "certify-network": ["certify", "addition", "--network", NET, "--domain", "runs"],
     "certify-state": ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"],
-    "export": ["export", NET, "--to", "vnnlib", "-o", "{folder}/net.vnnlib"],
+    "export": ["export", NET, "--to", "vnnlib", "-o", "{folder}/properties"],
     "export-c": ["export", NET, "--to", "c", "-o", "{folder}/net.c"],
     "export-js": ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"],
     "export-onnx": ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from programs import EXAMPLES
@@ -55,16 +56,23 @@ def test_the_kinds_of_cells_stay_but_the_program_is_another() -> None:
     ("lets", "message"),
     [
         ({"n": 3}, "subtraction has no line 'let n'; it has l"),
-        ({"l": 2**31}, "let l takes a whole number below 2^31, got 2147483648"),
-        ({"l": -(2**31)}, "let l takes a whole number below 2^31, got -2147483648"),
-        ({"l": True}, "let l takes a whole number below 2^31, got True"),
-        ({"l": 3.0}, "let l takes a whole number below 2^31, got 3.0"),
+        ({"l": 2**31}, "let l takes an integer below 2^31, got 2147483648"),
+        ({"l": -(2**31)}, "let l takes an integer below 2^31, got -2147483648"),
+        ({"l": True}, "let l takes an integer below 2^31, got True"),
+        ({"l": 3.0}, "let l takes an integer below 2^31, got 3.0"),
     ],
 )
 def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         load(SUBTRACTION, lets)
     assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize("value", [10**20, -(10**20), 2**31])
+@pytest.mark.parametrize("parse_it", [parse, parse_node_program])
+def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: Any, value: int) -> None:
+    with pytest.raises(InputError, match=r"let l takes an integer below 2\^31, got"):
+        parse_it("let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n", "bad", {"l": value})
 
 
 def test_a_text_without_numbers_says_so() -> None:

@@ -57,13 +57,13 @@ def test_the_size_that_was_looked_at_stands_everywhere(capsys: Captured, one: st
     assert code == 0
     assert "all cells of k2 at D=1 are of the network's kinds" in err
     assert "as it is" not in err
-    assert "looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
     assert json.loads(Path("proof.json").read_text())["sizes"] == "D=1"
     assert json.loads(call(capsys, *asked, "--json")[1])["sizes"] == "D=1"
     code, out, err = call(capsys, "certify", "k2.bw", "--network", one, "--check", "proof.json")
     assert code == 0
     assert "k2 at D=1 are of" in err
-    assert "looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
 
 
 def test_a_size_of_the_file_itself_is_named_too(capsys: Captured) -> None:
@@ -102,7 +102,7 @@ def test_the_bit_length_of_what_is_shipped_is_named(capsys: Captured) -> None:
 
 def test_the_limit_of_cells_says_its_sizes_and_its_pattern(capsys: Captured) -> None:
     _, out, _ = call(capsys, "certify", "k2.bw", "--cells", "--let", "D=1")
-    assert "; looked at in the size D=1\n" in out
+    assert "; this program was checked at D=1\n" in out
     assert "\n  pattern   " in out
     found = json.loads(call(capsys, "certify", "k2.bw", "--sizes", "D=1..4", "--json")[1])
     assert (found["sizes"], found["pattern_id"]) == ("D=1..4", found["program_id"])
@@ -118,7 +118,8 @@ def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: 
         assert (code, err) == (2, f"bitwright: {LACKING}\n")
     for how, size in (((), 2), (("--sizes", "D=1..5"), 2), (("--sizes", "D=5..5"), 5)):
         code, _, err = call(capsys, "certify", "k2.bw", *network, *how)
-        assert (code, err) == (2, f"bitwright: k2 at D={size}: {LACKING}\n")
+        lacking = LACKING.replace("D=1..8", how[1] if how else "D=1..8")
+        assert (code, err) == (2, f"bitwright: k2 at D={size}: {lacking}\n")
 
 
 def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:

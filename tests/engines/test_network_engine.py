@@ -83,11 +83,13 @@ def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Netwo
 
 
 def test_one_hidden_unit_of_one_network_is_enough(network: Network) -> None:
-    for layer, place in (("first", np.s_[1]), ("last", np.s_[:, 1])):
-        weights_of = getattr(network, layer).copy()
-        weights_of[place] = np.inf
+    """Its weights are finite; twice the largest number is not, and neither is a hundred times."""
+    largest = np.finfo(np.float32).max
+    for of_first, of_last in ((largest, 1), (100, largest)):
+        first, last = network.first.copy(), network.last.copy()
+        first[1], last[:, 1] = of_first, of_last
         for name in ("numpy", "float32"):
-            engine = ENGINES[name](ADDITION.program, [network, replace(network, **{layer: weights_of})])
+            engine = ENGINES[name](ADDITION.program, [network, replace(network, first=first, last=last)])
             with pytest.raises(InputError, match="outputs are not finite"):
                 run(ADDITION, p=7, q=7, engine=engine)
 

@@ -90,6 +90,80 @@ def test_bad_files_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
+def header(descr: str, shape: str, order: str = "False") -> bytes:
+    text = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    text += b" " * (-(len(text) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def code_points(*points: int) -> bytes:
+    return b"".join(point.to_bytes(4, "little") for point in points)
+
+
+# An array as the bytes of its file, in place of a good one; each is refused in one line.
+RAW: dict[str, tuple[str, bytes]] = {
+    "text without characters": ("names", header("'<U0'", "(2,)")),
+    "endless text without characters": ("names", header("'<U0'", "(999999999999999,)")),
+    "no text, no names": ("names", header("'<U0'", "(0,)")),
+    "beyond Unicode": ("names", header("'<U1'", "(2,)") + code_points(0x7FFFFFFF, 98)),
+    "just beyond Unicode": ("names", header("'<U1'", "(2,)") + code_points(97, 0x110000)),
+    "negative": ("names", header("'<U1'", "(2,)") + code_points(97, 0xFFFFFFFF)),
+    "half a pair": ("names", header("'<U1'", "(2,)") + code_points(97, 0xD800)),
+    "the last character": ("names", header("'<U1'", "(2,)") + code_points(97, 0x10FFFF)),
+    "zero characters": ("names", header("'<U1'", "(2,)") + code_points(97, 0)),
+    "big-endian text": ("names", header("'>U1'", "(2,)") + bytes((0, 0, 0, 97, 0, 0, 0, 98))),
+    "bytes": ("names", header("'|S1'", "(2,)") + b"ab"),
+    "void": ("before", header("'|V1'", "(3, 2)") + bytes(6)),
+    "empty void": ("before", header("'|V0'", "(3, 2)")),
+    "objects": ("before", header("'|O'", "(3, 2)") + bytes(6)),
+    "structured": ("before", header("[('x', '|u1')]", "(3, 2)") + bytes(6)),
+    "dates": ("before", header("'<M8[s]'", "(3, 2)") + bytes(48)),
+    "dates without a unit": ("before", header("'<M8'", "(3, 2)") + bytes(48)),
+    "an old name of a type": ("before", header("'|a1'", "(3, 2)") + bytes(6)),
+    "two bytes": ("before", header("'>u2'", "(3, 2)") + bytes(12)),
+    "a type that is none": ("before", header("'<u3'", "(3, 2)") + bytes(18)),
+    "no dimension": ("before", header("'|u1'", "()") + bytes(1)),
+    "three dimensions": ("before", header("'|u1'", "(3, 2, 1)") + bytes(6)),
+    "minus zero": ("before", header("'|u1'", "(-0, 2)")),
+    "negative extent": ("before", header("'|u1'", "(-3, -2)") + bytes(6)),
+    "huge": ("before", header("'|u1'", "(999999999999999, 2)") + bytes(6)),
+    "nothing of much": ("before", header("'|u1'", "(999999999999999, 0)")),
+    "no header": ("before", b""),
+    "a cut header": ("before", header("'|u1'", "(3, 2)")[:40]),
+    "id without characters": ("program_id", header("'<U0'", "()")),
+    "id beyond Unicode": ("program_id", header("'<U64'", "()") + code_points(*([0x7FFFFFFF] * 64))),
+}
+
+
+@pytest.mark.parametrize("case", RAW)
+def test_arrays_of_other_types_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
+    replaced, data = RAW[case]
+    np.savez(tmp_path / "good.npz", **GOOD)
+    with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "bad.npz", "w") as bad:
+        for name in {*good.namelist(), f"{replaced}.npy"}:
+            bad.writestr(name, data if name == f"{replaced}.npy" else good.read(name))
+    with pytest.raises(InputError, match=r"bad\.npz is not a file of executions: ") as error:
+        load_executions(tmp_path / "bad.npz")
+    assert "\n" not in str(error.value)
+
+
+def test_either_order_of_either_type_is_read(tmp_path: Path) -> None:
+    states = np.array([[0, 1], [1, 1], [1, 0]], dtype=bool)
+    for kind in ("|u1", "|b1"):
+        for order, bits in (("False", states), ("True", states.T)):
+            with zipfile.ZipFile(tmp_path / "x.npz", "w") as file:
+                for name in ("before", "after"):
+                    file.writestr(f"{name}.npy", header(f"'{kind}'", "(3, 2)", order) + bits.tobytes())
+                file.writestr("names.npy", header("'<U1'", "(2,)") + code_points(97, 98))
+            assert load_executions(tmp_path / "x.npz").before.tolist() == states.tolist()
+
+
+def test_executions_in_memory_are_arrays_of_bool() -> None:
+    for states, got in (([[1, 0]], "a list"), (B + 2, "one of uint8"), (None, "a NoneType")):
+        with pytest.raises(InputError, match=f"before and after are NumPy arrays of bool, got {got}"):
+            Executions(B.astype(bool), states, ("a", "b"))  # type: ignore[arg-type]
+
+
 def test_good_file_is_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "good.npz", **GOOD)
     assert len(load_executions(tmp_path / "good.npz")) == 3

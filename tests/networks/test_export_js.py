@@ -190,7 +190,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("c", ["--program", "multiplication"], "this network has no cell like that of"),
         ("js", ["--program", "multiplication"], "this network has no cell like that of"),
         ("c", ["--bits", "4"], "--bits and --let go with --program"),
-        ("c", ["--onnx", "a.onnx"], "--onnx goes with --to vnnlib"),
+        ("c", ["--states", "0..3"], "--states and --vnnlib-version go with --to vnnlib"),
         ("c", ["--program", "machine-v"], "machine-v is for machine V, which needs a console"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
         ("c", ["--program", "addition", "--let", "l=3"], "--let goes with rule files"),

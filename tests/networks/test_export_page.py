@@ -143,16 +143,21 @@ def test_the_proof_of_a_whole_state(tmp_path: Path) -> None:
     assert (said[0]["wrong"], said[0]["margin"]) == (certificate.wrong, certificate.margin)
 
 
-def test_the_weakest_weight_breaks_it(tmp_path: Path) -> None:
-    """What the page says of a changed weight is what Python proves of it."""
+def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
+    """By what Python proves of the network with that weight."""
     network, pattern = network_for("addition", 64)
     found = exported_cells(network, pattern, None)
-    said = evaluate(found, {}, "return weakestWeight()", tmp_path)
-    last = network.last.copy()
+    changes, ports = evaluate(found, {}, "return [changesAt([...localStates()]), kindPort[kinds]]", tmp_path)
     bits = np.concatenate([np.arange(p.start, p.stop) for p in map(pattern.port_bits, range(len(pattern.kinds)))])
-    last[bits[said["port"]], said["unit"]] = said["value"]
-    certificate = certify_network(as_algorithm(pattern), with_weights(network, last=last), domain="cells")
-    assert certificate.wrong == said["wrong"] > 0
+    assert {change["name"] for change in changes} == {"last", "threshold"}
+    for change in changes:
+        last, thresholds = network.last.copy(), network.thresholds.copy()
+        if change["name"] == "last":
+            last[bits[change["at"] % ports], change["at"] // ports] = change["value"]
+        else:
+            thresholds.flat[change["at"]] = change["value"]
+        other = with_weights(network, last=last, thresholds=thresholds)
+        assert certify_network(as_algorithm(pattern), other, domain="cells").wrong > 0
 
 
 def test_an_sbn_program(tmp_path: Path) -> None:

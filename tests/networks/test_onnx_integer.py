@@ -112,11 +112,12 @@ def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("run", RUN_TIMES)
 def test_sums_in_float32_are_exact(run: Run, tmp_path: Path) -> None:
-    algorithm = addition(3)
+    algorithm = addition(2)
     network = whole(algorithm)
     save_sums_onnx(network, algorithm.program, tmp_path / "net.onnx")
     matched = every_state(algorithm)
-    (said,) = run(tmp_path / "net.onnx", {"inputs": matched.astype(np.float32)})
+    rows = [run(tmp_path / "net.onnx", {"inputs": row[None].astype(np.float32)})[0] for row in matched]  # one at a time
+    said = np.concatenate(rows)
     assert said.dtype == np.float32
     assert (said.astype(np.int64) == ExactSums(network, algorithm.program)(matched)).all()
 

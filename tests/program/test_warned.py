@@ -103,7 +103,7 @@ def test_what_is_no_text(read: object, text: object, message: str) -> None:
 
 
 def test_numbers_of_lets_are_quoted() -> None:
-    with pytest.raises(bw.InputError, match="let l takes a whole number below 2\\^31, got '6'"):
+    with pytest.raises(bw.InputError, match="let l takes an integer below 2\\^31, got '6'"):
         bw.parse("let l = 2\nbits x[l]\nblock x[*]\nwhen x[1]=1 write x[1]", lets={"l": "6"})  # type: ignore[dict-item]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from subleq_lockstep import random_image
 
-from bitwright import InputError
+from bitwright import InputError, train_cells
 from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
@@ -67,7 +68,8 @@ def test_other_engines_and_pieces_give_the_same() -> None:
     rng, machine = random.Random(6), machine_v(SHAPES[0])
     programs = [random_image(rng, machine.shape) for _ in range(10)]
     wanted = run_images(machine, programs, max_instructions=9)
-    engines = [make_engine("limit", machine.program), RuleEngine(machine.program, compiled=False)]
+    engines: list[Any] = [make_engine("limit", machine.program), RuleEngine(machine.program, compiled=False)]
+    engines += [train_cells(machine.program).engine(machine.program, evaluate=True), "templates", "limit", None]
     for engine in (*engines, ThreeAtATime(machine.program)):
         assert run_images(machine, programs, engine=engine, max_instructions=9) == wanted
     assert [run_images(machine, [image], max_instructions=9)[0] for image in programs] == wanted
@@ -89,6 +91,27 @@ def test_what_does_not_fit() -> None:
         run_images(machine, [[1]], max_instructions=-1)
     with pytest.raises(InputError, match="was made for another program"):
         run_images(machine, [[1]], engine=make_engine("templates", other.program))
+    with pytest.raises(InputError, match=r"needs a trained network: give engine=cells\.engine\(machine\.program\)"):
+        run_images(machine, [[1]], engine="network")
+    with pytest.raises(InputError, match=r"there is no engine 'limt'; choose .* did you mean 'limit'"):
+        run_images(machine, [[1]], engine="limt")
+    with pytest.raises(InputError, match="an engine is a name such as 'limit', or one that was made, got a int"):
+        run_images(machine, [[1]], engine=3)  # type: ignore[arg-type]
+    wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (machine.program, [[1]], {}, "on a machine that machine_v made, got a Program"),
+        (machine, [1, 2], {}, "images are several lists of integers"),
+        (machine, 3, {}, "images are several lists of integers"),
+        (machine, ["abc"], {}, "word 0 of the image must be an integer, got 'a'"),
+        (machine, [[1, 1.5]], {}, "word 1 of the image must be an integer, got 1.5"),
+        (machine, [[1]], {"inputs": b"a"}, "inputs are several bytes"),
+        (machine, [[1]], {"inputs": ["a"]}, "inputs are bytes, one value for each image, got a str"),
+        (machine, [[1]], {"max_instructions": "x"}, "max_instructions must be a whole number, got 'x'"),
+        (machine, [[1]], {"max_instructions": 2.5}, "max_instructions must be a whole number, got 2.5"),
+        (machine, [[1]], {"start": 10**30}, "the first address must fit in"),
+    ]
+    for on, images, more, message in wrong:
+        with pytest.raises(InputError, match=message):
+            run_images(on, images, **more)
     with pytest.raises(InputError, match="more than the machine's 16"):
         run_images(machine, [[1] * 17])
 

@@ -80,6 +80,16 @@ def test_numbers_of_any_size(name: str, size: int, values: dict[str, int], show:
     done = run(TASKS[name](size), **values)
     assert outputs(page) == done.outputs
     assert f"Step {done.steps:,} of {done.steps:,}." in page.text_content("#status")
+    page.evaluate(MOVE, 1)
+    until(page, f"document.getElementById('status').textContent.startsWith('Step 1 of {done.steps:,}.')")
+    assert "ended" not in page.text_content("#status") or done.steps == 1
+
+
+def test_the_whole_run_is_in_the_trace(show: Open) -> None:
+    page = show(page_of("multiplication").text)
+    finish(page)
+    steps = run(multiplication(10), multiplicand=13, multiplier=11).steps
+    assert page.text_content("#trace-note").endswith(f"; steps 0 to {steps}")
 
 
 def test_many_sums(show: Open) -> None:
@@ -130,37 +140,110 @@ def test_what_a_cell_says(show: Open) -> None:
     assert [row[4] for row in rows] == ["off", "on", "off"]
 
 
-def test_a_weight_is_broken_and_restored(show: Open) -> None:
-    page = show(page_of("addition").text)
+REDS = """() => {
+  const wrong = getComputedStyle(document.documentElement).getPropertyValue("--wrong").trim();
+  const colour = [1, 3, 5].map((at) => parseInt(wrong.slice(at, at + 2), 16));
+  return [...document.querySelectorAll("canvas")].reduce((sum, canvas) => {
+    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    context.drawImage(canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) sum += colour.every((value, i) => data[at + i] === value);
+    return sum;
+  }, 0);
+}"""
+BROKEN = "document.querySelector('header').classList.contains('is-broken')"
+
+
+def broken(page: Any) -> int:
+    """Breaks the run on the screen; gives the first step that is wrong."""
     page.click("#weakest")
-    until(page, "/wrong now|still right/.test(document.getElementById('weight-note').textContent)")
-    if "still right" in page.text_content("#weight-note"):
-        pytest.fail("no weight does any harm")
-    page.click("#prove")
-    until(page, "document.documentElement.dataset.proof")
-    broken = json.loads(page.evaluate("document.documentElement.dataset.proof"))
-    assert broken["wrong"] > 0
-    assert f"{broken['wrong']} of 16 local states" in page.text_content("#weight-note")
-    assert "Refuted" in page.text_content("#proof-note")
-    page.click("#restore")
-    page.evaluate("() => delete document.documentElement.dataset.proof")
-    page.click("#prove")
-    until(page, "document.documentElement.dataset.proof")
-    assert json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"] == 0
+    until(page, BROKEN)
+    said = re.search(r"wrong first in step ([0-9,]+): ", page.text_content("#status"))
+    return int(said[1].replace(",", ""))
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_some_weight_breaks_every_network_and_an_old_proof_goes(name: str, show: Open) -> None:
+def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: Open) -> None:
+    claim = page_of(name).claim
     page = show(page_of(name).text)
     page.click("#prove")
     until(page, "document.documentElement.dataset.proof")
-    page.click("#weakest")
-    until(page, "/is -?[0-9,]+[.] /.test(document.getElementById('weight-note').textContent)")
-    assert "still right" not in page.text_content("#weight-note")
-    assert page.text_content("#proof-note") == ""
+    before = page.text_content("#about")
+    assert f"When this page was written: {claim.note}." in before
+    assert page.evaluate(REDS) == 0
+    step = broken(page)
+    assert f"refuted: {page.text_content('#weight-note .is-wrong').removesuffix(' now.')}" in page.text_content(
+        "#about"
+    )
+    assert f"this run is wrong from step {step:,} on" in page.text_content("#about")
+    assert "proved" not in page.text_content("header")
+    assert page.text_content("#proof-note") == ""  # the old proof is of another network
+    assert f"{step:,} step" in page.text_content("#status") or f"Step {step:,}" in page.text_content("#status")
+    assert page.evaluate(REDS) > 0
     page.click("#prove")
     until(page, "document.documentElement.dataset.proof")
+    wrong = json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"]
+    assert f"refuted: {wrong} of " in page.text_content("#about")
     assert "Refuted" in page.text_content("#proof-note")
+    page.click("#restore")
+    until(page, f"!{BROKEN}")
+    assert page.text_content("#about") == before
+    assert page.evaluate(REDS) == 0
+    page.click("#step")
+    page.click("#step")
+    assert "wrong" not in page.text_content("#status")
+    page.evaluate("() => delete document.documentElement.dataset.proof")
+    page.click("#prove")
+    until(page, "document.documentElement.dataset.proof")
+    assert json.loads(page.evaluate("document.documentElement.dataset.proof"))["wrong"] == claim.wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("multiplication", {"multiplicand": 719, "multiplier": 483}),
+        ("multiplication", {"multiplicand": 0, "multiplier": 1}),
+        ("addition", {"p": 719, "q": 483}),
+    ],
+)
+def test_a_broken_run_is_right_until_the_step_that_is_called_wrong(
+    name: str, values: dict[str, int], show: Open
+) -> None:
+    page = show(page_of(name).text)
+    for word, value in values.items():
+        page.fill(f"#input-{word}", str(value))
+    step = broken(page)
+    done = run(TASKS[name](10), **values, record=True)
+    expected = [next(iter(TASKS[name](10).read(state).values())) for state in done.trace.states()]
+    for at in range(max(0, step - 20), step):
+        page.evaluate(MOVE, at)
+        until(page, f"document.getElementById('status').textContent.startsWith('Step {at} ')")
+        assert list(outputs(page).values()) == [expected[at]]
+    finish(page)
+    (word, said), right = next(iter(outputs(page).items())), expected[-1]
+    assert said != right
+    assert f"Its result: {word} {said}; without the change: {word} {right}." in page.text_content("#weight-note")
+
+
+def test_a_run_that_no_weight_breaks(show: Open) -> None:
+    """Where nothing is on, nothing matches, and the network is never asked."""
+    page = show(page_of("addition").text)
+    for word in ("p", "q"):
+        page.fill(f"#input-{word}", "0")
+    page.click("#weakest")
+    until(page, "document.getElementById('weight-note').textContent.startsWith('No single weight that was tried')")
+    assert not page.evaluate(BROKEN)
+    assert page.is_disabled("#restore")
+
+
+def test_a_change_that_does_no_harm_is_said_to_do_none(show: Open) -> None:
+    page = show(page_of("addition").text)
+    page.fill("#weight-value", str(int(page.input_value("#weight-value")) + 1))
+    page.click("#weights button[type=submit]")
+    until(page, "document.getElementById('about').textContent.includes('A weight was changed')")
+    assert "all 16 local states are still right" in page.text_content("#about")
+    assert not page.evaluate(BROKEN)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -182,7 +265,11 @@ def test_a_proof_can_be_cancelled(show: Open) -> None:
 
 
 def test_sbn(show: Open) -> None:
+    """There is no result before the machine has halted."""
     page = show(page_of("gcd.sbn").text)
+    for _ in range(2):
+        page.click("#step")
+        assert page.eval_on_selector_all("#outputs dd", "cells => cells.map(c => c.textContent)") == ["\u2013"]
     finish(page)
     assert outputs(page) == {"gcd": 6}
 

@@ -35,10 +35,10 @@ def of_cells(found: TrainedCells, executions: ExecutionSet | None, from_states: 
     after = "" if found.seeds in (None, 1) else f" after {found.seeds} seeds"
     head = f"{len(wrong):,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
     if executions is None:
-        return f"{head}; {wider(found.network.rounded.weight_bits)}"
+        return f"{head}; {wider(found.network.weight_bits)}"
     new = wrong[~_among(wrong, executions.set.matched)]
     if not len(new):
-        return f"{head}, all of which were shown; {wider(found.network.rounded.weight_bits)}"
+        return f"{head}, all of which were shown; {wider(found.network.weight_bits)}"
     source, cure = {
         "runs": ("runs", f"learn from random states ({from_states})"),
         "states": ("these states", "take more states"),

@@ -75,15 +75,14 @@ def train_on_pattern(
 
 def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.ndarray]:
     """Local states of all kinds, what each matches and which ports are its own: to choose the scales of rounding by."""
-    from bitwright.engines.cells.local import LocalStates
+    from bitwright.engines.cells.local import LocalStates, draw_numbers
 
     rng = np.random.default_rng(0)
     share = max(16, most // len(pattern.kinds))
     matched, own = [], []
     for number, kind in enumerate(pattern.kinds):
         local = LocalStates(kind)
-        few = local.count <= share
-        numbers = np.arange(local.count) if few else rng.integers(0, local.count, share)
+        numbers = np.arange(local.count) if local.count <= share else draw_numbers(rng, local.count, share)
         rows = np.zeros((len(numbers), pattern.program.templates), dtype=bool)
         rows[:, pattern.first_template[number] : pattern.first_template[number + 1]] = local.matched(numbers)
         ports = np.zeros((len(numbers), pattern.program.bits), dtype=bool)
@@ -98,7 +97,7 @@ def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (state
 
     Raises InputError where an idle cell matches something: then no state of the pattern is one of a single cell.
     """
-    from bitwright.engines.cells.local import LocalStates
+    from bitwright.engines.cells.local import LocalStates, draw_numbers
 
     program = pattern.program
     if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
@@ -107,7 +106,7 @@ def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (state
             "not looked at one by one; run it by the engine network, with cells and several networks"
         )
     total = pattern.local_states
-    chosen = np.arange(total) if total <= most else np.random.default_rng(seed).integers(0, total, most)
+    chosen = np.arange(total) if total <= most else draw_numbers(np.random.default_rng(seed), total, most)
     states = np.zeros((len(chosen), program.bits), dtype=bool)
     first = 0
     for number, kind in enumerate(pattern.kinds):

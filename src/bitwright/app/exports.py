@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from bitwright.app.cells import TrainedCells, load_cells, pattern_in
-from bitwright.app.export.writing import SUFFIXES, WRITERS, Export, Subject, write_texts
+from bitwright.app.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.errors import InputError, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
@@ -21,16 +21,18 @@ def export(
     what: Algorithm | Program | NodeProgram | None = None,
     *,
     to: str | None = None,
-    onnx: str | PathLike[str] | None = None,
+    states: range | None = None,
+    version: str | None = None,
     graph: str | None = None,
     inputs: Mapping[str, int] | None = None,
 ) -> Export:
     """Writes a network, or its file, in a form that other people's tools read; the end of the name says which.
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
-    model, `.vnnlib` the property of all states with its model (in `onnx`, by default beside it). `what` is the program
-    that it was trained for; of a network of cells any program of its kinds, which text, pages and models then run.
-    Pages take the `graph` of a node program, and `inputs` that they begin with.
+    model. `to="vnnlib"` makes a folder for verifiers: a property for each of `states`, by default all, in VNN-LIB of
+    this `version`, "1.0" by default or "2.0", and their model. `what` is the program that the network was trained for;
+    of a network of cells any program of its kinds, which text, pages and models then run. Pages take the `graph` of a
+    node program, and `inputs` that they begin with.
 
     >>> from bitwright import addition, train_cells
     >>> [file.name for file in export(train_cells(addition(4)), "adder.mjs", addition(16)).files]
@@ -39,21 +41,23 @@ def export(
     output = as_path(path, "the file to write")
     form = _form(output, to)
     subject = _subject(network, what, form)
-    model = None if onnx is None else as_path(onnx, "the model's file")
+    if form != "page" and (graph is not None or inputs is not None):
+        raise InputError("graph and inputs go with pages, .html files; leave them out")
+    if form == "vnnlib":
+        return write_vnnlib(subject, output, states, version or "1.0")
+    if states is not None or version is not None:
+        raise InputError('states and version go with to="vnnlib"; leave them out')
     check_writable(output)
     if form == "page":
-        if model is not None:
-            raise InputError("onnx goes with .vnnlib files; leave it out")
         return _page(subject, output, what, graph, inputs)
-    if graph is not None or inputs is not None:
-        raise InputError("graph and inputs go with pages, .html files; leave them out")
-    return WRITERS[form](subject, output, model)
+    return WRITERS[form](subject, output)
 
 
 def _form(output: Path, to: str | None) -> str:
-    if to is not None and to not in SUFFIXES:
-        known = list(SUFFIXES)
-        raise InputError(f"networks are exported to {', '.join(known)}, got '{to}'{suggestion(str(to), known)}")
+    if to is not None and to not in FORMS:
+        raise InputError(f"networks are exported to {', '.join(FORMS)}, got '{to}'{suggestion(str(to), FORMS)}")
+    if to == "vnnlib":
+        return to
     for form, suffixes in SUFFIXES.items():
         if output.suffix in suffixes and to in (None, form):
             return form

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bitwright.app.graph_files import NamedGraph, from_networkx, read_graph
 from bitwright.app.graph_shapes import is_shape, shaped_graph
 from bitwright.app.graph_values import values_for
-from bitwright.errors import InputError
+from bitwright.bits import shorten
+from bitwright.errors import BitwrightError, InputError
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
 from bitwright.running.run import Run
 from bitwright.workers import in_threads
+
+Result = TypeVar("Result")
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -56,7 +59,8 @@ def run_graphs(
 ) -> list[Run]:
     """Runs a node program on many graphs, on all cores; `inputs` are those of each graph.
 
-    `settings` are those of `run`: an engine, a network, a limit. The results do not depend on the number of cores.
+    `settings` are those of `run`: an engine, a network, a limit. The results do not depend on the number of cores. All
+    graphs and inputs are looked at before the first run; an error says which one is wrong, counted from 0.
 
     >>> from bitwright import parse_node_program
     >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
@@ -70,7 +74,18 @@ def run_graphs(
     given: Sequence[Mapping[str, Any]] = [{}] * len(listed) if inputs is None else inputs
     if len(given) != len(listed):
         raise InputError(f"there are {len(listed)} graphs and the inputs of {len(given)}; give those of each graph")
-    return list(in_threads(lambda job: run(program, job[1], graph=job[0], **settings), zip(listed, given, strict=True)))
+
+    def named(place: int, work: Callable[[], Result]) -> Result:
+        try:
+            return work()
+        except BitwrightError as error:
+            graph = listed[place]
+            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
+            raise InputError(f"graphs[{place}]{name}: {error}") from None
+
+    places = range(len(listed))
+    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, listed[at], given[at])), places))
+    return list(in_threads(lambda at: named(at, lambda: run(on[at], **settings)), places))
 
 
 def with_results(graph: Any, done: Run) -> Any:

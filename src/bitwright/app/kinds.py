@@ -49,7 +49,7 @@ class KindsOfCells:
 def cell_kinds(what: Algorithm | Program | NodeProgram, tile: int = 1) -> KindsOfCells:
     """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --cells` prints them.
 
-    Of a node program they are those of all graphs; how many cells there are is then that of a small one.
+    Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.
 
     >>> from bitwright import multiplication
     >>> found = cell_kinds(multiplication(8))

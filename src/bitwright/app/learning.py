@@ -65,8 +65,7 @@ def wanted_of(
     for name in ("runs", "states"):
         if name in given and not 1 <= whole_number(given[name], name) <= _MOST:
             raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(given[name])}")
-    if whole_number(given.get("sample_seed", 0), "sample_seed") < 0:
-        raise InputError(f"sample_seed is 0 or more, got {shorten(given['sample_seed'])}")
+    whole_number(given.get("sample_seed", 0), "sample_seed", 0, 2**63)
     if labels is not None:
         check_labels(labels)
     return Wanted(source if isinstance(source, Executions) else fspath(source), **given)

@@ -133,8 +133,8 @@ def certify(
 
     `n` says how the number of matches is bounded: `blocks` (proved, the default), `declared` (an assumption, which the
     certificate then names) or `reachable` (met in the runs of all inputs). With `cells` the limit is that of networks
-    of the program's cells: n is a cell's own. A node program is certified by its cells, for every graph. So are several
-    sizes, given as a list: the kinds of all of them are those of one proof.
+    of the program's cells: n is a cell's own. A node program is certified by its cells, for its
+    `graphs`. So are several sizes, given as a list: the kinds of all of them are those of one proof.
 
     >>> from bitwright import multiplication
     >>> certify(multiplication(10)).sentence

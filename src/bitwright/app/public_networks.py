@@ -126,7 +126,7 @@ def train_cells(
 ) -> TrainedCells:
     """One small network of whole numbers for the cells of these programs, which runs all programs of their kinds.
 
-    Of a node program these are the same on every graph.
+    Of a node program these are the kinds on graphs of several sizes; `NodeProgram.graphs` says on which.
 
     It is looked at in every local state; where one is wrong the next of so many `seeds` is tried. With a `source` it
     learns from executions, as in `train`.
@@ -179,10 +179,11 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
     return whole_network(as_algorithm(what), networks, weight_bits)[0]
 
 
-def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNetwork:
+def load_network(path: str | PathLike[str], what: Algorithm | Program, *, with_digest: bool = False) -> AnyNetwork:
     """The network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
-    Networks of cells belong to no single program: `TrainedCells.load` loads them.
+    Files of the first format hold no digest, so the last cannot be checked; `with_digest` refuses them. Networks of
+    cells belong to no single program: `TrainedCells.load` loads them.
 
     >>> from bitwright import addition, run, save_network
     >>> algorithm = addition(2)
@@ -200,7 +201,7 @@ def load_network(path: str | PathLike[str], what: Algorithm | Program) -> AnyNet
         raise InputError(
             f"{file} is a network of cells, which serves every program of its kinds; TrainedCells.load(path) loads it"
         )
-    return load(file, program)
+    return load(file, program, with_digest=with_digest)
 
 
 def certify_network(
@@ -216,8 +217,8 @@ def certify_network(
     """Proves or refutes, by trying all of them, that this network makes the rules' step in every state of a domain.
 
     `domain` is `states` (one choice in every block, the default) or `runs` (all states that runs of all inputs meet);
-    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds: of a
-    node program those on every graph.
+    of a network of cells, or its file, it is `cells`, after looking that the program's cells are of its kinds; of a
+    node program those on its `graphs`.
 
     >>> from bitwright import addition
     >>> small = addition(2)

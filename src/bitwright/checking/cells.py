@@ -27,7 +27,7 @@ def certify_cells(
     """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples
-    found = [certify(pattern.alone(kind), rounding, None, K, progress) for kind in _deciding(pattern)]
+    found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in _deciding(pattern)]
     worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
     crowded = max(found, key=lambda one: one.writers_max)
     needed = max([program.templates, *(one.examples_needed for one in found)])
@@ -43,7 +43,6 @@ def certify_cells(
         n_max=max(one.n_max for one in found),
         n_source=within.source,
         n_scope=within.scope,
-        masked_bits=0,  # only ports are read, and each of them is written
         examples_needed=needed,
         proposal=None if worst.proposal is None else _proposal(needed - program.templates),
         program_id=program.id,

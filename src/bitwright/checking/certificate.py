@@ -15,8 +15,8 @@ from typing import Literal
 import flint
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.bits import BoolArray, shorten
+from bitwright.errors import BitwrightError, InputError
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -25,7 +25,7 @@ from bitwright.program.given import by_its_cells
 from bitwright.program.pattern import is_pattern, pattern_of
 from bitwright.theory.examples import check_range
 from bitwright.theory.intervals import Ball, enclose, precision
-from bitwright.theory.proof import Proof, prove_calibrated, prove_sign, smallest_examples_within
+from bitwright.theory.proof import Proof, Situation, prove_calibrated, prove_sign, smallest_examples_within
 from bitwright.theory.ranges import Range, blocks_range
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.theory.witness import witness
@@ -150,8 +150,12 @@ def certify(
     within: Range | None = None,
     examples: int | None = None,
     progress: Progress | None = None,
+    ports: bool = False,
 ) -> Certificate:
-    """Proves or refutes that the limit, trained on `examples` examples, rounds right in every state of the range."""
+    """Proves or refutes that the limit, trained on `examples` examples, rounds right in every state of the range.
+
+    With `ports` only bits that are written are read: those of a cell by itself.
+    """
     within = within or blocks_range(program)
     rounding = check_rounding(rounding)
     K = program.templates if examples is None else examples
@@ -162,12 +166,13 @@ def certify(
             f"a training set has at least the program's {program.templates:,} templates, got {K:,} examples"
         )
     feasible = check_range(program, within)
-    proof = (prove_sign if rounding == "sign" else prove_calibrated)(feasible, K, progress)
+    proof = prove_sign(feasible, K, progress) if rounding == "sign" else prove_calibrated(feasible, K, progress, ports)
     name_of, worst, failing = program.layout.name_of, proof.worst, proof.failing
     verdict = _verdict(proof, within)
     state = None
     if failing is not None and verdict == "refuted":
         state = witness(program, failing.bit, failing.n, failing.matching)
+        _replay(program, state, failing)
     needed = smallest_examples_within(feasible) if rounding == "sign" else program.templates
     return Certificate(
         certified=verdict == "certified",
@@ -197,7 +202,7 @@ def certify(
         fails_writers=None if failing is None else failing.writers,
         fails_matches=None if failing is None else failing.matching,
         witness=None if state is None else tuple(name_of(int(bit)) for bit in np.flatnonzero(state)),
-        masked_bits=int(np.count_nonzero(program.writers == 0)) if rounding == "sign" else 0,
+        masked_bits=int(np.count_nonzero(program.writers == 0)) if rounding == "sign" and not ports else 0,
         examples_needed=needed,
         proposal=None if failing is None else _proposal(program, feasible.last, K, needed),
         program_id=program.id,
@@ -208,6 +213,13 @@ def _verdict(proof: Proof, within: Range) -> Verdict:
     if proof.failing is None:
         return "certified"
     return "refuted" if proof.certainly_fails and within.source == "blocks" else "not proved"
+
+
+def _replay(program: Program, state: BoolArray, failing: Situation) -> None:
+    """Raises BitwrightError unless just that many templates match the state, and that many of them write the bit."""
+    matched = program.match(state).tolist()
+    if (len(matched), sum(failing.bit in program.writes(t) for t in matched)) != (failing.n, failing.matching):
+        raise BitwrightError("the state that was to be shown is in another situation; please report this")
 
 
 def _proposal(program: Program, n_max: int, examples: int, needed: int) -> str:

@@ -21,7 +21,7 @@ from bitwright.cli.options import (
 )
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.sizes import in_sizes, looked_at
+from bitwright.cli.sizes import in_sizes
 from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
 
@@ -39,7 +39,7 @@ def network_proof_options(function: Any) -> Any:
         click.option(
             "--cells",
             is_flag=True,
-            help="Prove the pattern of the cells, for every size; the default for their networks.",
+            help="Prove every program made of these kinds of cells; the default for their networks.",
         ),
         click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
         click.option(
@@ -142,19 +142,17 @@ def command(
     by_cells, sizes, tile = how.pop("cells"), how.pop("sizes"), how.pop("tile")
     check_network_options(how)
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=by_cells)
-    pattern = None
+    pattern = graphs = None
     if by_cells or sizes is not None or tile is not None:
         from bitwright.app.cells import as_algorithm, pattern_of
-        from bitwright.program import NodeSchema
 
         if source is not None:
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         with working("looking for kinds of cells"):
             looked = in_sizes(target, algorithm, sizes, order)
             pattern = pattern_of([one.algorithm.program for one in looked.programs], tile or 1)
-        sizes = looked.text
-        graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
-        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}{graphs}")
+        sizes, graphs = looked.text, looked.graphs if tile in (None, 1) else None
+        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}")
     with StepProgress(not quiet, "checking") as progress:
         if check is not None:
             try:
@@ -177,12 +175,13 @@ def command(
             {"name": algorithm.name, "of": "limit"}
             | asdict(certificate)
             | ({} if pattern is None else {"sizes": sizes, "pattern_id": certificate.program_id})
+            | ({} if graphs is None else {"graphs": graphs})
             | ({} if check is None else {"holds": True})
         )
     elif quiet:
         click.echo(certificate.sentence)
     else:
-        click.echo("\n".join(_report(algorithm, certificate, sizes, checked=check is not None)))
+        click.echo("\n".join(_report(algorithm, certificate, sizes, graphs, checked=check is not None)))
     return 0 if certificate.certified else 1
 
 
@@ -220,12 +219,17 @@ def _headline(c: Certificate) -> str:
     return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
 
 
-def _report(algorithm: Algorithm, c: Certificate, sizes: str | None, checked: bool) -> Iterator[str]:
+def _report(
+    algorithm: Algorithm, c: Certificate, sizes: str | None, graphs: str | None, checked: bool
+) -> Iterator[str]:
+    from bitwright.checking.exhaustion.certificate import covered_by_cells
+
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
     of_cells = c.n_source == "cells"
-    yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding"
+    covers = f", {covered_by_cells(sizes, graphs)}" if of_cells else ""
+    yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding{covers}"
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
-    yield f"  examples  K = {c.examples:,}{padding}{looked_at(sizes) if of_cells else ''}"
+    yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
     yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
     where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.bits import shorten
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import at_size, in_sizes, looked_at
-from bitwright.cli.targets import let_words
+from bitwright.cli.shorter_proof import HOPELESS, advice
+from bitwright.cli.sizes import at_size, in_sizes, training_command
+from bitwright.cli.targets import asked_program, let_words
 from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class NetworkProof:
     cells: bool
     sizes: str | None
     machine: str | None = None  # the letter that was given
+    tile: int = 1  # of cells: how many neighbouring ones of the program are one
+    graphs: str | None = None  # of the cells of a node program: on which graphs they are of the network's kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
 
     @property
@@ -85,7 +89,6 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     from bitwright.checking.exhaustion.subject import one_file
     from bitwright.cli.certify import refused
     from bitwright.engines.cells.wiring import tile_of
-    from bitwright.program import NodeSchema
     from bitwright.program.cell_names import bit_names
     from bitwright.workers import Workers
 
@@ -121,15 +124,17 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
             raise
         reason = f"the certificate says sizes = {claimed}, but {error}"
         return refused(reason, as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
-    asked = replace(asked, sizes=sizes.text, names=bit_names(pattern, cells_of))
+    graphs = sizes.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
+    asked = replace(
+        asked, sizes=sizes.text, tile=max(tiles, default=1), graphs=graphs, names=bit_names(pattern, cells_of)
+    )
     if asked.state is not None:
         cell = replace(as_algorithm(pattern, algorithm.name), description="one cell")
         state = _by_pattern(asked.state, pattern, asked.names)
         return _look_at_state(cell, network, replace(asked, domain=None, state=state), as_json)
-    graphs = ", on every graph" if isinstance(algorithm, NodeSchema) else ""
-    note(_covered(asked, algorithm.name, f"{graphs}," if graphs else "", sorted(tiles)), quiet)
+    note(_covered(asked, algorithm.name, sorted(tiles)), quiet)
     cells = replace(
-        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}{graphs}"
+        as_algorithm(pattern, algorithm.name), description=f"cells of {counted(len(pattern.kinds), 'kind')}"
     )
     asked = replace(asked, domain=None if asked.check is not None else "cells")
     workers = Workers.parse(asked.workers, asked.device or "cpu")
@@ -138,9 +143,10 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
     return _prove(cells, network, asked, workers, as_json, quiet)
 
 
-def _covered(asked: NetworkProof, name: str, graphs: str, tiles: list[int]) -> str:
+def _covered(asked: NetworkProof, name: str, tiles: list[int]) -> str:
     """Which program was looked at, in just which sizes."""
     several = asked.sizes is not None and ".." in asked.sizes
+    graphs = "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(asked.target if several else name, asked.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
     return f"all cells of {what}{graphs} are of the network's kinds{tiled}"
@@ -149,7 +155,7 @@ def _covered(asked: NetworkProof, name: str, graphs: str, tiles: list[int]) -> s
 def _by_pattern(text: str, pattern: Pattern, names: BitNames) -> str:
     """Bits of the program, those of the first cell of a kind, as bits of the pattern; others stay as they are."""
     theirs = {name: bit for bit, own in names.items() if "_block" in bit for name in own}
-    known = set(pattern.program.layout.names)
+    known = {*pattern.program.layout.names, *(f"kind{number}" for number in range(1, 1 + len(pattern.kinds)))}
     found = []
     for word in text.split():
         if word != "none" and word not in known and word not in theirs:
@@ -206,9 +212,12 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
     Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
     """
     from bitwright.app.devices import gpu_name
-    from bitwright.checking.exhaustion.task import check_size, duration, expected_seconds, how_many
+    from bitwright.checking.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
     from bitwright.networks import IntegerNetwork
 
+    if task.domain.size >= MOST and task.domain_name != "cells":
+        many = f"there are {shorten(task.domain.size, 24)} {task.unit}, more than can be tried"
+        raise InputError(f"{many}; {_shorter(task, asked, workers)}")
     check_size(task)
     size, seconds = how_many(task), expected_seconds(task, workers)
     movable = asked.device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
@@ -217,17 +226,29 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
         task = replace(task, device="cuda")
         seconds = expected_seconds(task, workers)
     if seconds > 60 * MINUTES and not asked.yes:
+        begin = (
+            "give --yes to begin, with --resume FILE so that it can be interrupted; --device cuda and --workers "
+            "ray:ADDRESS are faster; "
+        )
         raise InputError(
-            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; give --yes to begin, with "
-            f"--resume FILE so that it can be interrupted; {_faster(task)}"
+            f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes; "
+            f"{begin * (seconds <= HOPELESS)}{_shorter(task, asked, workers)}"
         )
     note(f"{size} to try, about {duration(seconds)}", quiet)
     return task
 
 
-def _faster(task: ProofTask) -> str:
-    faster = "--device cuda and --workers ray:ADDRESS are faster"
-    return f"{faster}; a smaller --tile has far fewer local states" if task.domain_name == "cells" else faster
+def _shorter(task: ProofTask, asked: NetworkProof, workers: Workers) -> str:
+    """What takes less time."""
+    if asked.check is not None:
+        return "--check tries all that the certificate speaks of; one of a smaller domain takes less time"
+    if task.domain_name == "cells":
+        fewer = "a smaller --tile of train has far fewer local states" if asked.tile > 1 else ""
+        return fewer or "cells of fewer blocks have fewer local states"
+    machine = "" if asked.machine is None else f" --machine {asked.machine}"
+    target, algorithm, order = asked_program() or (asked.target, task.algorithm, None)
+    with working("looking for a shorter proof"):
+        return advice(task, training_command(target, algorithm, order) + machine, workers)
 
 
 def _check(
@@ -269,6 +290,7 @@ def _print(
             del document["sizes"]
         else:
             document |= {"local_states": certificate.states, "pattern_id": certificate.program_id}
+            document |= {} if asked.graphs is None else {"graphs": asked.graphs}
             document["names"] = _names_of(asked.names, certificate.closest, certificate.counterexample)
         print_json(document | ({"holds": True} if checked else {}))
     elif quiet:
@@ -278,14 +300,16 @@ def _print(
 
 
 def _report(algorithm: Algorithm, asked: NetworkProof, c: NetworkCertificate, checked: bool) -> Iterator[str]:
+    from bitwright.checking.exhaustion.certificate import covered_by_cells
+
     name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    yield f"{c.verdict.upper()}: {name}, this network, {c.covers}"
+    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, asked.graphs)
+    yield f"{c.verdict.upper()}: {name}, this network, {covers}"
     if c.kinds is not None:
         examples = counted(c.examples, "example")
-        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports{looked_at(c.sizes)}"
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
     weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
-    side = f", {c.members:,} side by side" if c.members > 1 else ""
-    yield f"  network   width {c.width:,}{side}, {weights}; sha256 {c.network_sha256}"
+    yield f"  network   width {c.width:,}, {weights}; sha256 {c.network_sha256}"
     yield f"  states    {c.states:,} tried, {c.wrong:,} wrong" + (
         f", {c.undecided:,} not decided" if c.undecided else ""
     )
@@ -320,7 +344,8 @@ def _counterexample(found: BitInState, asked: NetworkProof, word: str) -> Iterat
     yield f"  {word:<9} {_called(found.bit, asked.names)} must be {found.expected} at n = {found.n}{sums}"
     on = [_called(bit, asked.names) for bit in found.on]
     yield f"  state     on: {listing(on, 12) or 'no bit'}"
-    state = shlex.quote(" ".join(found.on) or "none")
+    alone = found.bit.partition("_")[0] if asked.names else "none"  # with no bit on, the kind says which cell it is
+    state = shlex.quote(" ".join(found.on) or alone)
     sizes = let_words() if asked.sizes is None else ["--sizes", asked.sizes]
     machine = [] if asked.machine is None else ["--machine", asked.machine]
     target, network = shlex.join([asked.target, *sizes, *machine]), shlex.quote(str(asked.network))
@@ -337,7 +362,7 @@ def _look_at_state(algorithm: Algorithm, network: AnyNetwork, asked: NetworkProo
     given = (asked.domain, asked.output, asked.check, asked.resume)
     if any(value is not None for value in given):
         raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
-    found = look_at_state(algorithm.program, network, state_with(algorithm.program, asked.state or ""))
+    found = look_at_state(algorithm.program, network, *state_with(algorithm.program, asked.state or ""))
     if as_json:
         names = {bit: list(own) for bit, own in asked.names.items() if bit in {*found.on, *(b.bit for b in found.bits)}}
         print_json({"name": algorithm.name} | asdict(found) | ({"names": names} if asked.names else {}))

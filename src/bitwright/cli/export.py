@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.bits import shorten
 from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.progress import working
@@ -43,7 +45,7 @@ FORMATS = {
     "js": _Format("a module of JavaScript, with its types", source=True),
     "page": _Format("a page that runs it in a browser, offline", source=True),
     "onnx": _Format("a model to run", step=True),
-    "vnnlib": _Format("the property of all states, with its model, for verifiers"),
+    "vnnlib": _Format("a folder for verifiers, with a property for each state and the model"),
 }
 
 
@@ -54,8 +56,19 @@ FORMATS = {
     "form",
     help="; ".join(f"{name}: {form.what}" for name, form in FORMATS.items()) + ". Without it, what -o ends in says it.",
 )
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The file to write.")
-@click.option("--onnx", type=click.Path(path_type=Path), help="With --to vnnlib: the model's file, if not beside -o.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file to write; with --to vnnlib the folder, which must be new or empty.",
+)
+@click.option(
+    "--states",
+    metavar="FROM..TO",
+    help="With --to vnnlib: the states that get a property, such as 0..999; all of them by default.",
+)
+@click.option("--vnnlib-version", metavar="VERSION", help="With --to vnnlib: 1.0, the default, or 2.0.")
 @click.option(
     "--program",
     metavar="FILE|NAME",
@@ -78,7 +91,8 @@ def command(
     network: Path,
     form: str | None,
     output: Path,
-    onnx: Path | None,
+    states: str | None,
+    vnnlib_version: str | None,
     program: str | None,
     bits: int | None,
     let: tuple[str, ...],
@@ -88,7 +102,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Write a trained network, or one of whole numbers, as source text or for other people's tools."""
-    from bitwright.app.export.writing import SUFFIXES, WRITERS
+    from bitwright.app.export.writing import SUFFIXES, WRITERS, write_vnnlib
     from bitwright.files.storage import check_writable
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.members import network_files
@@ -96,15 +110,16 @@ def command(
     if form is None:
         ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
         if (form := ends.get(output.suffix)) is None:
-            raise InputError(f"give --to {' or '.join(FORMATS)}, or -o a file that ends in {' or '.join(ends)}")
+            more = "; --to vnnlib writes a folder" if output.suffix == ".vnnlib" else ""
+            raise InputError(f"give --to {' or '.join(FORMATS)}, or -o a file that ends in {' or '.join(ends)}{more}")
     if form not in FORMATS:
         raise InputError(f"--to takes {' or '.join(FORMATS)}, got {form}{suggestion(form, list(FORMATS))}")
     chosen = FORMATS[form]
-    if output.suffix not in SUFFIXES[form]:
+    if form != "vnnlib" and output.suffix not in SUFFIXES[form]:
         raise InputError(f"-o takes a {' or '.join(SUFFIXES[form])} file with --to {form}, got {output}")
-    if onnx is not None and form != "vnnlib":
-        more = "; here -o names the .onnx file" if form == "onnx" else ""
-        raise InputError(f"--onnx goes with --to vnnlib{more}")
+    if form != "vnnlib" and (states is not None or vnnlib_version is not None):
+        raise InputError("--states and --vnnlib-version go with --to vnnlib")
+    numbers = _numbers(states)
     if program is None and (bits is not None or let):
         raise InputError("--bits and --let go with --program, whose size they give")
     if form != "page" and (graph is not None or values):
@@ -115,14 +130,18 @@ def command(
             f"{network} is a program; the network comes first, the program behind --program: "
             f"bitwright export NETWORK.safetensors --to {form} --program {network} -o {output}"
         )
-    check_writable(output)
+    if form != "vnnlib":
+        check_writable(output)
     files = network_files(network)
     if len(files) > 1:
         raise InputError(f"{network} holds several networks; quantize makes one of them, which can be exported")
     with working("exporting"):
         asked = _Asked(program, bits, graph, values)
         given = _given(files[0], asked, chosen, form)
-        written = _page(given, asked, output) if form == "page" else WRITERS[form](given, output, onnx)
+        if form == "vnnlib":
+            written = write_vnnlib(given, output, numbers, vnnlib_version or "1.0")
+        else:
+            written = _page(given, asked, output) if form == "page" else WRITERS[form](given, output)
     if as_json:
         found = given.network
         print_json(
@@ -143,6 +162,16 @@ def command(
         return
     note(written.note, quiet)
     click.echo(str(output))
+
+
+def _numbers(states: str | None) -> range | None:
+    """`0..999`, or one number."""
+    if states is None:
+        return None
+    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", states.strip(), re.ASCII)
+    if found is None or int(found[1]) > int(found[2] or found[1]):
+        raise InputError(f"--states is a range such as 0..999, got '{shorten(states)}'")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
 def _page(given: Subject, asked: _Asked, output: Path) -> Export:

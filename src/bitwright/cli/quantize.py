@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,14 +70,19 @@ def about_whole(network: IntegerNetwork, cost: Cost) -> dict[str, object]:
     """What is known of a network of whole numbers, for JSON."""
     return {
         "integer": True,
-        "weight_bits": network.rounded.weight_bits,
+        "weight_bits": network.weight_bits,
         "bytes": network.bytes,
         "width": network.shape.width,
         "members": network.rounded.members,
         "sample_states": cost.states,
-        "sample_margin_before": cost.margin_before,
-        "sample_margin": cost.margin,
+        "sample_margin_before": finite(cost.margin_before),
+        "sample_margin": finite(cost.margin),
     }
+
+
+def finite(margin: float) -> float | None:
+    """A margin for JSON, which has no infinity: None where nothing is at stake."""
+    return margin if isfinite(margin) else None
 
 
 def rounding_note(network: IntegerNetwork, cost: Cost) -> str:
@@ -86,7 +92,7 @@ def rounding_note(network: IntegerNetwork, cost: Cost) -> str:
     rounded = network.rounded
     what = f"{counted(rounded.members, 'network')} side by side, " if rounded.members > 1 else ""
     return (
-        f"{what}width {network.shape.width:,}, whole numbers of {rounded.weight_bits} bits, {network.bytes:,} bytes; "
+        f"{what}width {network.shape.width:,}, whole numbers of {network.weight_bits} bits, {network.bytes:,} bytes; "
         f"on {cost.states:,} states the smallest margin went from {cost.margin_before:.3f} to {cost.margin:.3f}"
-        + ("" if cost.margin > 0 else f": some bits come out wrong; {wider(rounded.weight_bits)}")
+        + ("" if cost.margin > 0 else f": some bits come out wrong; {wider(network.weight_bits)}")
     )

@@ -81,7 +81,7 @@ def _document(about: About, network: AnyNetwork, name: str | None, claim: Claim 
         "trained_for": what_of(about),
         "program_id": origin.program_id,
         "integer": whole,
-        "weight_bits": None if rounded is None else rounded.weight_bits,
+        "weight_bits": network.weight_bits if isinstance(network, IntegerNetwork) else None,
         "precision": None if whole else network.first.dtype.name,
         "bits": len(about.bits),
         "templates": len(about.examples),
@@ -133,7 +133,7 @@ def _cells(about: About) -> dict[str, int]:
 
 
 def _lines(about: About, found: dict[str, Any]) -> list[str]:
-    side = f", {found['members']:,} networks side by side" if found["members"] > 1 else ""
+    several = f"{found['members']:,} networks, " if found["members"] > 1 else ""
     kind = f"whole numbers of {found['weight_bits']} bits" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
     otherwise = "balanced steps" if found["balanced"] else "plain gradient descent"
@@ -141,9 +141,9 @@ def _lines(about: About, found: dict[str, Any]) -> list[str]:
     digest = "" if about.digest else " (not in the file, which an earlier version wrote)"
     return [
         f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",
-        f"  width      {found['width']:,}{side}; {found['bytes']:,} bytes",
+        f"  width      {found['width']:,}; {found['bytes']:,} bytes",
         f"  examples   K = {found['examples']:,}{padding}; {found['bits']:,} bits",
-        f"  training   seed {found['seed']}, member {found['member']}, start {found['start']}, "
+        f"  training   {several}seed {found['seed']}, member {found['member']}, start {found['start']}, "
         f"{found['parametrization']} parametrization, {descent}, {found['steps']:,} steps by {found['trainer']}",
         *_learnt_from(found),
         f"  error      {found['error']:.2g} at most on its examples"

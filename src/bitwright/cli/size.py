@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--domain", help="With --network: right in all states (states, the default), or in those of runs (runs).")
 @click.option("--seed", type=click.IntRange(0, 2**63), help="With --network: which states and draws; by default 0.")
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
-@click.option("--cells", is_flag=True, help="For networks of cells: K of their pattern, n of one cell, at every size.")
+@click.option("--cells", is_flag=True, help="For networks of cells: K of their pattern, n of one cell.")
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
 @range_option
 @padding_option
@@ -111,7 +111,7 @@ def _echo_sizes(found: dict[str, Any]) -> None:
 def _report_cells(
     algorithm: Algorithm, tile: int, delta: float, scope: Scope, padding: int | None, as_json: bool
 ) -> None:
-    """The same for networks of the program's cells, which serve every size."""
+    """The same for networks of the program's cells."""
     from bitwright.app.cells import pattern_of
     from bitwright.checking.cells import cell_sizes
     from bitwright.theory.ranges import cells_range

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import BitwrightError, InputError, OtherKindError, counted
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 MOST_SIZES = 10_000
 _FEW_TEMPLATES = 20_000  # of a program that is small enough to look at some other sizes of it as well
 _FEW_LETS = 4
+_FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the other, before they are advised
+_SIZES = "bitwright.sizes"  # where a command line keeps what --sizes says
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,15 @@ class Sizes:
     text: str | None
     programs: tuple[Sized, ...]
 
+    @property
+    def graphs(self) -> str | None:
+        """Of a node program the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        from bitwright.program import NodeSchema
+        from bitwright.program.graph.node_program import graphs_of
+
+        found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        return graphs_of([one for one in found if one is not None]) if found else None
+
 
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
@@ -45,17 +58,20 @@ def at_size(name: str, size: str | None) -> str:
     return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
 
 
-def looked_at(size: str | None) -> str:
-    """The same behind what was proved: `; looked at in the sizes 1..64`."""
-    return "" if size is None else f"; looked at in the size{'s' * ('..' in size)} {size}"
-
-
 def in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
-    """The algorithm, or it in every one of these sizes; of a node program, its cells on every graph."""
+    """The algorithm, or it in every one of these sizes; of a node program, what has its kinds of cells."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
+    if sizes is not None and (context := click.get_current_context(silent=True)) is not None:
+        context.meta[_SIZES] = sizes
     return _in_sizes(target, algorithm, sizes, order)
+
+
+def asked_sizes() -> str | None:
+    """What --sizes said of the program of this command line."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_SIZES)
 
 
 def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
@@ -67,7 +83,9 @@ def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str |
         text = _own_size(target, algorithm, order)
         return Sizes(text, tuple(Sized(one, text) for one in _graphs(algorithm)))
     if is_node and "=" not in sizes:
-        raise InputError("the cells of a node program are the same on every graph; leave out --sizes")
+        raise InputError(
+            "the sizes of a node program are those of a 'let' line, such as --sizes l=1..8; leave out --sizes"
+        )
     if Path(target).suffix.lower() == ".bw":
         return _of_rules(target, sizes)
     if "=" in sizes or target not in SIZED or order is not None:
@@ -79,10 +97,12 @@ def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str |
     return Sizes(_text(numbers), tuple(Sized(find_algorithm(target, size), str(size)) for size in numbers))
 
 
-def missing_kinds(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None) -> Iterator[tuple[str, str]]:
-    """Sizes near to this one that have cells which a pattern lacks, and what --sizes would bring them; few are tried.
+def missing_kinds(
+    target: str, algorithm: Algorithm, pattern: Pattern, order: str | None
+) -> Iterator[tuple[str, str | None]]:
+    """Sizes near to this one that have cells which a pattern lacks, and the --sizes that bring them, if some do.
 
-    Of a rule file the first such size of each of its numbers.
+    Of a rule file the first such size of each of its numbers; few are tried.
     """
     from bitwright.engines.cells.wiring import tile_of
 
@@ -92,20 +112,33 @@ def missing_kinds(target: str, algorithm: Algorithm, pattern: Pattern, order: st
         for size in sorted({1, 2, 3, value - 1, value + 1, value + 2} - {value}):
             asked = f"{name}={size}" if name else str(size)
             try:
-                for one in _in_sizes(target, algorithm, asked).programs:
+                other = _in_sizes(target, algorithm, asked).programs
+                for one in other:
                     tile_of(one.algorithm.program, pattern)
             except OtherKindError:
-                yield asked, _range_to_train(target, algorithm, name, value)
+                yield asked, _range_to_train(target, algorithm, name, max(value, size), other)
                 break
             except BitwrightError:  # the program does not exist in this size
                 continue
 
 
 def training_command(target: str, algorithm: Algorithm, order: str | None = None) -> str:
-    """The command that trains a network which has the cells of this program, in many sizes where it has some."""
-    own = _numbers(target, algorithm, order)
-    sizes = "".join(f" --sizes {_range_to_train(target, algorithm, *first)}" for first in list(own.items())[:1])
-    return f"bitwright train {target} --cells{sizes} -o FILE"
+    """The command that trains a network with all cells of this program, in the sizes that are asked for.
+
+    It names many sizes only where these were seen to have all its cells.
+    """
+    sizes, lets = asked_sizes(), given_lets()
+    if sizes is None and algorithm.program.templates <= _FEW_TEMPLATES:
+        for name, value in list(_numbers(target, algorithm, order).items())[:1]:
+            sizes = _range_to_train(target, algorithm, name, value)
+    words = [] if sizes is None else ["--sizes", sizes]
+    varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
+    words += [word for name, value in lets.items() if name not in varied for word in ("--let", f"{name}={value}")]
+    if order is not None:
+        words += ["--order", order]
+    elif sizes is None and (bits := _numbers(target, algorithm, order).get("")) is not None:
+        words += ["--bits", str(bits)]
+    return " ".join(["bitwright train", target, "--cells", *words, "-o FILE"])
 
 
 def _numbers(target: str, algorithm: Algorithm, order: str | None) -> dict[str, int]:
@@ -118,16 +151,34 @@ def _numbers(target: str, algorithm: Algorithm, order: str | None) -> dict[str, 
     return {"": len(algorithm.inputs[0].bits)} if target in SIZED and order is None else {}
 
 
-def _range_to_train(target: str, algorithm: Algorithm, name: str, value: int) -> str:
-    """Sizes from the smallest that exists; kinds of cells rarely change beyond some."""
+def _range_to_train(
+    target: str, algorithm: Algorithm, name: str, value: int, others: Sequence[Sized] = ()
+) -> str | None:
+    """Sizes from the smallest that exists which have all cells of this program and the others; None if none do.
+
+    Kinds of cells rarely change beyond some size, so not all up to `value` are taken if fewer will do.
+    """
+    from bitwright.app.cells import pattern_of
+    from bitwright.engines.cells.wiring import tile_of
+
     prefix = f"{name}=" if name else ""
+    wanted = [*_graphs(algorithm), *(one.algorithm for one in others)]
     for least in range(1, 5):
         try:
             _in_sizes(target, algorithm, f"{prefix}{least}")
         except BitwrightError:
             continue
         break
-    return f"{prefix}{least}..{min(max(8, value), 64)}"
+    for most in sorted({min(max(8, value), _FEW_SIZES), min(max(8, value), _MANY_SIZES)}):
+        sizes = f"{prefix}{least}..{most}"
+        try:
+            pattern = pattern_of([one.algorithm.program for one in _in_sizes(target, algorithm, sizes).programs])
+            for one in wanted:
+                tile_of(one.program, pattern)
+        except BitwrightError:  # some size does not exist, or a cell is not among them
+            continue
+        return sizes
+    return None
 
 
 def _own_size(target: str, algorithm: Algorithm, order: str | None) -> str | None:
@@ -170,7 +221,7 @@ def _of_rules(target: str, sizes: str) -> Sizes:
 
 
 def _graphs(found: object) -> list[Algorithm]:
-    """A program; of a node program what stands for it on every graph."""
+    """A program; of a node program those that have all its kinds of cells."""
     from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
     if isinstance(found, NodeSchema) and found.node_program is not None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--networks", type=click.IntRange(1, 10**6), default=1, show_default=True, help="Members to train.")
 @click.option("--integer", is_flag=True, help="Round it to whole numbers; several become one network, in one file.")
 @click.option("--weight-bits", type=click.IntRange(2, 8), help="With --integer: bits of a weight.  [default: 8]")
-@click.option("--cells", is_flag=True, help="Train one small network for all cells, of whole numbers, for every size.")
+@click.option("--cells", is_flag=True, help="Train one small network of integers for all cells of the program.")
 @click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
 @click.option("--sizes", help="With --cells: the kinds of all these sizes, such as 1..64, or l=1..64.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")

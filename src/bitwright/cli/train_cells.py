@@ -1,4 +1,4 @@
-"""`bitwright train --cells`: one small network for the cells of a program, at every size."""
+"""`bitwright train --cells`: one small network for the cells of a program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.progress import working
-from bitwright.cli.quantize import about_whole
+from bitwright.cli.quantize import about_whole, finite
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import at_size, in_sizes, missing_kinds
 from bitwright.cli.targets import find_algorithm
@@ -94,7 +94,7 @@ def train_network_of_cells(
             }
         )
     else:
-        for line in _notes(found, seconds):
+        for line in _notes(found, output, seconds, tile):
             note(line, quiet)
         if sizes is None and not quiet:
             _note_sizes(target, algorithm, pattern, order)
@@ -112,10 +112,8 @@ def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str 
     with working("looking at other sizes"):
         missing = list(missing_kinds(target, algorithm, pattern, order))
     for size, wanted in missing:
-        note(
-            f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run; "
-            f"--sizes {wanted} trains one on those too"
-        )
+        advice = "" if wanted is None else f"; --sizes {wanted} trains one on those too"
+        note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")
 
 
 def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
@@ -128,13 +126,14 @@ def about_cells(pattern: Pattern, found: TrainedCells) -> dict[str, object]:
         "examples": pattern.program.templates,
         "local_states": pattern.local_states,
         "wrong": None if tables is None else tables.wrong,
-        "margin": None if tables is None else tables.margin,
+        "margin": None if tables is None else finite(tables.margin),
         "seeds_tried": found.seeds,
         **about_whole(found.network, found.cost),
     }
 
 
-def _notes(found: TrainedCells, seconds: float) -> list[str]:
+def _notes(found: TrainedCells, file: Path, seconds: float, tile: int) -> list[str]:
     tried = "" if found.seeds in (None, 1) else f", after {found.seeds} seeds"
-    smaller = "; a smaller --tile has far fewer" if found.tables is None else ""
-    return [f"{found.size}, in {seconds:.2f} s{tried}", found.sentence + smaller]
+    smaller = "; a smaller --tile has far fewer" if found.tables is None and tile > 1 else ""
+    size = f"{found.size} in a {file.stat().st_size:,}-byte file"
+    return [f"{size}, in {seconds:.2f} s{tried}", found.sentence + smaller]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, whole_number
 from bitwright.errors import InputError, counted
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
@@ -39,7 +39,7 @@ class TrainingSet:
     bases: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.padding < 0:
+        if whole_number(self.padding, "the padding") < 0:
             raise InputError(
                 f"the training set needs at least the program's {counted(self.program.templates, 'template')}, "
                 f"got {counted(self.examples, 'example')}"

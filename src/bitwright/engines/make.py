@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.errors import InputError, suggestion
@@ -46,6 +46,8 @@ def make_engine(
     check_engine(name)
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
+    if name != "network" and (device, precision) != ("cpu", "float32"):
+        raise InputError(f"a device and a precision go with the engine network, not {name}; leave them out")
     if name == "templates":
         return RuleEngine(program, compiled)
     if name == "limit":
@@ -116,7 +118,7 @@ def _integer_engine(
 
 def check_examples(program: Program, examples: int | None) -> int:
     """K, after checking that it is one for this program."""
-    K = program.templates if examples is None else examples
+    K = program.templates if examples is None else whole_number(examples, "the number of examples")
     if program.templates > K:
         raise InputError(
             f"the training set has at least the program's {program.templates:,} templates, got {K:,} examples"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.encoding.packed import PackedRules
 from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks import Network
+from bitwright.networks.start import Float
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -53,6 +53,7 @@ class NetworkEngine(RealEngine):
             check_states_rounding(rounding)
         self._networks, self.networks = list(networks), len(networks)
         self.digests = [network.digest for network in networks]
+        self._precision = np.result_type(*(network.first.dtype for network in networks))
         self._rules = PackedRules(program)
 
     def describe(self) -> dict[str, object]:
@@ -68,11 +69,14 @@ class NetworkEngine(RealEngine):
         check_finite(bool(np.isfinite(total).all()))
         return np.asarray(total / len(self._networks)), n
 
-    def encode(self, states: BoolArray) -> tuple[NDArray[np.float32], IntArray]:  # (batch, K), (batch,)
-        """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words."""
+    def encode(self, states: BoolArray) -> tuple[Float, IntArray]:  # (batch, K), (batch,)
+        """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words.
+
+        They have the precision of the weights, for which a network is certified.
+        """
         matched = self._rules.matched(states)
         n = np.count_nonzero(matched, axis=1)
-        encoded = np.zeros((len(states), self.examples), dtype=np.float32)
+        encoded = np.zeros((len(states), self.examples), dtype=self._precision)
         encoded[:, : self.program.templates] = matched
         encoded /= np.sqrt(np.maximum(n, 1))[:, None]
         return encoded, n

@@ -12,7 +12,7 @@ from hashlib import sha256
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bitwright.bits import BoolArray
+from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.real import RealBatch, RealEngine
 from bitwright.errors import InputError
 from bitwright.program import Program
@@ -21,6 +21,7 @@ from bitwright.theory.closed_form import FloatArray, covariance, variance, weigh
 from bitwright.theory.rounding import Rounding
 
 MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
+MAX_NETWORKS = 10**9
 
 
 class SampledEngine(RealEngine):
@@ -38,8 +39,8 @@ class SampledEngine(RealEngine):
         most_states: int = MAX_STATES,
     ) -> None:
         super().__init__(program, examples, rounding)
-        self.networks: int = networks
-        self.seed: int = seed
+        self.networks: int = whole_number(networks, "networks", 1, MAX_NETWORKS)
+        self.seed: int = whole_number(seed, "the seed", 0, 2**63)
         self.most_states = most_states
 
     def describe(self) -> dict[str, object]:

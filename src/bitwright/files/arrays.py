@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
@@ -24,7 +25,7 @@ from bitwright.errors import InputError, printable
 _START = b"\x93NUMPY\x01\x00"
 _FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")
 _ANY_FORM = re.compile(
-    rb"\{'descr': '([<>|=]?[a-zA-Z][0-9]{1,5})', 'fortran_order': (True|False), "
+    rb"\{'descr': '([<>|=]?[biufcmMOSUV][0-9]{1,5})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:[0-9]{1,15},? ?){0,4})\), \} *\n"
 )
 _MOST_HEADER = 256  # bytes of the header of such an array; NumPy writes 128
@@ -98,19 +99,24 @@ class ArrayFile:
         form = _ANY_FORM.fullmatch(data[10:begin])
         if not data.startswith(_START) or form is None:
             raise self._refusal(f"its {name} is not a plain array")
+        shape = tuple(int(extent) for extent in form[3].replace(b",", b" ").split())
         try:
-            kind, shape = (
-                np.dtype(form[1].decode()),
-                tuple(int(extent) for extent in form[3].replace(b",", b" ").split()),
-            )
+            kind = np.dtype(form[1].decode())
         except (TypeError, ValueError):
             raise self._refusal(f"its {name} is of a type that NumPy does not know") from None
-        if kind.kind not in kinds or not kind.isnative or (kind.kind in "ui" and kind.itemsize > 1):
+        if (
+            kind.kind not in kinds
+            or not kind.isnative
+            or not kind.itemsize
+            or (kind.kind in "ui" and kind.itemsize > 1)
+        ):
             raise self._refusal(f"its {name} is of type {kind}; store it as {_words(kinds)}")
         if len(shape) != dimensions:
             raise self._refusal(f"its {name} has {len(shape)} dimensions, and must have {dimensions}")
         if prod(shape) * kind.itemsize != len(data) - begin:
             raise self._refusal(f"its {name} is damaged")
+        if kind.kind == "U" and (np.frombuffer(data, dtype=np.uint32, offset=begin) > sys.maxunicode).any():
+            raise self._refusal(f"its {name} holds characters that Unicode does not have")
         order: Any = "F" if form[2] == b"True" else "C"
         return np.frombuffer(data, dtype=kind, offset=begin, count=prod(shape)).reshape(shape, order=order)
 

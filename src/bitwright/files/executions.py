@@ -43,6 +43,10 @@ class Executions:
     program_id: str | None = None
 
     def __post_init__(self) -> None:
+        for states in (self.before, self.after):
+            if not isinstance(states, np.ndarray) or states.dtype != bool:
+                got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+                raise InputError(f"before and after are NumPy arrays of bool, got {got}")
         shape = self.before.shape
         if len(shape) != 2 or self.after.shape != shape or shape[1] != len(self.names):
             raise InputError(

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log, sqrt
+from numbers import Real
 
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.errors import BitwrightError, InputError
 from bitwright.networks.start import PARAMETRIZATIONS, NetworkShape, Parametrization
 from bitwright.theory.closed_form import spectrum
 
 Progress = Callable[[int, float], None]  # steps made, largest error
 _CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wider than in the limit
+_FASTEST, _MOST_STEPS = 1e9, 10**12
 
 
 class TrainingError(BitwrightError):
@@ -48,14 +50,17 @@ class Plan:
         if self.parametrization not in PARAMETRIZATIONS:
             known = " or ".join(PARAMETRIZATIONS)
             raise InputError(f"there is no parametrization '{shorten(str(self.parametrization))}'; choose {known}")
+        for name in ("momentum", "balanced"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} is True or False, got {shorten(repr(getattr(self, name)))}")
         if self.balanced and self.momentum:
             raise InputError("balanced steps are made without momentum; choose one of the two")
-        if not 0 < self.tolerance < 0.5:
-            raise InputError(f"the tolerance must lie between 0 and 0.5, got {self.tolerance:g}")
-        if self.rate is not None and not self.rate > 0:
-            raise InputError(f"the rate must be above 0, got {self.rate:g}")
-        if self.most_steps is not None and self.most_steps < 1:
-            raise InputError(f"the number of steps must be at least 1, got {self.most_steps}")
+        if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
+            raise InputError(f"the tolerance must lie between 0 and 0.5, got {shorten(repr(self.tolerance))}")
+        if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):
+            raise InputError(f"the rate must be above 0 and at most {_FASTEST:g}, got {shorten(repr(self.rate))}")
+        if self.most_steps is not None:
+            whole_number(self.most_steps, "the number of steps", 1, _MOST_STEPS)
 
     def expected_steps(self, examples: int, kernel: tuple[float, float] | None = None) -> int:
         """About how many steps the descent will take, from the rate at which the slowest error shrinks.

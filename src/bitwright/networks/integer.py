@@ -21,20 +21,23 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
-from bitwright.networks.network import Origin, read_only, tensor_sha256
+from bitwright.frozen import frozen
+from bitwright.networks.network import Origin, check_width, read_only, tensor_sha256
 from bitwright.networks.start import NetworkShape
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.rounding import Thresholds
 from bitwright.theory.scales import Scale, scale_weights
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)
+_SLACK = 1e-9  # relative: thresholds are rounded down from float64
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """How whole numbers came from trained weights; all of it is information, and decides nothing."""
+    """How integers came from trained weights. A file may claim anything here: no result and no report relies on it."""
 
     weight_bits: int
     scale_first: float  # A = round(w1 / scale_first)
@@ -71,6 +74,7 @@ class IntegerNetwork:
             raise InputError(
                 f"the layers of a network have one width, got shapes {self.first.shape} and {self.last.shape}"
             )
+        check_width(self.first)
         if self.thresholds.shape[1] != len(self.writers) or list(self.writers) != sorted(set(self.writers)):
             raise InputError(f"thresholds of shape {self.thresholds.shape} need as many different, ascending writers")
 
@@ -93,15 +97,26 @@ class IntegerNetwork:
         """What the sums were measured in when its thresholds were rounded."""
         return self.origin.scale
 
+    @cached_property
+    def weight_bits(self) -> int:
+        """The smallest number of bits, from 2 on, that holds every weight in two's complement."""
+        layers = (self.first, self.last)
+        low, high = min(int(a.min(initial=0)) for a in layers), max(int(a.max(initial=0)) for a in layers)
+        return max(2, 1 + max(high.bit_length(), (~low).bit_length()))
+
     @property
     def bytes(self) -> int:
         """What the network takes: two layers and the thresholds."""
         return self.first.nbytes + self.last.nbytes + self.thresholds.nbytes
 
-    @cached_property
+    @property
     def tensors_sha256(self) -> dict[str, str]:
         """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
-        return {name: tensor_sha256(getattr(self, name)) for name in ("first", "last", "thresholds")}
+        return dict(self._hashes)
+
+    @cached_property
+    def _hashes(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, tensor_sha256(getattr(self, name))) for name in ("first", "last", "thresholds"))
 
     @cached_property
     def digest(self) -> str:
@@ -116,18 +131,26 @@ class IntegerNetwork:
         return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
     @cached_property
+    def scale(self) -> FloatArray:  # (largest n,)
+        """What an output of 1 is as a sum G, by n - 1, as the thresholds say it: T = floor(t f sqrt(n)), with
+        t = c w0 + (w1 - w0)/2 and one f for all of them. Of all such f this is the largest, so that no margin is
+        overstated. Where there is none, the thresholds were made otherwise; then it is the largest that one suggests.
+        """
+        n = np.arange(1, len(self.thresholds) + 1)
+        T = self.thresholds.astype(np.float64)
+        at = Thresholds.of("calibrated", n, np.array(self.writers), self.examples, self.kind).at * np.sqrt(n)[:, None]
+        T, at = T[at != 0], at[at != 0]
+        ends = np.sort([T / at, (T + 1) / at], axis=0)  # f lies between them
+        least, most = ends[0].max(initial=0), ends[1].min(initial=np.inf)
+        if not 0 < most < np.inf or least > most * (1 + _SLACK):
+            most = ((np.abs(T) + 1) / np.abs(at)).max(initial=1)
+        return frozen(most * np.sqrt(n))
+
+    @cached_property
     def units(self) -> FloatArray:  # (largest n,)
         """How much G changes where the estimate of a bit's matches changes by 1, by n - 1: the unit of margins."""
         n = np.arange(1, len(self.thresholds) + 1)
-        gap = scale_weights(n, self.examples, self.kind).gap
-        return np.asarray(gap * sum_scale(n, self.examples, self.shape.width, self.rounded))
-
-
-def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
-    """What an average output of 1 is as a sum G: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
-    each = width // rounded.members
-    factor = rounded.gain * rounded.members / (rounded.scale_first * rounded.scale_last)
-    return np.asarray(factor * np.sqrt(n * float(examples) * each))
+        return frozen(scale_weights(n, self.examples, self.kind).gap * self.scale)
 
 
 @dataclass(frozen=True, eq=False)

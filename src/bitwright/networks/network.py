@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bitwright.encoding.executions import Labels
 from bitwright.errors import InputError
+from bitwright.frozen import frozen
 from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.scales import Scale
 
@@ -92,6 +93,9 @@ class Network:
                 f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
                 f"and {self.last.dtype} {self.last.shape}"
             )
+        check_width(self.first)
+        if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
+            raise InputError("a network has weights that are NaN or infinite")
 
     def __reduce__(self) -> tuple[type[Network], tuple[Float, Float, Origin]]:
         """Copies and networks in other processes are made as any other: read-only."""
@@ -111,14 +115,18 @@ class Network:
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
         return found.hexdigest()
 
-    @cached_property
+    @property
     def tensors_sha256(self) -> dict[str, str]:
         """The sha256 of each tensor's bytes, as a file holds them."""
-        return {"first": tensor_sha256(self.first), "last": tensor_sha256(self.last)}
+        return dict(self._hashes)
+
+    @cached_property
+    def _hashes(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, tensor_sha256(getattr(self, name))) for name in ("first", "last"))
 
     @cached_property
     def _by_example(self) -> Float:  # (K, width)
-        return np.ascontiguousarray(self.first.T)
+        return frozen(self.first.T)
 
     def to_torch(self) -> Any:
         """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias.
@@ -154,17 +162,21 @@ class Network:
         return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
 
 
+def check_width(first: NDArray[Any]) -> None:
+    """Raises InputError for a network without hidden units."""
+    if not len(first):
+        raise InputError("a network has at least 1 hidden unit, got layers of width 0")
+
+
 def tensor_sha256(array: NDArray[Any]) -> str:
     """The sha256 of an array's bytes, row by row, lowest byte first."""
     return sha256(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
 
 
 def read_only(array: Any, name: str, types: tuple[type[np.generic], ...]) -> Any:
-    """A copy that cannot be written, nor made writable again: a view of an array that is read-only."""
+    """A matrix of one of these types, as a copy that nobody can change."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype not in types:
         kind = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         wanted = " or ".join(np.dtype(one).name for one in types)
         raise InputError(f"{name} must be a matrix of {wanted}, got {kind}")
-    copied = np.array(array, order="C")
-    copied.flags.writeable = False
-    return copied.view()
+    return frozen(array)

@@ -43,13 +43,13 @@ def save_onnx(network: Network, program: Program, path: Path) -> None:
 
 
 def save_sums_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
-    """Writes a network of whole numbers as MatMul, Relu, MatMul in float32: matched examples to the sums G.
+    """Writes a network of integers as MatMul, Relu, MatMul in float32: one state's matched examples to its sums G.
 
     Raises InputError unless that is exact: no hidden value and no part of a sum may reach 2^24.
     """
     check_exact_in_float32(network, program)
     about = {"program_id": program.id, "network_sha256": network.digest}
-    _save_layers(network.first.T.astype(np.float32), network.last.T.astype(np.float32), about, path)
+    _save_layers(network.first.T.astype(np.float32), network.last.T.astype(np.float32), about, path, batch=1)
 
 
 def check_exact_in_float32(network: IntegerNetwork, program: Program) -> None:
@@ -118,7 +118,7 @@ def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> 
     save_model(nodes, inputs, outputs, tensors, about, path)
 
 
-def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path) -> None:
+def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path, batch: int | str = "batch") -> None:
     """MatMul, Relu, MatMul in float32."""
     onnx_module()
     from onnx import TensorProto, helper
@@ -128,8 +128,8 @@ def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path) ->
         helper.make_node("Relu", ["before"], ["hidden"]),
         helper.make_node("MatMul", ["hidden", "last"], ["outputs"]),
     ]
-    inputs = [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["batch", first.shape[0]])]
-    outputs = [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["batch", last.shape[1]])]
+    inputs = [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, [batch, first.shape[0]])]
+    outputs = [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, [batch, last.shape[1]])]
     save_model(nodes, inputs, outputs, {"first": first, "last": last}, about, path)
 
 

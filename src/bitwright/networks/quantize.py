@@ -18,7 +18,6 @@ from bitwright.networks.integer import (
     columns_of,
     decide_bits,
     most_matches,
-    sum_scale,
     writer_numbers,
 )
 from bitwright.networks.network import Network
@@ -26,6 +25,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds
+from bitwright.theory.scales import scale_weights
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -105,6 +105,13 @@ def _thresholds(
     return np.asarray(np.floor(sums).astype(np.int64))
 
 
+def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> FloatArray:
+    """What an average output of 1 is as a sum G: gain N sqrt(n K h) / (s1 s2), with N networks of width h."""
+    each = width // rounded.members
+    factor = rounded.gain * rounded.members / (rounded.scale_first * rounded.scale_last)
+    return np.asarray(factor * np.sqrt(n * float(examples) * each))
+
+
 def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (count, k)
     """States in which every block has one of its templates, chosen evenly, or sometimes any configuration."""
     rng = np.random.default_rng(seed)
@@ -151,7 +158,9 @@ class _Sample:
         table = _thresholds(like, program, len(first), rounded, writers)
         network = IntegerNetwork(first, last, table, writers, like.origin, rounded)
         bits, distance = decide_bits(sums.astype(np.int64), self._n, network, columns_of(network, program))
-        unit = network.units[np.maximum(self._n, 1) - 1][:, None]
+        n = np.maximum(self._n, 1)
+        gap = scale_weights(n, like.shape.inputs, like.origin.scale).gap
+        unit = (gap * sum_scale(n, like.shape.inputs, len(first), rounded))[:, None]
         signed = np.where(bits == self._truth, distance - 0.5, 0.5 - distance) / unit
         return network, float(signed[self._at_stake].min(initial=np.inf))
 

@@ -26,8 +26,8 @@ def torch_module() -> Any:
 def check_device(device: str) -> Any:
     """The device of this name, if it is there."""
     torch = torch_module()
-    if not re.fullmatch(r"cpu|cuda(:[0-9]{1,4})?", device, re.ASCII):
-        raise InputError(f"there is no device '{shorten(device)}'; use cpu or cuda")
+    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:[0-9]{1,4})?", device, re.ASCII):
+        raise InputError(f"there is no device '{shorten(str(device))}'; use cpu or cuda")
     chosen = torch.device(device)
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InputError("this machine has no CUDA device that PyTorch can use; use the device cpu")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import index
 
 import numpy as np
 
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError, suggestion
 from bitwright.networks.descent import History, Plan, Progress
@@ -20,6 +19,7 @@ from bitwright.program import Program
 
 TRAINERS = ("numpy", "torch")
 PRECISIONS = ("float32", "float64")
+MAX_EXAMPLES, MAX_THREADS = 10**10, 1_024
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,19 @@ class Recipe:
     threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
 
     def __post_init__(self) -> None:
-        for name, most in (("seed", MAX_SEED), ("member", MAX_MEMBER)):
-            value = getattr(self, name)
-            try:
-                object.__setattr__(self, name, index(value))
-            except TypeError:
-                raise InputError(f"the {name} is a whole number, got {shorten(repr(value))}") from None
-            if not 0 <= value <= most:
-                raise InputError(f"the {name} must lie between 0 and {most:,}, got {shorten(value)}")
+        for name, least, most in (
+            ("seed", 0, MAX_SEED),
+            ("member", 0, MAX_MEMBER),
+            ("padding", 0, MAX_EXAMPLES),
+            ("threads", 1, MAX_THREADS),
+        ):
+            object.__setattr__(self, name, whole_number(getattr(self, name), f"the {name}", least, most))
         _check_word("start", self.start, STARTS)
         _check_word("trainer", self.trainer, TRAINERS)
         _check_word("precision", self.precision, PRECISIONS)
+        if self.trainer == "numpy" and self.device != "cpu":
+            device = shorten(str(self.device))
+            raise InputError(f"the trainer numpy runs on the cpu, got the device {device}; choose the trainer torch")
 
 
 def train(

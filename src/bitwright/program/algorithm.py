@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from bitwright.bits import BoolArray, from_bits, shorten, to_bits, whole_number, width_of
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
-from bitwright.program.layout import NAME, IntArray
+from bitwright.program.given_bits import bit_numbers, one_bit, repeated
+from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.sizing import Sizing
 
@@ -39,10 +40,11 @@ class Word:
 class Algorithm(Shown):
     """A program together with its inputs, outputs, start bits and end.
 
-    With `halt` the run is done when that bit is on, or when a step changes nothing (`FIXED_POINT`); `steps` is then
-    the most it may take. Without `halt` the run is done after exactly `steps` steps. `matches` and `examples` are what
-    the author says for the theory: a certificate uses `matches` only if asked to, and names it as assumed. Without
-    outputs, every number and flag of the program is one.
+    `start` has the bits that are on at the start: names such as "carry[1]", bits of a Builder, or their numbers.
+    With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes nothing
+    (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run is done after exactly `steps` steps.
+    `matches` and `examples` are what the author says for the theory: a certificate uses `matches` only if asked to, and
+    names it as assumed. Without outputs, every number and flag of the program is one.
 
     >>> from bitwright.program import Builder, word_of
     >>> b = Builder()
@@ -72,23 +74,12 @@ class Algorithm(Shown):
         self._check_kinds()
         if self.halt is None and self.steps is None:
             object.__setattr__(self, "halt", FIXED_POINT)
-        object.__setattr__(self, "start", tuple(sorted(set(self.start))))
+        self._check_bits()
         if (
             not self.outputs and self.program.wired is None
         ):  # on a graph nodes have outputs, and the graph may have none
             fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
             object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
-        for what, words in (("input", self.inputs), ("output", self.outputs)):
-            names = [word.name for word in words]
-            if len(set(names)) < len(names):
-                raise InputError(f"two {what}s of {self.name} have one name: {listing(names)}")
-            for word in words:
-                if not NAME.fullmatch(word.name) or not word.bits:
-                    raise InputError(
-                        f"{what} '{word.name}' needs a name of letters, digits and _, and at least one bit"
-                    )
-        if {bit for word in self.inputs for bit in word.bits} & set(self.start):
-            raise InputError(f"{self.name} sets a bit by both an input and its start")
         if self.steps is not None and not 0 <= self.steps < 2**31:
             raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
         if problem := impossible_matches(self.program, self.matches) or impossible_examples(
@@ -101,6 +92,9 @@ class Algorithm(Shown):
         if not isinstance(self.program, Program):
             got = type(self.program).__name__
             raise InputError(f"the program of an algorithm is a Program, as Builder.build() gives, got a {got}")
+        for what in ("name", "description"):
+            if not isinstance(text := getattr(self, what), str):
+                raise InputError(f"the {what} of an algorithm is a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
             if isinstance(words, Word):
                 raise InputError(f"{what} are a tuple of words; put a comma behind the one: {what}=(word_of(...),)")
@@ -112,7 +106,29 @@ class Algorithm(Shown):
             object.__setattr__(self, what, tuple(words))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
-                whole_number(value, name)
+                if isinstance(value, bool | np.bool_):
+                    raise InputError(f"{name} must be an integer, got {value}")
+                object.__setattr__(self, name, whole_number(value, name))
+
+    def _check_bits(self) -> None:
+        """Bits by their numbers, however they were given; raises InputError for some that cannot be."""
+        layout = self.program.layout
+        for what, words in (("input", self.inputs), ("output", self.outputs)):
+            checked = tuple(_checked(word, layout, what) for word in words)
+            if len({word.name for word in checked}) < len(checked):
+                raise InputError(f"two {what}s of {self.name} have one name: {listing([w.name for w in checked])}")
+            object.__setattr__(self, f"{what}s", checked)
+        entered = [bit for word in self.inputs for bit in word.bits]
+        if twice := repeated(layout, entered):
+            raise InputError(f"{twice} of {self.name} would be set by two inputs, or twice by one")
+        start = bit_numbers(layout, self.start, "start")
+        if twice := repeated(layout, start):
+            raise InputError(f"start of {self.name} has {twice} more than once")
+        if both := listing([layout.name_of(bit) for bit in sorted(set(entered) & set(start))]):
+            raise InputError(f"{both} of {self.name} would be set by both an input and its start")
+        object.__setattr__(self, "start", tuple(sorted(start)))
+        if self.halt is not None and not (isinstance(self.halt, str) and self.halt == FIXED_POINT):
+            object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts.
@@ -164,13 +180,14 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text; parsing it gives an equal algorithm.
+        """Its canonical rule text, cells included; parsing it gives an equal algorithm.
 
         >>> from bitwright import addition
         >>> next(addition(4).text_lines())
         'bits p[4]'
         """
         yield from self.program.text_lines()
+        yield from self.program.cell_lines()
         name_of = self.program.layout.name_of
         for kind, words in (("input", self.inputs), ("output", self.outputs)):
             for word in words:
@@ -219,6 +236,18 @@ class Algorithm(Shown):
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def _checked(word: Word, layout: Layout, what: str) -> Word:
+    """A word with its bits as numbers."""
+    if not isinstance(word.name, str) or not NAME.fullmatch(word.name):
+        raise InputError(f"{what} {word.name!r} needs a name of letters, digits and _")
+    if not isinstance(word.signed, bool):
+        raise InputError(f"{what} '{word.name}' is signed or not, True or False, got {word.signed!r}")
+    bits = bit_numbers(layout, word.bits, f"{what} '{word.name}'")
+    if not bits:
+        raise InputError(f"{what} '{word.name}' needs at least one bit")
+    return replace(word, bits=bits)
 
 
 def _longer(word: Word, value: object) -> str:

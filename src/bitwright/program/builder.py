@@ -130,7 +130,7 @@ class Builder:
     def cell(self, *members: Ref) -> None:
         """Declares cells, one for each row of its members' index: the blocks of these bits, in this order.
 
-        A network that is trained on one cell of each kind runs the program at every size.
+        A network that is trained on one cell of each kind runs the program at every size that has no other kinds.
 
         >>> from bitwright import index_range
         >>> b = Builder()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import InputError, counted
+from bitwright.frozen import FrozenArrays, frozen
 from bitwright.program.families import Families
 from bitwright.program.layout import IntArray
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(FrozenArrays):
     """Which blocks each cell has, in the order in which it names them; and the lines that cells come from.
 
     A cell has the bits of a block in the order in which it names them too, so that declarations do not count.
@@ -36,11 +37,6 @@ class Cells:
     families: Families
     bit_place: IntArray | None = None  # (k,) of each bit in its block, as its cell has it; None: as the program has it
 
-    def __post_init__(self) -> None:
-        self.start.flags.writeable = self.blocks.flags.writeable = False
-        if self.bit_place is not None:
-            self.bit_place.flags.writeable = False
-
     def __len__(self) -> int:
         return len(self.start) - 1
 
@@ -49,18 +45,28 @@ class Cells:
         """The cell of each block."""
         owner = np.empty(len(self.blocks), dtype=np.int64)
         owner[self.blocks] = np.repeat(np.arange(len(self)), np.diff(self.start))
-        return owner
+        return frozen(owner)
 
     @cached_property
     def place(self) -> IntArray:  # (b,)
         """The place of each block in its cell."""
         place = np.empty(len(self.blocks), dtype=np.int64)
         place[self.blocks] = np.arange(len(self.blocks)) - np.repeat(self.start[:-1], np.diff(self.start))
-        return place
+        return frozen(place)
 
     def members(self, cell: int) -> IntArray:
         """The blocks of a cell, in its order."""
         return self.blocks[self.start[cell] : self.start[cell + 1]]
+
+    def bits(self, cell: int, program: Program) -> list[list[int]]:
+        """The bits of a cell, block by block, in its order."""
+        return [self.bits_in(block, program) for block in self.members(cell).tolist()]
+
+    def bits_in(self, block: int, program: Program) -> list[int]:
+        """The bits of a block, in the order in which its cell has them."""
+        bits: list[int] = program.block_members(block).tolist()
+        place = self.bit_place
+        return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
 
     def tiled(self, tile: int) -> Cells:
         """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer."""
@@ -119,7 +125,7 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class CellKinds:
+class CellKinds(FrozenArrays):
     """The kinds of a program's cells, and how the ports of each cell are wired."""
 
     kinds: tuple[Kind, ...]  # sorted
@@ -134,7 +140,7 @@ class CellKinds:
     @cached_property
     def counts(self) -> IntArray:
         """How many cells there are of each kind."""
-        return np.bincount(self.of[self.of >= 0], minlength=len(self.kinds))
+        return frozen(np.bincount(self.of[self.of >= 0], minlength=len(self.kinds)))
 
 
 def cell_kinds(program: Program, cells: Cells) -> CellKinds:

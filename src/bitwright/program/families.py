@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.errors import Problem
+from bitwright.frozen import FrozenArrays, frozen
 from bitwright.program.layout import IntArray
 
 
@@ -48,7 +49,7 @@ class WrittenOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Families:
+class Families(FrozenArrays):
     """The families of a program's blocks, or of its templates.
 
     A line such as `block p[i] q[i] for i in 1..4`, or one call of a Builder, is a family of four blocks with the
@@ -70,9 +71,6 @@ class Families:
     labels: tuple[str, ...]  # how each family was written
     places: tuple[str, ...]  # where: `line 7`, `addition.py:49`, `block 3` of a table
 
-    def __post_init__(self) -> None:
-        self.of.flags.writeable = self.index.flags.writeable = False
-
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -88,7 +86,7 @@ class Families:
     @cached_property
     def sizes(self) -> IntArray:
         """How many blocks or templates each family has."""
-        return np.bincount(self.of, minlength=len(self))
+        return frozen(np.bincount(self.of, minlength=len(self)))
 
     @cached_property
     def _by_family(self) -> tuple[IntArray, IntArray]:

@@ -14,6 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
+from bitwright.frozen import frozen
 from bitwright.program.cells import Kind, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
@@ -71,7 +72,7 @@ class Pattern:
     @cached_property
     def first_template(self) -> IntArray:  # (kinds + 1,)
         """Where the templates of each kind begin in the pattern's program."""
-        return np.cumsum([0, *(kind.templates for kind in self.kinds)])
+        return frozen(np.cumsum([0, *(kind.templates for kind in self.kinds)]))
 
     def port_bits(self, kind: int) -> slice:
         """The bits that are the ports of a kind."""

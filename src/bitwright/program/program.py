@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.errors import counted
+from bitwright.frozen import FrozenArrays, frozen
 from bitwright.lazy import Shown
 from bitwright.program.cells import CellKinds, Cells, cell_kinds, each_block
 from bitwright.program.families import Families
@@ -23,11 +24,6 @@ _ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "wr
 _DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
 
 
-def _frozen(array: IntArray) -> IntArray:
-    array.flags.writeable = False
-    return array
-
-
 class Wired(Protocol):
     """What knows the kinds of a program's cells better than its templates show."""
 
@@ -35,7 +31,7 @@ class Wired(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Program(Shown):
+class Program(FrozenArrays, Shown):
     """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
 
     Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
@@ -64,10 +60,6 @@ class Program(Shown):
     array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
     grouped: Cells | None = None  # blocks in cells, where they were grouped; like families it is not part of the id
     wired: Wired | None = None  # where it was made from a node program and a graph: what knows the kinds of its cells
-
-    def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            _frozen(getattr(self, name))
 
     @classmethod
     def from_tables(
@@ -133,21 +125,21 @@ class Program(Shown):
     @cached_property
     def writers(self) -> IntArray:  # (k,)
         """c_i: how many templates write bit i (the column sums of Y)."""
-        return _frozen(np.bincount(self.write_bits, minlength=self.bits))
+        return frozen(np.bincount(self.write_bits, minlength=self.bits))
 
     @cached_property
     def block_of(self) -> IntArray:  # (k,)
         """The block that each bit belongs to."""
         owner = np.empty(self.bits, dtype=np.int64)
         owner[self.block_bits] = np.repeat(np.arange(self.blocks), np.diff(self.block_start))
-        return _frozen(owner)
+        return frozen(owner)
 
     @cached_property
     def position(self) -> IntArray:  # (k,)
         """The place of each bit inside its block."""
         place = np.empty(self.bits, dtype=np.int64)
         place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
-        return _frozen(place)
+        return frozen(place)
 
     # Cells.
 
@@ -257,6 +249,18 @@ class Program(Shown):
                 f"{name}={config >> place & 1}" for place, name in enumerate(owned[starts[block] : starts[block + 1]])
             )
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
+
+    def cell_lines(self) -> Iterator[str]:
+        """The canonical `cell` lines: every bit of each cell, where blocks were grouped; they do not count in the id.
+
+        >>> from bitwright import addition
+        >>> list(addition(2).program.cell_lines())
+        ['cell p[1] q[1] c[1]', 'cell p[2] q[2] c[2]']
+        """
+        names, grouped = self.layout.names, self.grouped
+        for cell in range(0 if grouped is None else len(grouped)):
+            assert grouped is not None
+            yield " ".join(("cell", *(names[bit] for block in grouped.bits(cell, self) for bit in block)))
 
     def block_names(self, block: int) -> list[str]:
         """The names of a block's bits.

@@ -77,6 +77,12 @@ class Run(Shown):
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
             lines.append(f"and {len(self.outputs) - _SHOWN:,} more outputs")
+        if isinstance(self.algorithm, GraphAlgorithm):
+            with any_digits():
+                for node, own in list(self.nodes.items())[:_SHOWN]:
+                    lines.append(f"{node}: " + ", ".join(f"{name} = {value}" for name, value in own.items()))
+            if len(self.nodes) > _SHOWN:
+                lines.append(f"and {counted(len(self.nodes) - _SHOWN, 'more node')}")
         if not self.halted:
             lines.append(f"NOT DONE: {self.algorithm.name} did not halt within {counted(self.steps, 'step')}")
         lines.append(self.sentence)

@@ -172,7 +172,7 @@ def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int,
 def check_matches(n: ArrayLike, examples: int) -> FloatArray:
     """n as an array of floats, after checking 0 <= n <= K and K >= 1."""
     if not 1 <= examples <= 10**12:
-        raise InputError(f"the number of examples must be between 1 and 10^12, got {shorten(int(examples))}")
+        raise InputError(f"the number of examples must be between 1 and 10^12, got {shorten(str(examples))}")
     n = np.asarray(n, dtype=np.float64)
     if not np.all((n >= 0) & (n <= examples) & (n == np.floor(n))):
         raise InputError(f"the number of matches must be a whole number between 0 and the {examples:,} examples")

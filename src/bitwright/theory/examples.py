@@ -21,7 +21,7 @@ def smallest_examples(program: Program, within: Range | None = None) -> int:
 
 
 def check_range(program: Program, within: Range) -> Feasible:
-    """What can occur within a range of n; raises InputError where no state has such an n."""
+    """What can occur within a range of n; raises InputError where no state has such an n, or sets a bit."""
     if within.n_max < 1:
         raise InputError(f"n must be at least 1, got {within.n_max:,}")
     feasible = Feasible(program, within.n_max)
@@ -30,4 +30,7 @@ def check_range(program: Program, within: Range) -> Feasible:
             f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; "
             "take n from its blocks"
         )
+    if not len(feasible.least.matches):
+        within_n = f"with n <= {feasible.last:,} " if len(feasible.written) else ""
+        raise InputError(f"no state of this program {within_n}sets a bit, so there is nothing to decide")
     return feasible

@@ -119,6 +119,12 @@ class Feasible:
         return Situations(n, *found[:, n])
 
     @cached_property
+    def least(self) -> Situations:
+        """For every n the fewest matches m that set a bit, and of the bits with so few one with most writers."""
+        share = 1 / (2 * int(self.program.writers.max()) + 2)  # writers decide between equal m alone
+        return self.worst(lambda _, writers, matching: np.float64(share) * writers - matching)
+
+    @cached_property
     def tightest(self) -> Situations:
         """For every n the set bit for which the sign rule is tightest, the one with the largest c/m.
 

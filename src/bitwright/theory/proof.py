@@ -43,22 +43,32 @@ class Proof:
     worst: Situation
 
 
-def prove_calibrated(feasible: Feasible, examples: int, progress: Progress | None) -> Proof:
-    """w1 - w0 > 0 for every n: then zhat = m, and half of the gap is the margin of every bit."""
+def prove_calibrated(feasible: Feasible, examples: int, progress: Progress | None, ports: bool = False) -> Proof:
+    """w1 - w0 > 0 for every n: then zhat = m, and |m - 1/2| gaps are the margin of a bit of which m writers match.
+
+    With `ports` only bits that are written are read.
+    """
     program = feasible.program
-    bit = int(program.writers.argmax())
-    worst: tuple[Ball, int] | None = None
+    least = {situation.n: situation for situation in _each(feasible.least)}
+    some_never_written = not ports and bool((program.writers == 0).any())
+    can_be_unset = set(range(feasible.last + 1)) if some_never_written else set(feasible.unset()[0].tolist())
+    worst: tuple[Ball, Situation] | None = None
+    unset: Ball | None = None
     with precision():
         for n in range(feasible.first, feasible.last + 1):
             half = enclose(n, examples).gap / 2
             _expect(half > 0, n)
-            if worst is None or half.lower() < worst[0].lower():
-                worst = half, n
+            if n in least:
+                above = half * (2 * least[n].matching - 1)
+                if worst is None or above.lower() < worst[0].lower():
+                    worst = above, least[n]
+            if n > 1 and n in can_be_unset and (unset is None or half.lower() < unset.lower()):
+                unset = half
             _tell(progress, n, feasible.last)
         assert worst is not None
         margin, enclosure = lower_bound(worst[0]), decimal(worst[0])
-    situation = Situation(worst[1], int(program.writers[bit]), 1, bit)
-    return Proof(None, False, margin, enclosure, margin if feasible.last > 1 else None, situation)
+        margin_unset = None if unset is None else lower_bound(unset)
+    return Proof(None, False, margin, enclosure, margin_unset, worst[1])
 
 
 def prove_sign(feasible: Feasible, examples: int, progress: Progress | None) -> Proof:

@@ -63,11 +63,13 @@ def _(run: Run) -> str:
     title = f"<strong>{escape(run_title(run))}</strong>"
     with any_digits():
         rows = [(f"<code>{escape(name)}</code>", str(value)) for name, value in run.outputs.items()]
+    tables = _table(("output", "value"), rows) if rows or not isinstance(run.algorithm, GraphAlgorithm) else ""
+    tables += _nodes(run)
     facts = [counted(run.steps, "step"), f"engine {run.engine}"]
     facts += [f"{run.rounding} rounding"] * (run.rounding is not None)
     facts += [f"smallest margin {run.margin:.3g}"] if run.margin is not None else []
     facts += [] if run.halted else ["<em>did not halt within its step limit</em>"]
-    short = f"<div>{title}<br>{', '.join(facts)}{_table(('output', 'value'), rows)}</div>"
+    short = f"<div>{title}<br>{', '.join(facts)}{tables}</div>"
     if run.trace is None or run.trace.packed.nbytes > 8 * MOST_BYTES:
         return short
     try:
@@ -81,6 +83,19 @@ def _(run: Run) -> str:
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" width="100%" height="640" '
         'style="border:1px solid #8884;border-radius:8px" title="Trace"></iframe>'
     )
+
+
+def _nodes(run: Run) -> str:
+    """A row for each node of a graph, with what it puts out."""
+    if not isinstance(run.algorithm, GraphAlgorithm):
+        return ""
+    names = [*next(iter(run.nodes.values()))]
+    with any_digits():
+        rows = [
+            [escape(str(node)), *("" if own[name] is None else escape(str(own[name])) for name in names)]
+            for node, own in run.nodes.items()
+        ]
+    return _table(("node", *(f"<code>{escape(name)}</code>" for name in names)), rows)
 
 
 @html_of.register
@@ -110,7 +125,7 @@ def _(certificate: NetworkCertificate) -> str:
     rows = [
         ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),
         ("arithmetic", escape(c.arithmetic)),
-        ("width", f"{c.width:,}" + (f", {c.members:,} side by side" if c.members > 1 else "")),
+        ("width", f"{c.width:,}"),
         ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
         ("states", f"{c.states:,} tried, {c.wrong:,} wrong, {c.undecided:,} not decided"),
     ]

@@ -11,9 +11,10 @@ from bitwright.app.export import Claim, exported_cells, exported_whole
 from bitwright.app.export.pages import computer_page, graph_page, program_page
 from bitwright.app.whole import whole_network
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
-from bitwright.errors import BitwrightError, InputError, counted
+from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.networks import IntegerNetwork, Network, Plan, Recipe
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, Program
@@ -27,6 +28,7 @@ from bitwright.web.sources import read_source
 from bitwright.web.told import Files, Progress, json_file
 
 _PLAN = Plan(momentum=True)
+_HOURS = 1_000  # times what a server tries: what a command line tries in some hours
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
         "covers": made.covers,
         "width": network.shape.width,
         "examples": made.program.templates,
-        "weight_bits": network.rounded.weight_bits,
+        "weight_bits": network.weight_bits,
         "seed": network.origin.seed,
         "training_steps": network.origin.steps,
         "training_error": network.origin.error,
@@ -78,13 +80,14 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
 def _of_cells(request: Mapping[str, Any], limits: Limits, progress: Progress) -> _Made:
     source, algorithm = request["source"], None
     if source["kind"] == "nodes":
-        pattern, covers = Pattern.of(read_nodes(source).kinds), "every graph"
+        program = read_nodes(source)
+        pattern, covers = Pattern.of(program.kinds), covered_by_cells(None, program.graphs)
     elif source["kind"] == "subleq":
         computer = read_computer(source, limits)
         pattern, covers = pattern_of([computer.machine.program]), "every image of such a machine"
     else:
         algorithm = read_source(source, limits)[0]
-        pattern, covers = pattern_of([algorithm.program]), "every program of these kinds of cells, at every size"
+        pattern, covers = pattern_of([algorithm.program]), covered_by_cells()
     _check_examples(pattern.program.templates, "the cells of this program have", limits)
     width = _width(request["width"] or suggested_cells_width(pattern), limits)
     curves: dict[int, Curve] = {}
@@ -134,11 +137,12 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
         algorithm, domain = made.algorithm, "states"
         states = StatesDomain(made.program).size
     if states > limits.proof:
-        what = counted(states, "state") if states < 10**15 else f"about 10^{len(str(states)) - 1} states"
-        return (
-            f"there are {what}, and this server tries at most {limits.proof:,}; prove a network of cells, or this one "
-            "on the command line: bitwright certify --network"
-        )
+        what = f"{readable(states, 10**15)} state{'s' * (states != 1)}"
+        many = f"there are {what}, and this server tries at most {limits.proof:,}"
+        if made.pattern is not None:
+            return f"{many}; cells of fewer blocks have fewer"
+        here = ", or this one on the command line: bitwright certify --network" * (states <= _HOURS * limits.proof)
+        return f"{many}; prove a network of cells{here}"
     try:
         return certify_network(
             algorithm, made.network, domain, progress=lambda done, size: progress("proving", done, size, unit="state")

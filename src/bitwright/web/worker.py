@@ -36,15 +36,19 @@ def main(settings: Mapping[str, Any], what: str) -> None:
         warm_up(limits, what)
         confine(limits.memory)
     except Exception:
-        return _send(answers, {"kind": "broken", "trace": traceback.format_exc()})
+        return _send(answers, _broken())
     _send(answers, {"kind": "ready"})
     for done, line in enumerate(sys.stdin.buffer, start=1):
         _alarm(int(limits.seconds) + _PATIENCE)
         answer, files = _answer(json.loads(line), limits, Reporter(answers))
         _alarm(0)
-        answer["leaving"] = answer.get("leaving", False) or done >= MOST_JOBS
-        _send(answers, {**answer, "files": [[name, len(data)] for name, data in files.items()]}, *files.values())
-        if answer["leaving"]:
+        leaving = answer.pop("leaving", False) or done >= MOST_JOBS
+        sizes = [[name, len(data)] for name, data in files.items()]
+        try:
+            _send(answers, {**answer, "leaving": leaving, "files": sizes}, *files.values())
+        except (TypeError, ValueError, RecursionError):  # a result that JSON cannot hold, of which nothing was sent yet
+            _send(answers, {**_broken(), "leaving": leaving, "files": []})
+        if leaving:
             break
     return None
 
@@ -60,8 +64,12 @@ def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple
             f"this needs more memory than the {limits.memory >> 20:,} MiB that this server allows; make it smaller"
         )
         return {"kind": "refused", "message": message, "leaving": True}, {}
-    except Exception:
-        return {"kind": "broken", "trace": traceback.format_exc(), "leaving": True}, {}
+    except Exception:  # a mistake of ours: the server tells so, and this process goes on with the next job
+        return _broken(), {}
+
+
+def _broken() -> dict[str, Any]:
+    return {"kind": "broken", "trace": traceback.format_exc()}
 
 
 def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], Files]:

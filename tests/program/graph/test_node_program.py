@@ -149,7 +149,7 @@ ARROW = Topology.from_edges(2, [(0, 1)], directed=True)
 )
 def test_a_graph_that_a_program_is_not_for_is_refused(line: str, graph: Topology, message: str) -> None:
     with pytest.raises(InputError) as refusal:
-        program(line).on(graph, names="abc")
+        program(line).on(graph, names="abc"[: graph.nodes])
     assert str(refusal.value).startswith(message)
 
 

@@ -182,6 +182,17 @@ def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) 
     assert piece in found[0][2]
 
 
+@pytest.mark.parametrize("text", [text for text in DECLARATIONS | RULES | LINES | WORDS if "far.¦a" in text], ids=ascii)
+def test_what_has_a_path_is_only_written_even_if_a_rule_writes_it(text: str) -> None:
+    whole, line, column = marked(SOUND.replace("write a\n", "write a far.a\n") + text)
+    assert problems_of(whole) == [(line, column, "'far.a' can only be written, by a rule of a node program")]
+
+
+def test_a_block_with_a_path_and_a_bit_without_a_block() -> None:
+    text = "bits go x\nport bits seen\nblock seen all.seen\nwhen seen=1 write all.seen\ninput x = go\n"
+    assert [problem[:2] for problem in problems_of(text)] == [(1, 6), (1, 9), (3, 16)]
+
+
 def test_all_mistakes_of_a_text_are_listed_in_order() -> None:
     mistakes = (
         "chain a -> b\nwhen e=1 write every.a\ngraph round\ninput unique e\noutput r if e\nhalt when a\nmatches 2"

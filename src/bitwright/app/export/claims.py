@@ -9,7 +9,7 @@ from bitwright.app.cells import as_algorithm
 from bitwright.app.export.model import Exported
 from bitwright.checking.exhaustion.certificate import certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
-from bitwright.errors import counted
+from bitwright.errors import counted, readable
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
@@ -51,7 +51,7 @@ class Claim:
     @property
     def note(self) -> str:
         """The same for someone who has just written the file."""
-        what = f"{self.states:,} local states" if self.of_cells else f"{_size(self.states)} states"
+        what = f"{_size(self.states)} {'local ' * self.of_cells}states"
         if self.wrong is None:
             return f"its {what} were not tried; prove it with: bitwright certify --network"
         return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
@@ -66,7 +66,7 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
         "",
         f"network  sha256 {network.digest}",
         f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
-        f"{network.rounded.weight_bits} bits",
+        f"{network.weight_bits} bits",
         f"made for {'program' if found.pattern is None else 'pattern'} {network.origin.program_id}",
     ]
     if found.wires is not None:
@@ -105,7 +105,7 @@ def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> Claim:
 
 
 def _size(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else f"about 10^{len(str(number)) - 1}"
+    return readable(number, 10**15)
 
 
 def _plain(text: str) -> str:

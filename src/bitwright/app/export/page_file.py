@@ -21,7 +21,7 @@ from bitwright.app.export.text import filled
 from bitwright.errors import InputError
 from bitwright.program import Program
 
-ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove")
+ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
 SHELL = ("dom", "colours", "history", "player", "cells-view", "chosen", "weights", "proof")
 STAGES = {
     "numbers": ("trace-view", "numbers"),
@@ -95,7 +95,7 @@ def network_facts(found: Exported, claim: Claim) -> dict[str, Any]:
         "mostMatches": len(network.thresholds),
         "sha256": network.digest,
         "width": network.shape.width,
-        "weightBits": network.rounded.weight_bits,
+        "weightBits": network.weight_bits,
         "cells": found.pattern is not None,
         "states": claim.states if claim.states < MOST_EXACT else None,
         "note": claim.note,

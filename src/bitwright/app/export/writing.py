@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 
-SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",), "vnnlib": (".vnnlib",)}
+SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",)}
+FORMS = (*SUFFIXES, "vnnlib")  # that is a folder, whatever its name
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,10 @@ class Export:
     about: dict[str, Any]
 
 
-def write_onnx(given: Subject, output: Path, model: Path | None) -> Export:
+def write_onnx(given: Subject, output: Path) -> Export:
     """A model to run; of cells with a program, one step of it."""
     from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 
-    _no_model(model)
     if given.pattern is not None and given.algorithm is not None:
         from bitwright.app.export.onnx_step import save_step_onnx
 
@@ -80,36 +80,34 @@ def write_onnx(given: Subject, output: Path, model: Path | None) -> Export:
     return Export([output], "encoded inputs to outputs, in float32", {})
 
 
-def write_vnnlib(given: Subject, output: Path, model: Path | None) -> Export:
-    """The property of all states, with its model, for verifiers."""
-    from bitwright.checking.exhaustion.vnnlib import save_vnnlib
-    from bitwright.networks.onnx_file import onnx_module, save_sums_onnx
+def write_vnnlib(given: Subject, folder: Path, states: range | None, version: str) -> Export:
+    """A property for each of these states, by default all, with the model, in a folder for verifiers."""
+    from bitwright.checking.exhaustion.vnnlib import MODEL, save_vnnlib
 
-    network, program = given.network, given.program
+    network = given.network
     if not isinstance(network, IntegerNetwork):
-        raise InputError("properties are written for networks of whole numbers; quantize this one first")
-    model = model or output.with_name(f"{output.stem}-sums.onnx")  # not the name that a model to run would be given
-    if model.suffix != ".onnx":
-        raise InputError(f"the model goes into an .onnx file, got {model}")
-    onnx_module()
-    check_writable(model)
-    asked = save_vnnlib(network, program, output)
-    save_sums_onnx(network, program, model)
-    text = f"{asked.states:,} states, {asked.cases:,} cases; the network it speaks of is in {model}, exact in float32"
-    return Export([output, model], text, asdict(asked))
+        raise InputError("properties are written for networks of integers; quantize this one first")
+    covered = save_vnnlib(network, given.program, folder, states, version)
+    about = {
+        "vnnlib_version": version,
+        "first_state": covered.states[0],
+        "last_state": covered.states[-1],
+        "states": covered.of,
+        "properties": covered.properties,
+        "cases": covered.cases,
+    }
+    return Export([folder / "instances.csv", folder / MODEL], covered.text, about)
 
 
-def write_c(given: Subject, output: Path, model: Path | None) -> Export:
+def write_c(given: Subject, output: Path) -> Export:
     """One C99 file, with a program that runs."""
-    _no_model(model)
     found = given.exported
     claim = try_states(found)
     return write_texts({output: c_text(found, claim)}, claim, found.wires is None)
 
 
-def write_js(given: Subject, output: Path, model: Path | None) -> Export:
+def write_js(given: Subject, output: Path) -> Export:
     """A module of JavaScript, with its types."""
-    _no_model(model)
     types = output.with_suffix({".mjs": ".d.mts", ".js": ".d.ts"}[output.suffix])
     check_writable(types)
     found = given.exported
@@ -128,14 +126,4 @@ def write_texts(texts: Mapping[Path, str], claim: Claim, alone: bool = False, **
     return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 
-def _no_model(model: Path | None) -> None:
-    if model is not None:
-        raise InputError("a file for the model goes with properties, vnnlib; leave it out")
-
-
-WRITERS: dict[str, Callable[[Subject, Path, Path | None], Export]] = {
-    "c": write_c,
-    "js": write_js,
-    "onnx": write_onnx,
-    "vnnlib": write_vnnlib,
-}
+WRITERS: dict[str, Callable[[Subject, Path], Export]] = {"c": write_c, "js": write_js, "onnx": write_onnx}

@@ -13,18 +13,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, usual_domain
+from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
 from bitwright.checking.exhaustion.findings import Findings
+from bitwright.checking.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
 from bitwright.checking.exhaustion.subject import Provable, to_be_proved
 from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
-from bitwright.encoding.packed import PackedRules
-from bitwright.engines.integer.sums import ExactSums
-from bitwright.errors import listing
+from bitwright.errors import BitwrightError, listing
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
-from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.networks.integer import columns_of
+from bitwright.networks import AnyNetwork, IntegerNetwork, Network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.running.progress import Progress, as_progress
 from bitwright.version import __version__
@@ -79,7 +76,6 @@ class NetworkCertificate(Shown):
     examples: int
     padding: int
     width: int
-    members: int
     weight_bits: int | None
     tensors: dict[str, str]
     network_sha256: str
@@ -102,7 +98,7 @@ class NetworkCertificate(Shown):
         if self.domain == "states":
             return "every choice in every block"
         if self.domain == "cells":
-            return "every program of these kinds of cells, at every size"
+            return covered_by_cells(self.sizes)
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
     def __str__(self) -> str:
@@ -132,7 +128,7 @@ class NetworkCertificate(Shown):
         >>> from bitwright import addition, certify_network, train_cells
         >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
         >>> NetworkCertificate.load("adder.json").sentence
-        'certified: this network, 16 states of every program of these kinds of cells, at every size'
+        'certified: this network, 16 states of every program made of these kinds of cells'
         """
         from bitwright.checking.exhaustion.certificate_file import load_network_certificate
 
@@ -164,6 +160,23 @@ class NetworkCertificate(Shown):
         who = workers if isinstance(workers, Workers) else Workers.parse(str(workers), str(device))
         told = as_progress(progress, UNITS.get(self.domain, "states"))
         check_network_certificate(self, algorithm, held, who, told, str(device))
+
+
+def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
+    """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
+
+    >>> covered_by_cells("n=1..32")
+    'every program made of these kinds of cells; this program was checked at n=1..32'
+    >>> covered_by_cells(None, "every graph")
+    'every program made of these kinds of cells; this program is one on every graph'
+    """
+    covered = "every program made of these kinds of cells"
+    if sizes is None:
+        seen = "is one" if graphs == "every graph" else "was checked"
+        return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
+    bits = "" if "=" in sizes else " bit" if sizes == "1" else " bits"
+    on = "" if graphs is None else f", on {graphs}"
+    return f"{covered}; this program was checked at {sizes}{bits}{on}"
 
 
 def certify_network(
@@ -205,14 +218,13 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCer
         by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
         distance=None if nearest is None else nearest[0],
         margin=margin_of(network, found),
-        closest=None if nearest is None else look_at(task, nearest[1]),
-        counterexample=None if first is None else look_at(task, first[1]),
+        closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
+        counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
         arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
         examples=program.templates + network.origin.padding,
         padding=network.origin.padding,
         width=network.shape.width,
-        members=network.rounded.members if isinstance(network, IntegerNetwork) else 1,
-        weight_bits=network.rounded.weight_bits if isinstance(network, IntegerNetwork) else None,
+        weight_bits=network.weight_bits if isinstance(network, IntegerNetwork) else None,
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
@@ -230,40 +242,46 @@ def margin_of(network: AnyNetwork, found: Findings) -> float | None:
     return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
 
 
-def look_at(task: ProofTask, place: Place) -> BitInState:
-    found: list[tuple[BoolArray, slice]] = []
-    domain = task.domain
+def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong: bool = False) -> BitInState:
+    """The bit at a place that is nearest to being wrong, or most wrong, as the state that is shown has it.
+
+    Network and rules are evaluated again, on the bits of that state. Raises BitwrightError unless that gives this
+    distance, of a network of whole numbers, or where `wrong` is set a wrong bit: then the search was wrong, not the
+    network.
+    """
+    domain, network = task.domain, task.network
+    bit = None
+    if place[0] < domain.size:  # a file of parts may say anything
+        state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+        found = look_at_state(domain.program, network, state, kind)
+        if isinstance(network, IntegerNetwork):
+            bit = min(found.bits, key=lambda one: one.distance, default=None)
+        else:
+            bit = _least_certain(domain, network, place, found, wrong)
+    other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
+    if bit is None or other or (wrong and bit.given == bit.expected):
+        raise BitwrightError(
+            f"state {place[0]:,} at step {place[1]:,} comes out otherwise when it is evaluated again; this is an error "
+            "of bitwright or of the machine, no verdict on the network; please report it"
+        )
+    return BitInState(found.on, *place, found.n, bit.bit, bit.expected, bit.sum, bit.threshold)
+
+
+def _least_certain(
+    domain: StatesDomain | RunsDomain | CellsDomain, network: Network, place: Place, found: OneState, wrong: bool
+) -> LookedAt | None:
+    """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
+    from bitwright.checking.exhaustion.float_judge import FloatJudge
+
+    program, own = domain.program, ALL
+    templates = program.match(domain.state(place))
     if isinstance(domain, CellsDomain):
-        domain.visit(place[0], place[0] + 1, lambda matched, numbers, step, times, own: found.append((matched, own)))  # noqa: ARG005
-    else:
-        found.append((PackedRules(domain.program).matched(domain.state(place)[np.newaxis]), ALL))
-    return worst_bit(domain.program, task.network, domain.state(place), *found[0], place)
-
-
-def worst_bit(
-    program: Program, network: AnyNetwork, state: BoolArray, matched: BoolArray, own: slice, place: Place
-) -> BitInState:
-    """The bit of a state that is nearest to being wrong, or most wrong, among those that are looked at."""
-    n, name_of = int(np.count_nonzero(matched)), program.layout.name_of
-    truth = np.zeros(program.bits, dtype=bool)
-    for template in np.flatnonzero(matched[0]).tolist():
-        truth[program.writes(template)] = True
-    sums = thresholds = None
-    if isinstance(network, IntegerNetwork):
-        sums = ExactSums(network, program)(matched)[0]
-        thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)]
-        bit = (own.start or 0) + int(np.where(truth, sums - thresholds, thresholds + 1 - sums)[own].argmin())
-    else:
-        from bitwright.checking.exhaustion.float_judge import FloatJudge
-
-        bit = FloatJudge(program, network).worst_bit(matched, own)
-    return BitInState(
-        on=tuple(name_of(int(one)) for one in np.flatnonzero(state)),
-        number=place[0],
-        step=place[1],
-        n=n,
-        bit=name_of(bit),
-        expected=int(truth[bit]),
-        sum=None if sums is None else int(sums[bit]),
-        threshold=None if thresholds is None else int(thresholds[bit]),
-    )
+        kind = domain.kind_at(place)
+        templates, own = of_kind(domain.pattern, kind, templates), domain.pattern.port_bits(kind)
+    matched = np.zeros((1, program.templates), dtype=bool)
+    matched[0, templates] = True
+    name = program.layout.name_of(FloatJudge(program, network).worst_bit(matched, own))
+    worst = next(bit for bit in found.bits if bit.bit == name)
+    if not wrong or worst.given != worst.expected:
+        return worst
+    return next((bit for bit in found.bits if bit.given != bit.expected), None)

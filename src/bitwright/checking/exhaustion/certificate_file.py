@@ -59,7 +59,8 @@ def load_network_certificate(path: Path) -> NetworkCertificate:
     if document.get("format") != FORMAT:
         other = "; Certificate.load loads those of the limit" if document.get("format") == LIMIT_FORMAT else ""
         raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT}){other}")
-    check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)  # files of earlier versions have no sizes
+    document.pop("members", None)  # in files of earlier versions, which have no sizes
+    check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)
     for name in ("closest", "counterexample"):
         if document[name] is not None:
             check_fields(document[name], path, _WHAT, _BIT_FIELDS)
@@ -91,7 +92,8 @@ def check_network_certificate(
     again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
     for field in fields(NetworkCertificate):
         claimed, found = getattr(certificate, field.name), getattr(again, field.name)
-        if field.name not in _INFORMATION and not _same(claimed, found):
+        same = _near(claimed, found) if field.name == "margin" else _same(claimed, found)
+        if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
             raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
@@ -114,7 +116,12 @@ def check_speaks_of(certificate: NetworkCertificate, algorithm: Algorithm, netwo
 
 def _same(claimed: Any, found: Any) -> bool:
     """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
-    return json.dumps(_plain(claimed)) == json.dumps(_plain(found))
+    return json.dumps(_plain(claimed), sort_keys=True) == json.dumps(_plain(found), sort_keys=True)
+
+
+def _near(claimed: float | None, found: float | None) -> bool:
+    """The same as far as it is printed; earlier versions took the unit of margins from a file's metadata."""
+    return claimed == found or (claimed is not None and found is not None and abs(claimed - found) <= 1e-3)
 
 
 def _plain(value: Any) -> Any:
@@ -170,7 +177,6 @@ _FIELDS: dict[str, Check] = {
     "examples": _NUMBER,
     "padding": _NUMBER,
     "width": _NUMBER,
-    "members": _NUMBER,
     "weight_bits": optional(whole(2, 8)),
     "tensors": table(_HASH),
     "network_sha256": _HASH,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bitwright.checking.exhaustion.device_judge import MOST_STATES, DeviceJudge
 from bitwright.checking.exhaustion.device_tables import LowTables
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
-from bitwright.checking.exhaustion.findings import Findings
+from bitwright.checking.exhaustion.findings import Findings, find, nothing_at_stake
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
 from bitwright.errors import InputError
@@ -51,7 +51,7 @@ class DeviceProver:
         for walk in self._walks:
             if first < walk.end and walk.begin < last:
                 found = found + walk.go(max(first, walk.begin), min(last, walk.end), self._most)
-                walk.judge.check()
+                walk.check()
         return found
 
 
@@ -60,10 +60,12 @@ class _Walk(Protocol):
 
     begin: int
     end: int
-    judge: DeviceJudge
 
     def go(self, first: int, last: int, most: int) -> Findings:
         """Judges the states of these numbers, at most so many at a time."""
+
+    def check(self) -> None:
+        """Raises BitwrightError where the device gave other sums than plain products do."""
 
     def forget(self) -> None:
         """Gives memory back."""
@@ -82,18 +84,42 @@ def _walks_of(task: ProofTask) -> list[_Walk]:
     return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
 
 
-def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _States:
+def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _States | _Counted:
     """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
+    if not domain.pattern.kinds[kind].ports:
+        return _Counted(domain, kind)
     part, alone = network_of_kind(network, domain.pattern, kind)
     decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
     return _States(domain.first[kind], StatesDomain(alone.program), decide)
+
+
+class _Counted:
+    """The local states of a kind without ports: they are counted, and nothing of them is on the device."""
+
+    def __init__(self, domain: CellsDomain, kind: int) -> None:
+        self.begin, self.end = domain.first[kind : kind + 2]
+        self._domain = domain
+
+    def go(self, first: int, last: int, most: int) -> Findings:  # noqa: ARG002
+        found = Findings()
+
+        def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
+            nonlocal found
+            found = found + find(nothing_at_stake(matched), numbers, step, times)
+
+        self._domain.visit(first, last, look)
+        return found
+
+    def check(self) -> None: ...
+
+    def forget(self) -> None: ...
 
 
 class _States:
     """The states of a program: those whose higher digits are the same differ in a table that is made once."""
 
     def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
-        self.begin, self.end, self.judge = begin, begin + domain.size, DeviceJudge(decide)
+        self.begin, self.end, self._judge = begin, begin + domain.size, DeviceJudge(decide)
         self._domain, self._decide = domain, decide
         self._tables: LowTables | None = None
 
@@ -105,20 +131,23 @@ class _States:
             high, begin = divmod(at - self.begin, low.size)
             end = min(low.size, begin + last - at)
             matched, n, truth = low.of(high, begin, end)
-            found = found + self.judge.find(matched, n, truth, at, 0)
+            found = found + self._judge.find(matched, n, truth, at, 0)
             at += end - begin
         return found
 
+    def check(self) -> None:
+        self._judge.check()
+
     def forget(self) -> None:
         self._tables = None
-        self.judge.forget()
+        self._judge.forget()
 
 
 class _Runs:
     """The runs of all inputs, step by step."""
 
     def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
-        self.begin, self.end, self.judge = 0, domain.size, DeviceJudge(decide)
+        self.begin, self.end, self._judge = 0, domain.size, DeviceJudge(decide)
         self._domain, self._decide = domain, decide
 
     def go(self, first: int, last: int, most: int) -> Findings:
@@ -127,8 +156,11 @@ class _Runs:
             found = found + self._some(at, min(at + most, last))
         return found
 
+    def check(self) -> None:
+        self._judge.check()
+
     def forget(self) -> None:
-        self.judge.forget()
+        self._judge.forget()
         self._decide.step.forget()
 
     def _some(self, first: int, last: int) -> Findings:
@@ -146,7 +178,7 @@ class _Runs:
                 decide.step.check()
                 return found
             matched, n, following = decide.step(states, keep=True)
-            found = found + self.judge.find(matched, n, following, numbers, step)
+            found = found + self._judge.find(matched, n, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -25,6 +26,7 @@ from bitwright.running.observers import Observer, View
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
+MAX_NUMBER = 1 << 62  # numbers of states are below it, and so fit an int64, however many states there are
 ALL = slice(None)  # bits
 _COUNTED = 1 << 16  # inputs whose steps are counted beforehand
 _TILE = 4_096  # states that are looked at together
@@ -119,7 +121,7 @@ class StatesDomain:
         and the digit that chooses it.
         """
         radix, spare = self._options
-        value = np.array([prod(radix[:place]) for place in range(len(radix))], dtype=np.int64)
+        value = np.array([min(prod(radix[:place]), MAX_NUMBER) for place in range(len(radix))], dtype=np.int64)
         _, start, block = np.unique(self.program.template_block, return_index=True, return_inverse=True)
         chosen = np.arange(self.program.templates) - start[block] + spare[block]
         return value, np.array(radix, dtype=np.int64), block, chosen
@@ -133,15 +135,8 @@ class StatesDomain:
 
     def state(self, place: Place) -> BoolArray:
         value, radix, block, chosen = self.digits
-        program, number = self.program, place[0]
-        matched = np.flatnonzero((number // value % radix)[block] == chosen)
-        state = np.zeros(program.bits, dtype=bool)
-        config = np.array([_first_without(program, of) for of in range(program.blocks)], dtype=np.int64)
-        config[program.template_block[matched]] = program.template_config[matched]
-        state[program.block_bits] = (
-            np.repeat(config, np.diff(program.block_start)) >> program.position[program.block_bits] & 1 == 1
-        )
-        return state
+        matched = np.flatnonzero((place[0] // value % radix)[block] == chosen)
+        return _state_that_matches(self.program, matched, range(self.program.blocks))
 
     def count_states(self) -> int:
         """How many states will be tried."""
@@ -263,15 +258,17 @@ class CellsDomain:
                 matched[:, own] = local.matched(numbers - begin)
                 look(matched, numbers, 0, 1, pattern.port_bits(number))
 
+    def kind_at(self, place: Place) -> int:
+        """The kind whose local state is at a place."""
+        return bisect_right(self.first, place[0]) - 1
+
     def state(self, place: Place) -> BoolArray:
         """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
-        found: list[BoolArray] = []
-        self.visit(place[0], place[0] + 1, lambda matched, *_: found.append(matched[0]))
-        state = np.zeros(self.program.bits, dtype=bool)
-        for template in np.flatnonzero(found[0]).tolist():
-            block = self.program.block_members(int(self.program.template_block[template]))
-            state[block] = int(self.program.template_config[template]) >> np.arange(len(block)) & 1 == 1
-        return state
+        kind = self.kind_at(place)
+        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
+        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
+        blocks = np.unique(self.program.template_block[templates]).tolist()
+        return _state_that_matches(self.program, templates[local[0]], blocks)
 
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}
@@ -295,6 +292,17 @@ class _Visitor(Observer):
     def _show(self, view: View, times: int) -> None:
         matched = self._rules.matched(view.batch.states()[view.running])
         self._look(matched, self._first + view.rows[view.running], view.step, times, ALL)
+
+
+def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[int]) -> BoolArray:  # (k,)
+    """A state that matches these templates and, in these blocks, no others; bits of other blocks are off."""
+    config = np.zeros(program.blocks, dtype=np.int64)
+    for block in blocks:
+        config[block] = _first_without(program, block)
+    config[program.template_block[templates]] = program.template_config[templates]
+    state = np.zeros(program.bits, dtype=bool)
+    state[program.block_bits] = config[program.block_of[program.block_bits]] >> program.position[program.block_bits] & 1
+    return state
 
 
 def _first_without(program: Program, block: int) -> int:

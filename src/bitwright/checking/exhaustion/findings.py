@@ -23,7 +23,7 @@ class Judged:
     """Some states, each looked at in all of its bits."""
 
     n: IntArray  # (batch,)
-    distance: NDArray[Any]  # (batch,) of the bit that is nearest to being wrong; what is right has at least `enough`
+    distance: NDArray[Any] | None  # (batch,) of the bit that is nearest to being wrong; None where no bit is looked at
     wrong: BoolArray  # (batch,)
     undecided: BoolArray  # (batch,) neither right nor wrong for certain
 
@@ -33,7 +33,7 @@ class Nearest:
     """Of all states with one n: how many, and the smallest distance, with the first place where it is met."""
 
     count: int
-    distance: float | int | None  # None at n = 0, where nothing is at stake
+    distance: float | int | None  # None where nothing is at stake: at n = 0, and in cells without ports
     place: Place
 
     def __add__(self, other: Nearest) -> Nearest:
@@ -85,13 +85,21 @@ class Findings:
         return cls(by_n, document["wrong"], document["undecided"], *firsts)
 
 
+def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
+    """States of which no bit is looked at: local states of cells without ports."""
+    n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
+    return Judged(n, None, none, none)
+
+
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
     """What these states, each met so often, bring."""
     by_n: dict[int, Nearest] = {}
     for n in np.unique(judged.n).tolist():
         rows = np.flatnonzero(judged.n == n)
-        at = rows[0] if n == 0 else rows[judged.distance[rows].argmin()]  # the first of equals
-        distance = None if n == 0 else judged.distance[at].item()
+        at, distance = rows[0], None
+        if n and judged.distance is not None:
+            at = rows[judged.distance[rows].argmin()]  # the first of equals
+            distance = judged.distance[at].item()
         by_n[n] = Nearest(times * len(rows), distance, (int(numbers[at]), step))
     return Findings(
         by_n,

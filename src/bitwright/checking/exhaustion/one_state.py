@@ -1,4 +1,8 @@
-"""One state through a network: every bit, its sum and its threshold, beside what the rules give."""
+"""One state through a network: every bit, its sum and its threshold, beside what the rules give.
+
+It goes from the bits of the state, template by template, in plain sums: a path of its own, by which a search for wrong
+states is checked.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.checking.exhaustion.judges import Truth
-from bitwright.encoding.packed import PackedRules
-from bitwright.engines.make import network_engine
+from bitwright.engines.cells.deciders import encoded
 from bitwright.errors import InputError, suggestion
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
 from bitwright.program import Program
+from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of_program
+from bitwright.theory.rounding import round_each
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,13 @@ class LookedAt:
     sum: int | None  # of whole numbers
     threshold: int | None
 
+    @property
+    def distance(self) -> int:
+        """How far the sum is from the wrong answer: at least 1 where the bit is right."""
+        assert self.sum is not None
+        assert self.threshold is not None
+        return self.sum - self.threshold if self.expected else self.threshold + 1 - self.sum
+
 
 @dataclass(frozen=True)
 class OneState:
@@ -38,72 +49,76 @@ class OneState:
     bits: tuple[LookedAt, ...]
 
 
-def state_with(program: Program, text: str) -> BoolArray:  # (k,)
-    """The state with these bits on, given by name with spaces between; `none` for no bit."""
-    numbers = {name: number for number, name in enumerate(program.layout.names)}
+def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # (k,)
+    """The state with these bits on, given by name with spaces between, and of a pattern the kind of its cell.
+
+    `none` stands for no bit; in a pattern of several kinds `kind2` does, for a cell of that kind.
+    """
+    pattern, numbers = pattern_of_program(program), {name: number for number, name in enumerate(program.layout.names)}
+    kinds = {f"kind{number}": number - 1 for number in range(1, 1 + len(pattern.kinds))} if pattern else {}
     state = np.zeros(program.bits, dtype=bool)
+    of = set()
     for name in text.split() if text.strip() != "none" else ():
-        if name not in numbers:
+        kind = name.partition("_")[0]
+        if name in numbers:
+            state[numbers[name]] = True
+        elif name != kind or kind not in kinds:
             raise InputError(f"there is no bit '{name}' in this program{suggestion(name, list(numbers))}")
-        state[numbers[name]] = True
-    return state
+        of |= {kinds[kind]} if kinds else set()
+    if pattern is None:
+        return state, None
+    if len(of) > 1:
+        raise InputError("a cell is looked at alone; give bits of one kind only")
+    if not of and len(pattern.kinds) > 1:
+        raise InputError(f"no bit says which of the {len(pattern.kinds):,} kinds is meant; name it, such as kind1")
+    return state, min(of, default=0)
 
 
-def look_at_state(program: Program, network: AnyNetwork, state: BoolArray) -> OneState:
-    """What a network makes of a state."""
-    matched = _own_matches(program, state)
-    n, expected = int(np.count_nonzero(matched)), Truth(program)(matched)[0]
-    sums = thresholds = None
-    if not isinstance(network, IntegerNetwork):
-        batch = network_engine(program, [network]).begin(state[np.newaxis])
-        batch.step()
-        given = batch.states()[0]
-    else:
-        from bitwright.engines.integer.sums import ExactSums
-
-        sums = ExactSums(network, program)(matched)[0].tolist()
-        thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)].tolist()
-        given = np.array([n > 0 and total > threshold for total, threshold in zip(sums, thresholds, strict=True)])
+def look_at_state(program: Program, network: AnyNetwork, state: BoolArray, kind: int | None = None) -> OneState:
+    """What a network makes of a state; of a pattern, of its cell of this kind."""
+    pattern = pattern_of_program(program)
+    templates, shown = program.match(state), np.arange(program.bits)
+    if pattern is not None:
+        assert kind is not None
+        templates, shown = of_kind(pattern, kind, templates), shown[pattern.port_bits(kind)]
+    n, expected = len(templates), np.zeros(program.bits, dtype=bool)
+    for template in templates.tolist():
+        expected[program.writes(template)] = True
+    given, sums, thresholds = _decided(program, network, templates)
     name_of = program.layout.name_of
-    shown = _own_ports(program, state)
     bits = tuple(
         LookedAt(
             name_of(bit),
             int(given[bit]),
             int(expected[bit]),
-            None if sums is None else sums[bit],
-            None if thresholds is None else thresholds[bit],
+            None if sums is None else int(sums[bit]),
+            None if thresholds is None else int(thresholds[bit]),
         )
-        for bit in shown
+        for bit in shown.tolist()
     )
     on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
     return OneState(on, n, bool((given == expected)[shown].all()), bits)
 
 
-def _own_matches(program: Program, state: BoolArray) -> BoolArray:  # (1, K)
-    """What a state matches; of a pattern's, only in the cells that have a bit on, which are then looked at alone."""
-    matched = PackedRules(program).matched(state[np.newaxis])
-    pattern = pattern_of_program(program)
-    if pattern is not None:
-        kinds = _kinds_on(pattern, state)
-        own = np.repeat(np.isin(np.arange(len(pattern.kinds)), kinds), np.diff(pattern.first_template))
-        matched &= own
-    return matched
+def of_kind(pattern: Pattern, kind: int, templates: IntArray) -> IntArray:
+    """Those of a cell alone: what other cells match with all bits off does not count."""
+    first, last = pattern.first_template[kind : kind + 2]
+    return np.asarray(templates[(templates >= first) & (templates < last)])
 
 
-def _own_ports(program: Program, state: BoolArray) -> list[int]:
-    """The bits to look at: all of them; of a pattern the ports of the cell that has a bit on."""
-    pattern = pattern_of_program(program)
-    if pattern is None:
-        return list(range(program.bits))
-    return [bit for kind in _kinds_on(pattern, state) for bit in range(program.bits)[pattern.port_bits(kind)]]
-
-
-def _kinds_on(pattern: Pattern, state: BoolArray) -> list[int]:
-    found = [
-        kind for kind in range(len(pattern.kinds))
-        if state[pattern.port_bits(kind - 1).stop if kind else 0 : pattern.port_bits(kind).stop].any()
-    ]  # fmt: skip
-    if len(found) > 1:
-        raise InputError("a cell is looked at alone; give bits of one kind only")
-    return found
+def _decided(
+    program: Program, network: AnyNetwork, templates: IntArray
+) -> tuple[BoolArray, IntArray | None, IntArray | None]:  # (k,) each
+    """What the network says of every bit where these templates match; of whole numbers also G and T."""
+    n = len(templates)
+    if isinstance(network, IntegerNetwork):
+        hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)
+        sums = network.last.astype(np.int64) @ hidden
+        thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)]
+        return (sums > thresholds) & (n > 0), sums, thresholds
+    matched, matches = np.zeros((1, program.templates), dtype=bool), np.array([n])
+    matched[0, templates] = True
+    inputs = encoded(matched, matches, network.shape.inputs).astype(network.first.dtype)
+    outputs = network(inputs).astype(np.float64)
+    given = round_each(outputs, matches, program.writers, network.shape.inputs, "calibrated", network.origin.scale)[0]
+    return given[0], None, None

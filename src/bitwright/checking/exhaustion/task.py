@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
-from bitwright.checking.exhaustion.findings import FIELDS, Findings, find
+from bitwright.checking.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
 from bitwright.checking.exhaustion.judges import IntegerJudge, Judge
 from bitwright.errors import InputError, counted
 from bitwright.files.documents import read_document, whole
@@ -110,11 +110,11 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     """Goes through these states, or the runs of these inputs."""
     if task.device != "cpu":
         return task.prover.prove(first, last)
-    found, judge = Findings(), task.judge
+    found, judge, bits = Findings(), task.judge, range(task.algorithm.program.bits)
 
     def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:
         nonlocal found
-        found = found + find(judge(matched, own), numbers, step, times)
+        found = found + find(judge(matched, own) if bits[own] else nothing_at_stake(matched), numbers, step, times)
 
     task.domain.visit(first, last, look)
     return found
@@ -206,7 +206,8 @@ def duration(seconds: float) -> str:
 def check_size(task: ProofTask) -> None:
     """Raises InputError for domains that nobody can go through."""
     if task.domain.size >= MOST:
+        smaller = "a smaller tile" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
         raise InputError(
             f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
-            "a smaller program, or --domain runs, may do"
+            f"{smaller} may do"
         )

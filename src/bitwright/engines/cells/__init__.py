@@ -1,1 +1,1 @@
-"""One small network in every cell of a program: it runs the program at any size."""
+"""One small network in every cell of a program: it runs every program made of its kinds of cells."""

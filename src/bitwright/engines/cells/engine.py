@@ -1,4 +1,4 @@
-"""Engines cell by cell, at any size: every cell through one small network, or through the limit of such networks.
+"""Engines cell by cell: every cell through one small network, or through the limit of such networks.
 
 Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
 every step of it is a step of the rules (docs/explanation/cells.md has the theorem), and the loops of the rules
@@ -155,7 +155,8 @@ class CellEngine:
         known = self._known.get(kind)
         if known is None or len(known[0]) > _KEPT:
             known = (numbers, *self._evaluated(kind, numbers))
-        fresh = numbers[~np.isin(numbers, known[0], assume_unique=True)]
+        at = np.searchsorted(known[0], numbers)
+        fresh = numbers[known[0][np.minimum(at, len(known[0]) - 1)] != numbers]
         if len(fresh):
             found = self._evaluated(kind, fresh)
             order = np.argsort(np.concatenate((known[0], fresh)))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
+
+_INT64 = 1 << 63  # up to so many local states their numbers fit an int64; beyond it they are Python's integers
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,9 @@ class LocalStates:
 
     @cached_property
     def value(self) -> IntArray:  # (blocks,)
-        """What one is worth in the digit of each block."""
-        return np.concatenate(([1], np.cumprod(self.radix)[:-1])) if len(self.radix) else self.radix
+        """What one is worth in the digit of each block; exact, in Python's integers if int64 cannot hold the count."""
+        values = list(accumulate(self.kind.choices[:-1], mul, initial=1))
+        return np.array(values, dtype=np.int64 if self.count <= _INT64 else object)
 
     @cached_property
     def block_of(self) -> IntArray:  # (templates,)
@@ -52,8 +57,16 @@ class LocalStates:
     def matched(self, numbers: IntArray) -> BoolArray:  # (states,) -> (states, templates)
         """Which templates each local state matches."""
         digits = numbers[:, None] // self.value % self.radix
-        return np.asarray(digits[:, self.block_of] == self.digit)
+        return np.asarray(digits[:, self.block_of] == self.digit, dtype=bool)
 
     def truth(self, matched: BoolArray) -> BoolArray:  # (states, templates) -> (states, ports)
         """Which ports the rules set."""
         return matched.astype(np.float32) @ self.writes.astype(np.float32) > 0
+
+
+def draw_numbers(rng: np.random.Generator, count: int, many: int) -> IntArray:  # (many,)
+    """Random numbers from 0 to before `count`, which may be more than an int64 holds."""
+    if count <= _INT64:
+        return rng.integers(0, count, many)
+    octets = count.bit_length() // 8 + 8  # so many more than needed that the rest of a division is as good as even
+    return np.array([int.from_bytes(rng.bytes(octets), "little") % count for _ in range(many)], dtype=object)

@@ -101,7 +101,7 @@ class Averaged(Decider):
         return self.pattern, self._networks
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        inputs = encoded(matched, n, self.examples).astype(np.float32)
+        inputs = encoded(matched, n, self.examples)
         with linear_algebra_threads(), np.errstate(all="ignore"):
             total = sum((network(inputs).astype(np.float64) for network in self._networks), np.zeros(1))
         check_finite(bool(np.isfinite(total).all()))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bitwright.engines.cells.engine import TABLED, CellEngine, CellTables
 from bitwright.engines.cells.network import CellNetwork
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, readable
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network, load_any_network, save_network
 from bitwright.networks.integer import check_belongs
@@ -34,7 +35,7 @@ class TrainedCells:
     >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
     (True, True)
     >>> print(cells.size)
-    2 kinds of cells, 8 examples; width 128, 2,528 bytes
+    2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights
     >>> print(cells.sentence.partition(":")[0])
     proved on all 16 local states; smallest margin 0.297
     """
@@ -59,18 +60,19 @@ class TrainedCells:
 
     @property
     def proved(self) -> bool:
-        """Whether the network says of every local state what the rules say: then it is exact at every size."""
+        """Whether the network says of every local state what the rules say: it runs programs of these kinds exactly."""
         return self.tables is not None and not self.tables.wrong
 
     @property
     def sentence(self) -> str:
         """What its local states show, in a line."""
         if self.tables is None:
-            return f"{self.pattern.local_states:,} local states are more than are tried here, so it is not proved"
+            return f"{readable(self.pattern.local_states)} local states are more than are tried, so it is not proved"
         states = counted(self.tables.states, "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
-        return f"{said}; smallest margin {self.tables.margin:.3f}{exact}"
+        margin = f"; smallest margin {self.tables.margin:.3f}" if isfinite(self.tables.margin) else ""
+        return f"{said}{margin}{exact}"
 
     @property
     def size(self) -> str:
@@ -78,7 +80,7 @@ class TrainedCells:
         kinds, examples = len(self.pattern.kinds), self.pattern.program.templates
         return (
             f"{counted(kinds, 'kind')} of cells, {counted(examples, 'example')}; "
-            f"width {self.network.shape.width:,}, {self.network.bytes:,} bytes"
+            f"width {self.network.shape.width:,}, {self.network.bytes:,} bytes of weights"
         )
 
     def __str__(self) -> str:
@@ -94,7 +96,7 @@ class TrainedCells:
         return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which serves every size; `load` reads it.
+        """Writes the network to a .safetensors file, which serves every program of its kinds; `load` reads it.
 
         >>> from bitwright import addition, run, train_cells
         >>> train_cells(addition(4)).save("adder.safetensors")

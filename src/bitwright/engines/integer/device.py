@@ -186,7 +186,7 @@ class IntegerDeviceEngine:
         check_whole(rounding)
         self.program, self.network, self.rounding, self._where = program, network, rounding, device
         self.examples, self.kind, self.seed = network.examples, network.kind, network.origin.seed
-        self.networks, self.digests = network.rounded.members, [network.digest]
+        self.networks, self.digests = 1, [network.digest]
         self.decide = DeviceDecisions(program, network, device)
         units = np.pad(network.units, (1, 0), mode="edge")
         self.units = torch_module().tensor(units, device=self.decide.device)  # (largest n + 1,): row n

@@ -10,7 +10,7 @@ from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.protocol import Batch
 from bitwright.engines.real import RealBatch, RealEngine, each_once
 from bitwright.errors import InputError
-from bitwright.networks.integer import IntegerNetwork, columns_of, decide_bits, sum_scale
+from bitwright.networks.integer import IntegerNetwork, columns_of, decide_bits
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -35,7 +35,7 @@ class IntegerEngine(RealEngine):
         check_whole(rounding)
         super().__init__(program, network.examples, rounding)
         self.network, self._sums = network, ExactSums(network, program)
-        self.kind, self.seed, self.networks = network.kind, network.origin.seed, network.rounded.members
+        self.kind, self.seed, self.networks = network.kind, network.origin.seed, 1
         self.digests = [network.digest]
         self._rules, self._columns = PackedRules(program), columns_of(network, program)
 
@@ -68,8 +68,7 @@ class IntegerEngine(RealEngine):
 
     def as_outputs(self, sums: IntArray, n: IntArray) -> FloatArray:
         """Sums in those units."""
-        scale = sum_scale(np.maximum(n, 1), self.examples, self.network.shape.width, self.network.rounded)
-        return np.asarray(sums / scale[:, None])
+        return np.asarray(sums / self.network.scale[np.maximum(n, 1) - 1][:, None])
 
 
 class IntegerBatch(RealBatch):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.machines.subleq.dialect import Shape
 
@@ -84,10 +86,16 @@ def start_memory(shape: Shape, image: Sequence[int]) -> list[int]:
             f"the image has {len(image):,} words, more than the machine's {shape.words:,}; give more words"
         )
     low, high, modulus = -(1 << (shape.width - 1)), (1 << shape.width) - 1, 1 << shape.width
-    for at, word in enumerate(image):
+    words: list[int] = []
+    for at, given in enumerate(image):
+        try:
+            word = index(given)
+        except TypeError:
+            raise InputError(f"word {at:,} of the image must be an integer, got {shorten(repr(given))}") from None
+        words.append(word % modulus)
         if not low <= word <= high:
             raise InputError(
-                f"word {at:,} of the image is {word}, which {shape.width} bits cannot hold ({low} to {high}); "
+                f"word {at:,} of the image is {shorten(word)}, which {shape.width} bits cannot hold ({low} to {high}); "
                 "give a larger word width"
             )
-    return [word % modulus for word in image] + [0] * (shape.words - len(image))
+    return words + [0] * (shape.words - len(words))

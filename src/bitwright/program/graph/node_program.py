@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
 from bitwright.program.sizing import Sizing
-from bitwright.program.text.lets import names_of_lets
+from bitwright.program.text.lets import check_lets, mentions, names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
 
@@ -49,6 +50,7 @@ class NodeProgram(Shown):
     sizing: Sizing | None = field(default=None, repr=False)  # how to make it with other numbers
 
     def __post_init__(self) -> None:
+        check_lets(self.name, self.tree, self.lets)
         object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
         self.schema()
 
@@ -90,25 +92,46 @@ class NodeProgram(Shown):
         return "\n".join(self.text_lines(nodes, ports)) + "\n"
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same.
+    def depends_on(self) -> set[str]:
+        """Which of `nodes` and `ports` its text mentions; if neither, it says the same for graphs of all sizes."""
+        return mentions(self.tree, self.lets, ("nodes", "ports"))
 
-        Sizes that the program is not for, such as those where an array would have no bits, are left out.
+    @cached_property
+    def looked_at(self) -> tuple[tuple[int, int], ...]:
+        """The sizes of graphs, nodes and ports, of which its kinds are; those that it is not for are left out.
+
+        It is not for a size at which, say, an array would have no bits.
         """
-        found: set[Kind] = set()
+        found = []
         for size in _SIZES:
             with suppress(ProgramError):
-                found |= set(self.schema(*size).program.kinds.kinds)
-        return tuple(sorted(found))
+                self.schema(*size)
+                found.append(size)
+        return tuple(found)
+
+    @property
+    def graphs(self) -> str:
+        """The graphs on which all its cells are of its kinds: `every graph`, or those of the sizes looked at.
+
+        >>> from bitwright import parse_node_program
+        >>> flood = ["bits x[l]", "block x[i] for i in 1..l", "when x[i]=1 write x[i] far.x[i] for i in 1..l"]
+        >>> parse_node_program(chr(10).join(["let l = 4", *flood])).graphs
+        'every graph'
+        >>> parse_node_program(chr(10).join(["let l = digits(nodes)", *flood])).graphs
+        'graphs of 1, 2, 3, 16 and 1,000 nodes'
+        """
+        return graphs_of([self])
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same."""
+        return tuple(sorted({kind for size in self.looked_at for kind in self.schema(*size).program.kinds.kinds}))
 
     def schemas(self) -> list[NodeSchema]:
         """As ordinary programs, of which all cells are of its kinds: one, or several where sizes differ in kinds."""
         found, left = [], set(self.kinds)
-        for size in ((_NODES, _PORTS), *_SIZES):
-            try:
-                schema = self.schema(*size)
-            except ProgramError:  # not a size for it
-                continue
+        for size in ((_NODES, _PORTS), *self.looked_at):
+            schema = self.schema(*size)
             if left & set(schema.program.kinds.kinds):
                 left -= set(schema.program.kinds.kinds)
                 words = tuple(Word(word.name, word.bits) for word in schema.outputs)
@@ -125,7 +148,12 @@ class NodeProgram(Shown):
 
         `names` are those of the nodes, for people to read.
         """
+        if not isinstance(topology, Topology):
+            raise InputError(
+                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) opens others"
+            )
         schema = self.schema(topology.nodes, topology.ports)
+        _check_names(topology, names)
         check_graph(self.name, schema, topology, names)
         wiring = GraphWiring(schema, topology)
         on = np.zeros(wiring.layout.size, dtype=bool)
@@ -271,6 +299,29 @@ class GraphAlgorithm(Algorithm):
         return [value if has else None for value, has in zip(given, there, strict=True)]
 
 
+def graphs_of(programs: Sequence[NodeProgram]) -> str:
+    """The graphs on which all cells of these node programs are of their kinds, as `NodeProgram.graphs` says them.
+
+    Cells are those of the schema whatever the edges are, loops and parallel edges too: these only wire several ports
+    to one bit. So a schema that is the same for all sizes has the cells of every graph.
+    """
+    depends_on = set().union(*(one.depends_on for one in programs))
+    if not depends_on:
+        return "every graph"
+    sizes = [size for size in _SIZES if all(size in one.looked_at for one in programs)]
+    if len(depends_on) == 2:
+        pairs = [f"{counted(nodes, 'node')} with {counted(ports, 'port')}" for nodes, ports in sizes]
+        return f"graphs of {_and(pairs)}"
+    (word,) = depends_on
+    counts = [nodes if word == "nodes" else ports for nodes, ports in sizes]
+    return f"graphs of {_and([f'{count:,}' for count in counts])} {word}"
+
+
+def _and(words: Sequence[str]) -> str:
+    """`1, 2 and 3`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def _whole_numbers(name: str, values: IntArray) -> IntArray:
     """Values of an input as an array; numbers of more than 63 bits stay Python's own."""
     given = np.asarray(values)
@@ -279,6 +330,17 @@ def _whole_numbers(name: str, values: IntArray) -> IntArray:
     if given.dtype.kind not in "biu" and given.size:
         raise InputError(f"{name} takes whole numbers, got {given.dtype}")
     return given.astype(np.int64)
+
+
+def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
+    """Raises InputError unless every node has a name of its own."""
+    if names is None:
+        return
+    if len(names) != topology.nodes:
+        raise InputError(f"there are {counted(topology.nodes, 'node')}, and names of {len(names):,}")
+    if len(set(names)) < len(names):
+        again = next(name for name, times in Counter(names).items() if times > 1)
+        raise InputError(f"two nodes have the name {again!r}; each needs its own")
 
 
 def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:

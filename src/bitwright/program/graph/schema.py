@@ -46,8 +46,8 @@ class NodeWord:
 class Schema:
     """What a node program says, for graphs of some size.
 
-    The kinds of its program's cells are those of every graph: a target with a path is one column, however many bits
-    it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
+    The kinds of its program's cells are those of every graph of its size: a target with a path is one column, however
+    many bits it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
     """
 
     program: Program  # the declared bits, then the targets with a path
@@ -90,6 +90,8 @@ class Schema:
             when = program.template_text(template).partition(" write ")[0]
             written = sorted(program.writes(template).tolist(), key=self._target_order)
             yield f"{when} write {' '.join(map(self.name_of, written)) or 'nothing'}"
+        own = set(names[: self.bits])
+        yield from (line for line in program.cell_lines() if own.issuperset(line.split()[1:]))
         for link, end in sorted(self.chains.items()):
             yield f"chain {names[link]} -> {names[end]}"
         for word in self.inputs:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bitwright.errors import InputError, counted
+from bitwright.frozen import FrozenArrays, frozen
 from bitwright.program.layout import IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Topology:
+class Topology(FrozenArrays):
     """Nodes 0 to N-1 and their ports, node by node; the ports of a node stand in the order of its edges.
 
     An undirected edge has a port at each of its ends, and each is the other's opposite; a loop has two at one node. Of
@@ -35,14 +36,17 @@ class Topology:
     def __post_init__(self) -> None:
         if self.nodes < 1:
             raise InputError("a graph needs at least one node; this one has none")
-        for array in (self.port_node, self.port_far, self.port_edge, self.opposite):
-            if array is not None:
-                array.flags.writeable = False
+        super().__post_init__()
 
     @classmethod
     def from_edges(cls, nodes: int, edges: ArrayLike, directed: bool = False) -> Topology:
         """The graph of these pairs of nodes; a node has its ports in the order in which its edges are given."""
-        pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
+            raise InputError(f"nodes is an integer, got {nodes!r}")
+        pairs = np.asarray(edges)
+        if pairs.size and (pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2):
+            raise InputError(f"edges are pairs of nodes, integers from 0 to {nodes - 1}")
+        pairs = pairs.astype(np.int64).reshape(-1, 2)
         if len(pairs) and not (pairs.min() >= 0 and pairs.max() < nodes):
             wrong = int(pairs.min() if pairs.min() < 0 else pairs.max())
             raise InputError(f"an edge joins nodes from 0 to {nodes - 1}; one has {wrong}")
@@ -73,12 +77,12 @@ class Topology:
     @cached_property
     def first_port(self) -> IntArray:  # (nodes + 1,)
         """Where the ports of each node begin."""
-        return np.searchsorted(self.port_node, np.arange(self.nodes + 1))
+        return frozen(np.searchsorted(self.port_node, np.arange(self.nodes + 1)))
 
     @cached_property
     def degrees(self) -> IntArray:  # (nodes,)
         """How many ports each node has; a loop counts twice."""
-        return np.diff(self.first_port)
+        return frozen(np.diff(self.first_port))
 
     @cached_property
     def edge_ends(self) -> IntArray:  # (edges, 2)

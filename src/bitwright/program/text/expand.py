@@ -212,7 +212,7 @@ class Expansion:
 
     def rules(self, item: syntax.When) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
-        targets = self.picks(rows, item.targets, origin)
+        targets = self.picks(rows, item.targets, origin, written=True)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
         if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
             raise Refused(item.token.problem("too many comparisons between bits, or open bits, in one rule; at most 8"))
@@ -381,8 +381,10 @@ class Expansion:
         rows.expand(item.clauses)
         return rows, WrittenAt(item.text, item.token.line, item.token.column, indices=rows.indices)
 
-    def picks(self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: WrittenAt) -> Picks:
-        return _joined(rows.pick(reference, origin) for reference in references)
+    def picks(
+        self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: WrittenAt, written: bool = False
+    ) -> Picks:
+        return _joined(rows.pick(reference, origin, written=written) for reference in references)
 
     def number(self, expression: syntax.Expression) -> int:
         return int(self.rows().evaluate(expression))

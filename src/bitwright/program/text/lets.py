@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from bitwright.bits import shorten
@@ -12,15 +12,24 @@ from bitwright.errors import InputError, ProgramError, listing, suggestion
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER
 from bitwright.program.text.parser import SyntaxTree
+from bitwright.text.scanner import Token
 
+_WORD = re.compile(r"\w+")
 Result = TypeVar("Result")
 _PLAIN = re.compile(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", re.MULTILINE)
 
 
 def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
-    """Raises InputError for values of numbers that a text does not have."""
-    if lets and not tree.problems:
-        _check_lets(program, names_of_lets(tree), lets)
+    """Raises InputError for a value that no number can have, or one of a number that the text does not have."""
+    known = names_of_lets(tree)
+    for name, value in (lets or {}).items():
+        if not tree.problems and name not in known:  # a line with a problem may be the one that has it
+            has = f"it has {listing(known)}" if known else "it has none"
+            raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or abs(value) >= MAX_NUMBER:
+            shown = shorten(value if whole else repr(value))
+            raise InputError(f"let {shorten(name)} takes an integer below 2^31, got {shown}")
 
 
 def plain_lets(text: str) -> dict[str, int]:
@@ -33,16 +42,28 @@ def names_of_lets(tree: SyntaxTree) -> list[str]:
     return [item.name.text for item in tree.statements if isinstance(item, syntax.Let)]
 
 
-def _check_lets(program: str, known: list[str], lets: Mapping[str, int]) -> None:
-    """Raises InputError for a number that the text does not have, or a value that no number can have."""
-    for name, value in lets.items():
-        if name not in known:
-            has = f"it has {listing(known)}" if known else "it has none"
-            raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, known)}")
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or abs(value) >= MAX_NUMBER:
-            shown = shorten(value if whole else repr(value))
-            raise InputError(f"let {name} takes a whole number below 2^31, got {shown}")
+def mentions(tree: SyntaxTree, lets: Mapping[str, int], names: Collection[str]) -> set[str]:
+    """Those of these names that occur in the text, other than in a `let` line whose value is given.
+
+    A name that does not occur cannot change what the text stands for. Bits and indices of the same name count too, so
+    this may be more than what the text depends on, never less.
+    """
+    found: set[str] = set()
+    for item in tree.statements:
+        if not (isinstance(item, syntax.Let) and item.name.text in lets):
+            found |= _words(item) & set(names)
+    return found
+
+
+def _words(part: object) -> set[str]:
+    """Every name in a part of a syntax tree."""
+    if isinstance(part, Token):
+        return {part.text}
+    if isinstance(part, syntax.PlainLine):
+        return set(_WORD.findall(f"{part.left} {part.right}"))
+    if is_dataclass(part):
+        return set().union(*(_words(getattr(part, field.name)) for field in fields(part)))
+    return set().union(*map(_words, part)) if isinstance(part, tuple | list) else set()
 
 
 def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:

@@ -210,7 +210,7 @@ class _NodeExpansion(Expansion):
 
     def also(self, place: Place, reference: syntax.BitRef) -> list[int]:
         """The bits that an input of one bit sets as well."""
-        found: list[int] = self.picks(self.rows(), (reference,), WrittenAt("")).bits.tolist()
+        found: list[int] = self.picks(self.rows(), (reference,), WrittenAt(""), written=True).bits.tolist()
         for bit in found:
             path, reached = self.targets[bit - self.own] if bit >= self.own else ("", bit)
             if (place, path, self.place_of(reached)) not in REACH:
@@ -220,7 +220,7 @@ class _NodeExpansion(Expansion):
         return found
 
     def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
-        places = {self.place_of(bit) for bit in bits if bit < self.own}
+        places = {self.place_of(bit) for bit in bits}
         if len(places) != 1:
             raise Refused(port.token.problem("a number has bits of one place: of nodes, of ports or whole"))
         return places.pop()
@@ -247,7 +247,7 @@ class _NodeExpansion(Expansion):
 
     def single(self, reference: syntax.BitRef, message: str) -> int:
         bits = self.rows().pick(reference, WrittenAt("")).bits.tolist()
-        if len(bits) != 1 or bits[0] >= self.own:
+        if len(bits) != 1:
             raise Refused(reference.token.problem(message))
         return int(bits[0])
 

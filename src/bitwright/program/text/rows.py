@@ -83,9 +83,12 @@ class Rows:
         before = np.cumsum(lengths) - lengths
         return entries, first[entries] + np.arange(len(entries)) - before[entries]
 
-    def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False) -> Picks:
-        """The bits a reference chooses in each row; raises Refused where an index is out of range."""
-        declared = self.declared(reference, whole)
+    def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False, written: bool = False) -> Picks:
+        """The bits a reference chooses in each row; raises Refused where an index is out of range.
+
+        Only what is `written` may have a path.
+        """
+        declared = self.declared(reference, whole, written)
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in declared.shape)
         rows = np.arange(self.count)
         bit = _constant_bit(declared, parts)
@@ -110,9 +113,9 @@ class Rows:
             raise Refused(reference.token.problem(message + origin.at(int(rows[at]))))
         return Picks(rows, bits)
 
-    def declared(self, reference: syntax.BitRef, whole: bool) -> Field:
+    def declared(self, reference: syntax.BitRef, whole: bool, written: bool = False) -> Field:
         name = reference.key
-        if name not in self.layout:
+        if name not in self.layout or (reference.path and not written):
             if reference.path and reference.token.text in self.layout:
                 raise Refused(reference.token.problem(f"'{name}' can only be written, by a rule of a node program"))
             name = reference.token.text

@@ -43,4 +43,5 @@ export function make(tag, properties = {}, ...children) {
 
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 
-export const whole = (number) => Number(number).toLocaleString("en");
+// JSON numbers beyond the safe integers have lost digits, so only their size is shown.
+export const whole = (number) => (Number(number) <= Number.MAX_SAFE_INTEGER ? Number(number).toLocaleString("en") : Number.isFinite(Number(number)) ? `about 10^${Math.floor(Math.log10(number))}` : "more than 10^308");

@@ -61,6 +61,7 @@ class CellsView {
     const look = colours();
     const { size, columns } = this;
     const inset = size > 9 ? 2 : size > 3 ? 1 : 0;
+    const bad = new Set(this.app.wrongBits().map((bit) => machine.bitCell[bit]));
     let lit = 0;
     for (const row of this.placed) {
       if (this.labelled) {
@@ -74,7 +75,7 @@ class CellsView {
         const said = machine.answer(cell, shown);
         const on = said.matched.length > 0;
         lit += on;
-        context.fillStyle = said.wrong.length ? look.wrong : on ? toneOf(machine.wires.cellKind[cell]) : look.off;
+        context.fillStyle = said.wrong.length || bad.has(cell) ? look.wrong : on ? toneOf(machine.wires.cellKind[cell]) : look.off;
         const box = [x + inset / 2, y + inset / 2, size - inset, size - inset];
         if (size > 6 || cell === chosen) {
           round(context, ...box, size > 12 ? 5 : 1);

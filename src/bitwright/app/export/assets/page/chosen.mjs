@@ -39,13 +39,14 @@ class ChosenView {
 
   blocks(kind, cell, name) {
     const { machine, shown } = this.app;
+    const bad = new Set(this.app.wrongBits());
     const found = [];
     let at = machine.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
       const box = made("span", { class: "block" });
       for (let i = 0; i < blockBits[block]; i++) {
         const bit = machine.wires.cellBit[at++];
-        box.append(made("span", { class: shown[bit] ? "is-on" : "" }, `${name(bit)} ${shown[bit]}`));
+        box.append(made("span", { class: bad.has(bit) ? "is-bad" : shown[bit] ? "is-on" : "" }, `${name(bit)} ${shown[bit]}`));
       }
       found.push(box);
       if (found.length > 64) break;

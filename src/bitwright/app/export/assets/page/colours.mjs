@@ -9,7 +9,7 @@ function colours() {
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
     palette = {
       paper: read("paper"), well: read("well"), line: read("line"), text: read("text"), soft: read("soft"),
-      off: read("off"), wrong: read("wrong"), accent: read("accent"),
+      off: read("off"), wrong: read("wrong"), wrongWell: read("wrong-well"), accent: read("accent"),
       tones: Array.from({ length: TONES }, (_, at) => read(`tone-${at}`)),
     };
   }

@@ -134,6 +134,11 @@ class Stage {
     this.app.draw();
   }
 
+  /** What came of the run. */
+  result() {
+    return JSON.stringify([this.ended, this.output, this.log]) + this.memoryBits.map((bit) => this.app.machine.state[bit]).join("");
+  }
+
   paint() {
     const { machine } = this.app;
     const text = new TextDecoder().decode(Uint8Array.from(this.output));
@@ -143,10 +148,9 @@ class Stage {
       screen.scrollTop = screen.scrollHeight;
     }
     const end = { done: "The machine has halted.", wait: "The machine waits for input: type a line.", "": "" }[this.ended] ?? "";
-    const wrong = machine.firstWrong;
     byId("status").replaceChildren(
       `${plural(this.instructions - 1, "instruction")}, ${plural(machine.steps, "step")}. ${end}`,
-      wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first at step ${grouped(wrong.step)}, in cell ${grouped(wrong.cell + 1)}.`) : "",
+      this.app.wrongNote(),
     );
     byId("machine-note").textContent = `${grouped(this.about.words)} words of ${this.about.width} bits, dialect ${this.about.dialect}`;
     const rows = [...this.log].reverse().map(({ step, address }) => {
@@ -172,6 +176,7 @@ class Stage {
     const look = colours();
     const at = this.log.at(-1)?.address ?? -9;
     const inset = this.side > 6 ? 1.5 : 0.5;
+    const bad = new Set(this.app.wrongBits());
     for (let word = 0; word < words; word++) {
       const [x, y] = [(word % this.columns) * this.side, Math.floor(word / this.columns) * this.side];
       const bits = this.bitsOfWord(word);
@@ -186,9 +191,10 @@ class Stage {
       context.fillStyle = toneOf(isRunning ? 1 : 0);
       context.fill();
       context.globalAlpha = 1;
-      if (isRunning || word === this.word) {
-        context.lineWidth = 1.5;
-        context.strokeStyle = isRunning ? toneOf(1) : look.text;
+      const isBad = bits.some((bit) => bad.has(bit));
+      if (isBad || isRunning || word === this.word) {
+        context.lineWidth = isBad ? 3 : 1.5;
+        context.strokeStyle = isBad ? look.wrong : isRunning ? toneOf(1) : look.text;
         context.stroke();
       }
     }

@@ -158,16 +158,20 @@ class Stage {
     this.app.draw();
   }
 
+  /** What came of the run. */
+  result() {
+    return JSON.stringify(this.schema.outputs.map((word) => graphValues(word, this.wires, this.app.machine.state)));
+  }
+
   paint() {
     const { machine } = this.app;
     const outputs = this.schema.outputs.map((word) => ({ word, values: graphValues(word, this.wires, machine.state) }));
     this.picture(outputs);
     this.table(outputs);
     const end = { done: "The run has ended.", limit: "The run did not end within its limit." }[this.ended] ?? "";
-    const wrong = machine.firstWrong;
     byId("status").replaceChildren(
       `Step ${grouped(machine.steps)}. ${end}`,
-      wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first at step ${grouped(wrong.step)}, in cell ${grouped(wrong.cell + 1)}.`) : "",
+      this.app.wrongNote(),
     );
     byId("picture-note").textContent = `${plural(this.graph.nodes, "node")}, ${plural(this.shape.edges.length, "edge")}`;
   }
@@ -191,13 +195,15 @@ class Stage {
     this.drawn = this.places.map(([x, y]) => [width / 2 + (x - 0.5) * scale[0], height / 2 + (y - 0.5) * scale[1]]);
     const marked = new Set(outputs.filter(({ word }) => word.place === "port" && word.bits.length === 1).flatMap(({ values }) => values.flatMap((value, port) => (value ? [port] : []))));
     const busy = busyPorts(this.app.machine, this.wires);
+    const bad = this.app.wrongPlaces(this.wires);
     this.graph.portEdge.forEach((edge, port) => {
       const [one, other] = [this.graph.portNode[port], this.graph.portFar[port]];
       if (port > this.graph.opposite[port] && !marked.has(port)) return;
       const isTree = marked.has(port) || marked.has(this.graph.opposite[port]);
       const isBusy = busy.has(port) || busy.has(this.graph.opposite[port]);
-      context.strokeStyle = isTree ? look.text : isBusy ? toneOf(1) : look.line;
-      context.lineWidth = isTree ? 3 : isBusy ? 2.5 : 1.5;
+      const isBad = bad.has(`port ${port}`) || bad.has(`port ${this.graph.opposite[port]}`);
+      context.strokeStyle = isBad ? look.wrong : isTree ? look.text : isBusy ? toneOf(1) : look.line;
+      context.lineWidth = isBad ? 4 : isTree ? 3 : isBusy ? 2.5 : 1.5;
       context.beginPath();
       context.moveTo(...this.drawn[one]);
       context.lineTo(...this.drawn[other]);
@@ -218,6 +224,13 @@ class Stage {
       context.lineWidth = flags.has(node) ? 4 : lit.has(node) ? 3 : 1.5;
       context.strokeStyle = flags.has(node) ? look.text : lit.has(node) ? toneOf(1) : look.soft;
       context.stroke();
+      if (bad.has(`node ${node}`)) {
+        context.beginPath();
+        context.arc(x, y, radius + 4, 0, 7);
+        context.lineWidth = 3;
+        context.strokeStyle = look.wrong;
+        context.stroke();
+      }
       if (radius >= 9) {
         context.fillStyle = has ? look.paper : look.soft;
         context.font = `600 ${Math.round(radius * 0.86)}px system-ui, sans-serif`;

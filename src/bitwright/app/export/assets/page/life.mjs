@@ -137,6 +137,11 @@ class Stage {
     this.app.draw();
   }
 
+  /** What came of the run. */
+  result() {
+    return this.board().join("");
+  }
+
   paint() {
     const room = Math.max(40, this.canvas.parentElement.clientWidth - paddingOf(this.canvas.parentElement));
     const side = Math.max(2, Math.min(26, Math.floor(room / this.columns), Math.floor(620 / this.rows)));
@@ -161,6 +166,14 @@ class Stage {
         context.fillRect(x + 0.5, y + 0.5, side - 1, side - 1);
       }
     }
+    const bad = this.app.wrongPlaces(this.wires);
+    context.strokeStyle = look.wrong;
+    context.lineWidth = 2;
+    for (const place of bad) {
+      const [where, at] = place.split(" ");
+      const node = where === "port" ? this.graph.portNode[at] : Number(at);
+      context.strokeRect(this.left + (node % this.columns) * side, Math.floor(node / this.columns) * side, side, side);
+    }
     if (document.activeElement === this.canvas) {
       context.strokeStyle = look.text;
       context.lineWidth = 2;
@@ -169,10 +182,9 @@ class Stage {
     const generation = Math.max(0, Math.floor((machine.steps - 1) / this.period));
     byId("board-note").textContent = `${grouped(this.rows)} \u00d7 ${grouped(this.columns)}, ${grouped(alive)} alive; generation ${grouped(generation)}`;
     this.canvas.setAttribute("aria-label", `Torus of ${this.rows} by ${this.columns} cells, ${alive} alive; arrow keys move, space flips a cell`);
-    const wrong = machine.firstWrong;
     byId("status").replaceChildren(
       `Step ${grouped(machine.steps)}; a generation takes ${this.period} steps. Click cells to flip them.`,
-      wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first at step ${grouped(wrong.step)}.`) : "",
+      this.app.wrongNote(),
     );
   }
 }

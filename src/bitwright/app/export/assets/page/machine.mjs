@@ -25,7 +25,8 @@ class Machine {
   load(state) {
     this.state.set(state);
     this.steps = 0;
-    this.firstWrong = null; // the step and the cell where the network first spoke otherwise than the rules
+    this.asked = 0; // how often a cell was asked
+    this.firstWrong = null; // the first state that is not that of the rules: its step, its wrong bits, the cell that set one
     this.again();
   }
 
@@ -33,6 +34,7 @@ class Machine {
   again() {
     this.writers.fill(0);
     this.said.fill(null);
+    this.wrongCells = new Set(); // which speak otherwise than the rules
     this.isDirty.fill(1);
     this.dirty = Array.from(this.said.keys());
     this.touched = Array.from(this.state.keys());
@@ -76,12 +78,14 @@ class Machine {
 
   /** One step; whether some bit has changed. */
   step() {
+    this.asked += this.dirty.length;
     for (const cell of this.dirty) {
       this.isDirty[cell] = 0;
       const before = this.said[cell];
       const now = this.ask(cell, this.state);
-      if (now.wrong.length && !this.firstWrong) this.firstWrong = { step: this.steps, cell };
       if (now === before) continue;
+      if (now.wrong.length) this.wrongCells.add(cell);
+      else this.wrongCells.delete(cell);
       this.said[cell] = now;
       if (before) this.count(cell, before, -1);
       this.count(cell, now, 1);
@@ -98,7 +102,26 @@ class Machine {
       changed = true;
     }
     this.steps++;
+    this.firstWrong ??= this.wrongState();
     return changed;
+  }
+
+  /** Where the state that was just reached is not that of the rules; null where it is. */
+  wrongState() {
+    const missing = new Map(); // how many more wires to a bit would be on by the rules, and a cell that they come from
+    const { wireStart, wireBit } = this.wires;
+    for (const cell of this.wrongCells) {
+      const { on, wrong } = this.said[cell];
+      for (const port of wrong) {
+        const at = this.portAt[cell] + port;
+        for (let wire = wireStart[at]; wire < wireStart[at + 1]; wire++) {
+          const more = missing.get(wireBit[wire])?.more ?? 0;
+          missing.set(wireBit[wire], { more: more + (on.includes(port) ? -1 : 1), cell });
+        }
+      }
+    }
+    const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit).more > 0);
+    return bits.length ? { step: this.steps, bits, cell: missing.get(bits[0]).cell } : null;
   }
 
   count(cell, answer, change) {
@@ -112,13 +135,13 @@ class Machine {
     }
   }
 
-  /** A step of a run: "on", or how it ended. A step that changes nothing does not count. */
+  /** A step of a run: "on", or how it ended. A step that changes nothing, and is right to do so, does not count. */
   advance() {
     const { ending, haltBit, steps } = this.wires;
     if (ending === "bit" && this.state[haltBit]) return "done";
     if (ending !== "rest" && this.steps >= steps) return ending === "steps" ? "done" : "limit";
     if (!this.step() && ending === "rest") {
-      this.steps--;
+      if (this.firstWrong?.step !== this.steps) this.steps--; // the rules would have changed something
       return "done";
     }
     return ending === "rest" && this.steps > steps ? "limit" : "on";

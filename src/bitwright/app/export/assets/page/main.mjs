@@ -49,9 +49,42 @@ const app = {
     this.draw();
   },
 
+  /** In the header: what is known of the network as it is now. */
+  verdict() {
+    const { network } = facts;
+    const { kept } = this.weights;
+    const { known } = this.proof;
+    const wrong = this.machine.firstWrong;
+    const run = wrong ? `this run is wrong from step ${grouped(wrong.step)} on` : "";
+    const states = known?.wrong ? `${grouped(known.wrong)} of ${plural(known.states, STATE)} ${known.wrong === 1 ? "is" : "are"} wrong` : "";
+    const changed = states || run ? `refuted: ${[states, run].filter(Boolean).join("; ")}` : known ? `all ${plural(known.states, STATE)} are still right` : "not proved";
+    const isRight = kept ? known && !states && !run : network.proved;
+    byId("verdict").replaceChildren(kept ? "A weight was changed: " : "When this page was written: ", made("b", isRight ? {} : { class: "is-wrong" }, kept ? changed : network.note), ".");
+    document.querySelector("header").classList.toggle("is-broken", Boolean(kept) && !isRight);
+  },
+
+  /** Where the run first went wrong, for the status line. */
+  wrongNote() {
+    const wrong = this.machine.firstWrong;
+    return wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first in step ${grouped(wrong.step)}: cell ${grouped(wrong.cell + 1)}; ${plural(wrong.bits.length, "bit is not as the rules set it", "bits are not as the rules set them")}.`) : "";
+  },
+
+  /** Bits that are wrong in the state that is shown: those of the first wrong state. */
+  wrongBits() {
+    const wrong = this.machine.firstWrong;
+    return wrong && wrong.step === this.shownStep ? wrong.bits : [];
+  },
+
+  /** The nodes, ports or the whole of a graph where these bits are: `node 3`. */
+  wrongPlaces(wires) {
+    const cells = this.wrongBits().map((bit) => this.machine.bitCell[bit]);
+    return new Set(cells.filter((cell) => cell >= 0).map((cell) => wires.cellPlace[cell].join(" ")));
+  },
+
   draw() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
+      this.verdict();
       this.stage.paint();
       this.cells.draw();
       this.chosenView.draw();
@@ -61,22 +94,19 @@ const app = {
 
 function start() {
   const { network } = facts;
-  byId("about").replaceChildren(
-    `One network of width ${grouped(network.width)}${network.cells ? `, asked by every cell; ${plural(kinds, "kind")} of cells` : ", of the whole state"}. When this page was written: `,
-    made("b", network.proved ? {} : { class: "is-wrong" }, network.note),
-    ".",
-  );
+  const asked = network.cells ? `, asked by every cell; ${plural(kinds, "kind")} of cells` : ", of the whole state";
+  byId("about").replaceChildren(`One network of width ${grouped(network.width)}${asked}. `, made("span", { id: "verdict" }));
   byId("origin").textContent = `Network sha256 ${network.sha256}. ${facts.origin ?? ""} Made by bitwright; nothing leaves this page, and it needs no connection.`;
   app.cells = new CellsView(app);
   app.chosenView = new ChosenView(app);
   byId("proof-about").textContent = network.cells
-    ? "The numbers are whole, so trying every local state is a proof: then every step, at every size, is that of the rules."
+    ? "The numbers are whole, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
     : "The numbers are whole, so trying every state is a proof: then every step is that of the rules.";
   app.stage = new Stage(app);
   app.player = new Player(app.stage);
   app.stage.reset();
-  app.proof = new ProofView();
-  new WeightsView(app);
+  app.proof = new ProofView(() => app.draw());
+  app.weights = new WeightsView(app);
   followTheme(() => app.draw());
   new ResizeObserver(() => app.draw()).observe(document.body);
   document.documentElement.dataset.ready = "";

@@ -103,6 +103,13 @@ class Stage {
     this.app.draw();
   }
 
+  /** What came of the run. */
+  result() {
+    const { machine } = this.app;
+    const values = readWords(machine.wires.outputs, machine.state);
+    return this.ended === "done" ? Object.entries(values).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ") : `none after ${plural(machine.steps, "step")}`;
+  }
+
   /** Outputs of the state that is shown, and how the run stands. */
   paint() {
     this.trace.draw();
@@ -111,17 +118,16 @@ class Stage {
     const values = readWords(machine.wires.outputs, shown);
     byId("outputs").replaceChildren(
       ...(this.stale ? [] : machine.wires.outputs.map(({ name }) => {
-        const text = String(values[name]);
+        const text = early && machine.wires.ending !== "steps" ? "\u2013" : String(values[name]); // a computer has no result before it halts
         const classes = [text.length > 40 ? "is-long" : "", early ? "is-early" : ""].join(" ").trim();
         return made("div", { class: classes }, made("dt", {}, name.replaceAll("_", " ")), made("dd", { "data-word": name }, text));
       })),
     );
     const total = machine.wires.ending === "steps" ? ` of ${grouped(machine.wires.steps)}` : "";
     const end = { done: "The run has ended.", limit: "The run did not end within its limit." }[shownStep === machine.steps ? this.ended : ""] ?? "";
-    const wrong = machine.firstWrong;
     byId("status").replaceChildren(
       this.stale ? "" : `Step ${grouped(shownStep)}${total}. ${end}`,
-      wrong ? made("span", { class: "is-wrong" }, ` The network was wrong first at step ${grouped(wrong.step)}, in cell ${grouped(wrong.cell + 1)}.`) : "",
+      this.app.wrongNote(),
     );
   }
 }

@@ -4,8 +4,10 @@ const MOST_PROVED = 2 ** 32;
 const STATE = facts.network.cells ? "local state" : "state";
 
 class ProofView {
-  constructor() {
+  constructor(changed) {
     this.timer = null;
+    this.changed = changed; // is called when something is known
+    this.known = null; // what was found of the network as it is now
     this.total = countLocalStates();
     byId("prove").addEventListener("click", () => this.begin());
     byId("cancel").addEventListener("click", () => this.end("Cancelled: nothing is proved."));
@@ -41,7 +43,8 @@ class ProofView {
   }
 
   done() {
-    const { states, wrong, distance, margin } = this.found;
+    const { states, wrong, distance, margin } = (this.known = this.found);
+    this.changed();
     byId("proof-progress").value = 1;
     const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the other answer.`;
     const verdict = wrong
@@ -55,6 +58,7 @@ class ProofView {
   /** The network is another one now: what was found of it says nothing any more. */
   forget() {
     delete document.documentElement.dataset.proof;
+    this.known = null;
     if (!this.possible) return;
     this.end();
     byId("proof-progress").value = 0;

@@ -34,7 +34,8 @@ class TraceView {
     const look = colours();
     const room = width - gutter;
     const total = machine.wires.ending === "steps" ? machine.wires.steps : Math.max(machine.steps, 40);
-    const across = Math.min(26, Math.max(2, Math.floor(room / (total + 1))));
+    const fit = room / (total + 1);
+    const across = Math.min(26, fit >= 2 ? Math.floor(fit) : Math.max(1, fit)); // the whole run, if each step can have a pixel
     const columns = Math.floor(room / across);
     let begin = history.begin;
     if (history.end - begin >= columns) begin = Math.min(Math.max(begin, shownStep - (columns >> 1)), history.end - columns + 1);
@@ -52,6 +53,12 @@ class TraceView {
       below = middle + 7;
       context.fillText(clipped(context, band.field.name, gutter - 8), 0, middle + 4, gutter - 8);
     }
+    const wrong = machine.firstWrong;
+    if (wrong && wrong.step <= end) {
+      const from = gutter + Math.max(0, wrong.step - begin) * across;
+      context.fillStyle = look.wrongWell;
+      context.fillRect(from, 0, gutter + (end + 1 - begin) * across - from, height);
+    }
     const line = across > 5 ? 1 : 0;
     for (let step = begin; step <= end; step++) {
       const packed = history.packed(step);
@@ -61,7 +68,7 @@ class TraceView {
         const tall = Math.max(1, each - (each > 5 ? 1 : 0));
         for (let at = 0; at < field.size; at++) {
           const bit = field.offset + at;
-          if ((packed[bit >> 3] >> (bit & 7)) & 1) context.fillRect(x, top + at * each, across - line, tall);
+          if ((packed[bit >> 3] >> (bit & 7)) & 1) context.fillRect(x, top + at * each, Math.max(1, across - line), tall);
         }
       }
     }
@@ -69,6 +76,15 @@ class TraceView {
       context.strokeStyle = look.text;
       context.lineWidth = 1.5;
       context.strokeRect(gutter + (shownStep - begin) * across - 1, 0.75, across + 1, height - 1.5);
+    }
+    if (wrong && wrong.step >= begin && wrong.step <= end) {
+      context.strokeStyle = look.wrong;
+      context.lineWidth = 2.5;
+      for (const bit of wrong.bits) {
+        const { field, top, each } = bands.find((band) => bit >= band.field.offset && bit < band.field.offset + band.field.size);
+        const [wide, tall] = [Math.max(12, across + 4), Math.max(12, each + 4)];
+        context.strokeRect(gutter + (wrong.step - begin + 0.5) * across - wide / 2, top + (bit - field.offset + 0.5) * each - tall / 2, wide, tall);
+      }
     }
     const slider = byId("when");
     slider.min = history.begin;

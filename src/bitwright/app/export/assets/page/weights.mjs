@@ -19,7 +19,7 @@ class WeightsView {
       this.change(this.place(), typed === "" ? NaN : Number(typed));
     });
     byId("restore").addEventListener("click", () => this.restore());
-    byId("weakest").addEventListener("click", () => this.weakest());
+    byId("weakest").addEventListener("click", () => this.breakRun());
     byId("layer").value = "last";
     this.show();
   }
@@ -75,10 +75,10 @@ class WeightsView {
     table[place.at] = value;
     this.changed();
     const states = countLocalStates();
-    const before = `${byId("layer").value === "threshold" ? "T" : place.name === "last" ? "B" : "A"} was ${grouped(this.kept.value)}, is ${grouped(value)}. `;
+    const before = `${{ first: "A", last: "B", threshold: "T" }[place.name]} was ${grouped(this.kept.value)}, is ${grouped(value)}. `;
     if (states > MOST_COUNTED) note.replaceChildren(before, this.app.proof.possible ? "Prove counts what is wrong now." : "Run it, and see what goes wrong.");
     else {
-      const { wrong } = proveAll();
+      const { wrong } = (this.app.proof.known = proveAll());
       note.replaceChildren(before, made("span", { class: wrong ? "is-wrong" : "is-right" }, wrong ? `${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${plural(states, STATE)} are still right: one weight does little.`));
     }
   }
@@ -104,17 +104,31 @@ class WeightsView {
     this.app.weightChanged();
   }
 
-  weakest() {
+  /** A weight that breaks the run on the screen; shows the first state that is wrong. */
+  breakRun() {
+    const { app } = this;
     if (this.kept) this.restore();
-    const weight = weakestWeight();
-    const across = LAYERS.threshold.across;
-    const at = weight ? 0 : weakestThreshold();
-    byId("layer").value = weight ? "last" : "threshold";
-    byId("weight-row").value = weight ? weight.unit + 1 : Math.floor(at / across) + 1;
-    byId("weight-column").value = weight ? weight.port + 1 : (at % across) + 1;
+    app.player.stop();
+    if (app.stage.stale && !app.stage.reset()) return;
+    const found = breakingChange(app.stage);
+    if (!found) {
+      byId("weight-note").textContent = "No single weight that was tried breaks this run: give other inputs, and try again.";
+      return;
+    }
+    const { across } = LAYERS[found.name];
+    byId("layer").value = found.name;
+    byId("weight-row").value = Math.floor(found.at / across) + 1;
+    byId("weight-column").value = (found.at % across) + 1;
     this.show();
-    byId("weight-value").value = weight ? weight.value : 2 ** 31 - 1;
-    this.change(this.place(), Number(byId("weight-value").value));
+    byId("weight-value").value = found.value;
+    this.change(found, found.value);
+    runFromStart(app.stage, found.steps);
+    const { step, bits } = app.machine.firstWrong;
+    const result = facts.view === "numbers" && found.result !== found.right ? ` Its result: ${found.result}; without the change: ${found.right}.` : "";
+    byId("weight-note").append(` This run is wrong from step ${grouped(step)} on.${result}`);
+    if (app.history.end >= step) app.look(step);
+    else runFromStart(app.stage, step);
+    app.choose(Math.max(0, app.machine.bitCell[bits[0]]));
   }
 }
 

@@ -1,0 +1,32 @@
+"""Arrays that nobody can change, so that what was once worked out from them stays true."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+
+
+def frozen(array: Array) -> Array:
+    """A copy of an array over an immutable `bytes` object: NumPy refuses to make it writable again.
+
+    >>> frozen(np.arange(3)).flags.writeable = True
+    Traceback (most recent call last):
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
+    return cast(Array, np.ndarray(array.shape, array.dtype, buffer=array.tobytes()))
+
+
+class FrozenArrays:
+    """A dataclass whose arrays are frozen when it is made, also as a copy or in another process."""
+
+    def __post_init__(self) -> None:
+        self.__setstate__({})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                self.__dict__[name] = frozen(value)

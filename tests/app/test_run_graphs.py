@@ -1,0 +1,72 @@
+"""Many graphs at once: all are looked at before the first run, and an error says which one it is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitwright import parse_node_program, run, run_graphs, train_cells
+from bitwright.app import public
+from bitwright.errors import InputError
+
+FLOOD = parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\ngraph simple\n", "flood")
+BY_NODES = parse_node_program("let l = digits(nodes)\nbits r[l] z\nblock r[*]\nblock z\nwhen r[*]=0 write z far.z\n")
+
+
+def test_results_come_in_the_order_of_the_graphs() -> None:
+    sizes = [7, 2, 5, 3, 9, 1]
+    done = run_graphs(FLOOD, [f"path:{size}" for size in sizes], [{"source": "0"}] * len(sizes))
+    assert [len(one.nodes) for one in done] == sizes
+    assert [one.steps for one in done] == [max(0, size - 1) for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("graphs", "inputs", "message"),
+    [
+        (
+            ["path:3", "torus:1x3"],
+            [{"source": "0"}, {"source": "0.0"}],
+            r"^graphs\[1\] \(torus:1x3\): flood is",
+        ),
+        (["path:3", "ring:4", "nowhere.txt"], [{"source": "0"}] * 3, r"^graphs\[2\] \(nowhere.txt\): there is no file"),
+        (
+            ["path:3", "path:4", "path:2"],
+            [{"source": "0"}, {"source": "9"}, {}],
+            r"^graphs\[1\] \(path:4\): .* node '9'",
+        ),
+        ([7], [{"source": "0"}], r"^graphs\[0\]: give a graph of networkx"),
+    ],
+)
+def test_a_bad_graph_is_named_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, graphs: list[Any], inputs: list[dict[str, str]], message: str
+) -> None:
+    ran: list[object] = []
+    monkeypatch.setattr(public, "run", lambda *given, **_: ran.append(given))
+    with pytest.raises(InputError, match=message):
+        run_graphs(FLOOD, graphs, inputs)
+    assert not ran
+
+
+def test_a_run_that_fails_is_named_too() -> None:
+    cells = train_cells(BY_NODES)  # of graphs of other sizes
+    with pytest.raises(InputError, match=r"^graphs\[1\] \(path:6\): this network has no cell like"):
+        run_graphs(BY_NODES, ["path:3", "path:6"], network=cells)
+
+
+def test_a_run_says_what_its_nodes_put_out(tmp_path: Path) -> None:
+    file = tmp_path / "graph.txt"
+    file.write_text("a b\nb <c>\nd\n")
+    done = run(FLOOD, graph=file, source="a")
+    assert str(done).splitlines()[:4] == ["a: x = 1", "b: x = 1", "<c>: x = 1", "d: x = 0"]
+    assert str(run(FLOOD, graph="path:14", source="0")).splitlines()[12] == "and 2 more nodes"
+    page = done._repr_html_()
+    assert page is not None
+    head = '<th style="text-align:left">node</th><th style="text-align:left"><code>x</code></th>'
+    rows = [("a", 1), ("b", 1), ("&lt;c&gt;", 1), ("d", 0)]
+    body = "".join(
+        f'<tr><td style="text-align:left">{node}</td><td style="text-align:left">{x}</td></tr>' for node, x in rows
+    )
+    assert f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" in page
+    assert "<tbody></tbody>" not in page

@@ -1,0 +1,96 @@
+"""Kinds with more local states than an int64 counts: their cells step as the rules do, or are refused in a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_programs.checks import exact_network
+
+from bitwright import Algorithm, InputError, TrainedCells, certify_network, multiplication, parse, run
+from bitwright.app.cells import cell_states, local_sample, pattern_of
+from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.cli.main import main
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.local import LocalStates, draw_numbers
+
+
+def shifted(blocks: int) -> Algorithm:
+    """One cell of so many blocks of a bit: each bit moves one place up, the last to the first."""
+    members = " ".join(f"x[{bit}]" for bit in range(1, blocks + 1))
+    return parse(
+        f"bits x[{blocks}]\nblock x[i] for i in 1..{blocks}\ncell {members}\n"
+        f"when x[i]=1 write x[i%{blocks}+1] for i in 1..{blocks}\ninput x\noutput x\nsteps 1\n"
+    )
+
+
+def engines(algorithm: Algorithm) -> list[CellEngine]:
+    pattern = pattern_of([algorithm.program])
+    network = exact_network(pattern.program)
+    limit = choose_engine(algorithm, EngineChoice("limit", cells=True))
+    assert isinstance(limit, CellEngine)
+    return [limit, *(CellEngine(algorithm.program, pattern, [network], evaluate=e) for e in (False, True))]
+
+
+@pytest.mark.parametrize("blocks", [62, 63, 64, 65, 200])
+def test_a_cell_of_many_blocks_steps_as_the_rules_do(blocks: int) -> None:
+    algorithm = shifted(blocks)
+    states = np.random.default_rng(blocks).random((50, blocks)) < 0.5
+    states[0], states[1] = True, False
+    for engine in engines(algorithm):
+        assert engine.cell_facts["local_states"] == 2**blocks
+        assert not engine.proved
+        batch = engine.begin(states)
+        for step in (1, 2, 3):
+            batch.step()
+            assert np.array_equal(batch.states(), np.roll(states, step, axis=1))
+
+
+def test_a_product_by_tiles_of_sixteen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["multiply", "719", "483", "--bits", "16", "--engine", "limit", "--cells", "--tile", "16"]) == 0
+    assert f"719 * 483 = {719 * 483}\n" in capsys.readouterr().out
+    engine = choose_engine(multiplication(16), EngineChoice("limit", cells=True, tile=16))
+    assert run(multiplication(16), multiplicand=40_503, multiplier=65_521, engine=engine).value == 40_503 * 65_521
+
+
+def test_numbers_name_their_local_states() -> None:
+    """A number's digits in base 2 are the choices, the first block's lowest."""
+    (kind,) = pattern_of([shifted(130).program]).kinds
+    numbers = [0, 1, 2**63, 2**64 - 1, 2**129, 2**130 - 1]
+    wanted = [[number >> block & 1 == 1 for block in range(130)] for number in numbers]
+    assert LocalStates(kind).matched(np.array(numbers, dtype=object)).tolist() == wanted
+
+
+def test_random_ones_are_spread_over_all() -> None:
+    """Of 2,000 draws each half of the numbers has fewer than 40% with a probability far below 1e-9."""
+    for count in (3 * 2**70, 5 * 2**61):
+        drawn = draw_numbers(np.random.default_rng(0), count, 2_000)
+        assert 0 <= min(drawn) <= max(drawn) < count
+        assert 800 < sum(int(number) < count // 2 for number in drawn) < 1_200
+    pattern = pattern_of([shifted(70).program])
+    matched, own = local_sample(pattern)
+    assert 25 < matched.sum(axis=1).mean() < 45
+    assert own.sum() == 70 * len(own)
+    assert 25 < cell_states(pattern, 100, 0).sum(axis=1).mean() < 45
+
+
+def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    algorithm = shifted(64)
+    pattern = pattern_of([algorithm.program])
+    cells = TrainedCells(pattern, exact_network(pattern.program))
+    assert not cells.proved
+    assert cells.sentence == "18,446,744,073,709,551,616 local states are more than are tried, so it is not proved"
+    with pytest.raises(InputError, match=r"there are 18446744073709551616 local states, more than the .*--tile may do"):
+        certify_network(algorithm, cells)
+    cells.save(tmp_path / "cells.safetensors")
+    for to in ("c", "js"):
+        assert (
+            main(["export", str(tmp_path / "cells.safetensors"), "--to", to, "-o", str(tmp_path / f"cells.{to}")]) == 0
+        )
+        assert "about 10^19 local states were not tried" in capsys.readouterr().err
+
+
+def test_counts_that_nobody_reads_digit_by_digit_are_rounded() -> None:
+    kind = pattern_of([shifted(20_000).program]).kinds[0]
+    assert str(kind).endswith("about 10^6020 local states")  # 2^20000 has 6,021 digits, more than Python prints
