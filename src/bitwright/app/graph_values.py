@@ -23,6 +23,7 @@ _ITEMS = re.compile(rf'((?:{_QUOTED}|[^,"])*+)(,|\Z|")', re.DOTALL)
 _WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
 _PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
+_MOST_DASHES = 100  # outside of quotes, in the two names of an edge: any of them may be the one between the names
 _LARGEST = 2**63 - 1  # of an array of whole numbers
 
 
@@ -194,17 +195,18 @@ class _Input:
         """The items that a text names: a node, or the edges A-B."""
         if self.of_nodes:
             return [self.graph.number(_unquoted(key))]
-        pieces = _PIECES.findall(key)
-        splits = [
-            (_unquoted("".join(pieces[:at])), _unquoted("".join(pieces[at + 1 :])))
-            for at, piece in enumerate(pieces)
-            if piece == "-"
-        ]
+        dashes = [match.start() for match in _PIECES.finditer(key) if match[0] == "-"]
+        if not dashes:
+            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
+        if len(dashes) > _MOST_DASHES:
+            raise InputError(
+                f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; put names with - in double quotes, as in "
+                f'{self.word.name}="A"-"B"'
+            )
+        splits = [(_unquoted(key[:at]), _unquoted(key[at + 1 :])) for at in dashes]
         pairs = [pair for pair in splits if all(name in self.graph.numbers for name in pair)]
         if len(pairs) > 1:
             raise InputError(f"'{shorten(key)}' can be read as several edges; put names with - in double quotes")
-        if not splits:
-            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
         return self._items(pairs[0] if pairs else splits[0])
 
     def _is_item(self, key: Any) -> bool:
