@@ -217,6 +217,8 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
         AttributeError,
     ) as error:
         raise InputError(f"{path} is not the GraphML of a graph: {shorten(str(error), 200)}") from None
+    if not len(graph):
+        raise InputError(f"{path} is not the GraphML of a graph: it has no nodes")
     return from_networkx(graph, *(graph.graph.pop(f"{kind}_default", None) for kind in ("node", "edge")))
 
 

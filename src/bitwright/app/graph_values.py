@@ -79,6 +79,7 @@ class _Input:
         self.program = program
         self.lets = lets
         self.of_nodes = word.place == "node"
+        self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
         # whether naming some nodes or edges is enough: they get 1, the others 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
         self.least, most = word.range
@@ -97,10 +98,10 @@ class _Input:
                     f"{self.word.name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}"
                 )
             values = self._numbers(dict(enumerate(by_place)), count, self._place_label)
-        elif self.of_nodes:
-            values = self._numbers(self._by_item(given), topology.nodes, self.graph.node_label)
         else:
-            values = self._numbers(self._by_item(given), topology.edges, self.graph.edge_label)[topology.port_edge]
+            values = self._numbers(self._by_item(given), self.count, self._label)
+            if not self.of_nodes:
+                values = values[topology.port_edge]
         if self.word.unique and self.of_nodes:
             self._refuse_repeats(values)
         return values
@@ -165,8 +166,7 @@ class _Input:
                 self._put(found, self._named(key), value)
         if others is None:
             return self._beside(found)
-        count = graph.topology.nodes if self.of_nodes else graph.topology.edges
-        return {**dict.fromkeys(range(count), others), **found}
+        return {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
         """These values, and where none is named what the graph or the table has under the name of this input."""
@@ -238,6 +238,8 @@ class _Input:
 
     def _left_out(self) -> dict[int, Any]:
         name = self.word.name
+        if not self.count:  # no items, so no values to ask for
+            return {}
         known = self._known()
         alike = next((other for other in known if other.lower() == name.lower()), name)
         if alike in known:
@@ -247,8 +249,8 @@ class _Input:
 
     def _attribute(self, name: str) -> Mapping[int, Any]:
         known = self._known()
-        if name in known:
-            return known[name]
+        if name in known or not self.count:
+            return known.get(name, {})
         names = list(known)
         there = suggestion(name, names) or (f"; there is {listing(names)}" if names else "; they have none")
         raise InputError(f"{self._kind}s have no attribute '{shorten(name)}'{there}")
