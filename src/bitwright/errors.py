@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from math import log10
 from os import PathLike
 
@@ -144,9 +145,19 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
-def suggestion(word: str, known: Sequence[str]) -> str:
-    """`; did you mean 'addition'?` when something known is close to `word`, else nothing."""
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
+_LONGEST_COMPARED, _MOST_COMPARED = 100, 1_000  # comparing two texts takes as long as the product of their lengths
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'addition'?` when something known is close to `word`, else nothing; long words are not compared.
+
+    >>> suggestion("adition", ["addition", "permutation"])
+    "; did you mean 'addition'?"
+    """
+    if len(word) > _LONGEST_COMPARED:
+        return ""
+    candidates = [name for name in islice(known, _MOST_COMPARED) if len(name) <= _LONGEST_COMPARED]
+    close = get_close_matches(word, candidates, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 

@@ -195,7 +195,7 @@ def graphml(body: str) -> str:
             NUMBER + graphml('<node id="a"><data key="k">x</data></node>').removeprefix(HEAD),
             NO_GRAPHML + "invalid literal for int() with base 10: 'x'",
         ),
-        (graphml(""), "a graph needs at least one node; this one has none"),
+        (graphml(""), NO_GRAPHML + "it has no nodes"),
         (graphml("&bomb;"), NO_GRAPHML + "undefined entity: line 1, column 87"),
     ],
 )

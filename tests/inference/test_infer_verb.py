@@ -88,9 +88,15 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     save_executions(states, Executions(data.before, after, data.names))
     said = ask(capsys, 1, "infer", states, "--blocks", "addition")
     assert "CONTRADICTION: p[3] is on" in said
-    assert f"without state {at:,}, the only one" in said
+    number = at + 1  # states are counted from 1, by train as well
+    assert f"without state {number:,}, the only one" in said
     found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--json"))
-    assert (found["inferred"], found["suspect"], found["bit"]) == (False, at, "p[3]")
+    assert (found["inferred"], found["suspect"], found["bit"]) == (False, number, "p[3]")
+    for numbers in (found["cleared_by"], [found["state"]]):
+        assert [f"state {one:,}" in said for one in numbers] == [True] * len(numbers)
+        assert {bool(after[one - 1, 2]) for one in numbers} == {numbers == [found["state"]]}
+    learning = ask(capsys, 2, "train", "addition", "--from", states, "-o", states.with_name("n.safetensors"))
+    assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
 
 
 def test_another_program_is_told_apart(states: Path, capsys: Capture) -> None:
@@ -120,8 +126,8 @@ def test_boards(tmp_path: Path, capsys: Capture) -> None:
     after[3, 4, 5] ^= True
     np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
     found = json.loads(ask(capsys, 1, "infer", path, "--grid", "9x9", "--json"))
-    assert [3, 4, 5] in (found["contradiction"]["on_at"], found["contradiction"]["off_at"])
-    assert "row 5, column 6 after state 3" in ask(capsys, 1, "infer", path, "--grid", "9x9")
+    assert [4, 5, 6] in (found["contradiction"]["on_at"], found["contradiction"]["off_at"])
+    assert "row 5, column 6 after state 4" in ask(capsys, 1, "infer", path, "--grid", "9x9")
 
 
 BAD: list[tuple[list[str], str]] = [

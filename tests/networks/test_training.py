@@ -170,8 +170,8 @@ def test_divergence_and_stalling_are_errors() -> None:
         (lambda: Recipe(8, trainer="torch", device="cuda:99x"), "no device"),
         (lambda: Recipe(8, plan=Plan(tolerance=0)), "tolerance must lie between 0 and 0.5"),
         (lambda: Recipe(8, plan=Plan(rate=-1)), "rate must be above 0"),
-        (lambda: Recipe(8, plan=Plan(most_steps=0)), "steps must be at least 1"),
-        (lambda: Recipe(8, padding=-1), "at least the program's"),
+        (lambda: Recipe(8, plan=Plan(most_steps=0)), "number of steps must lie between 1"),
+        (lambda: Recipe(8, padding=-1), "padding must lie between 0"),
     ],
 )
 def test_impossible_recipes(recipe: object, message: str) -> None:

@@ -79,16 +79,15 @@ def executions_for(algorithm: Algorithm, wanted: Wanted) -> Executions:
 def _checked(found: Executions, what: str, program: Program) -> Executions:
     """Executions with their bits in the program's order; raises InputError where they are not its own."""
     own = tuple(program.layout.names)
+    known, column = set(own), {name: at for at, name in enumerate(found.names)}
     if sorted(found.names) != sorted(own):
-        other = next((name for name in found.names if name not in own), None)
-        unlike = (
-            f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in found.names)}"
-        )
+        other = next((name for name in found.names if name not in known), None)
+        unlike = f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in column)}"
         raise InputError(
             f"{what} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
             "give executions of this program, in this size"
         )
-    columns = [found.names.index(name) for name in own]
+    columns = [column[name] for name in own]
     before, after = found.before[:, columns], found.after[:, columns]
     StateSet.of_states(program, before, after)  # refuses one state with two successors, and empty ones
     unlike_rules = after != successors(program, before)

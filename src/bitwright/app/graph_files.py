@@ -217,11 +217,9 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
         AttributeError,
     ) as error:
         raise InputError(f"{path} is not the GraphML of a graph: {shorten(str(error), 200)}") from None
-    for kind, records in (("node", graph.nodes(data=True)), ("edge", graph.edges(data=True))):
-        default = graph.graph.pop(f"{kind}_default", {})
-        for *_, about in records if default else ():
-            about.update({name: value for name, value in default.items() if name not in about})
-    return from_networkx(graph)
+    if not len(graph):
+        raise InputError(f"{path} is not the GraphML of a graph: it has no nodes")
+    return from_networkx(graph, *(graph.graph.pop(f"{kind}_default", None) for kind in ("node", "edge")))
 
 
 def _look_through(root: ElementTree.Element) -> None:

@@ -23,6 +23,7 @@ _ITEMS = re.compile(rf'((?:{_QUOTED}|[^,"])*+)(,|\Z|")', re.DOTALL)
 _WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
 _PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
+_MOST_DASHES = 100  # outside of quotes, in the two names of an edge: any of them may be the one between the names
 _LARGEST = 2**63 - 1  # of an array of whole numbers
 
 
@@ -78,6 +79,7 @@ class _Input:
         self.program = program
         self.lets = lets
         self.of_nodes = word.place == "node"
+        self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
         # whether naming some nodes or edges is enough: they get 1, the others 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
         self.least, most = word.range
@@ -96,10 +98,10 @@ class _Input:
                     f"{self.word.name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}"
                 )
             values = self._numbers(dict(enumerate(by_place)), count, self._place_label)
-        elif self.of_nodes:
-            values = self._numbers(self._by_item(given), topology.nodes, self.graph.node_label)
         else:
-            values = self._numbers(self._by_item(given), topology.edges, self.graph.edge_label)[topology.port_edge]
+            values = self._numbers(self._by_item(given), self.count, self._label)
+            if not self.of_nodes:
+                values = values[topology.port_edge]
         if self.word.unique and self.of_nodes:
             self._refuse_repeats(values)
         return values
@@ -164,8 +166,7 @@ class _Input:
                 self._put(found, self._named(key), value)
         if others is None:
             return self._beside(found)
-        count = graph.topology.nodes if self.of_nodes else graph.topology.edges
-        return {**dict.fromkeys(range(count), others), **found}
+        return {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
         """These values, and where none is named what the graph or the table has under the name of this input."""
@@ -194,17 +195,18 @@ class _Input:
         """The items that a text names: a node, or the edges A-B."""
         if self.of_nodes:
             return [self.graph.number(_unquoted(key))]
-        pieces = _PIECES.findall(key)
-        splits = [
-            (_unquoted("".join(pieces[:at])), _unquoted("".join(pieces[at + 1 :])))
-            for at, piece in enumerate(pieces)
-            if piece == "-"
-        ]
+        dashes = [match.start() for match in _PIECES.finditer(key) if match[0] == "-"]
+        if not dashes:
+            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
+        if len(dashes) > _MOST_DASHES:
+            raise InputError(
+                f"'{shorten(key)}' has more than {_MOST_DASHES} dashes; put names with - in double quotes, as in "
+                f'{self.word.name}="A"-"B"'
+            )
+        splits = [(_unquoted(key[:at]), _unquoted(key[at + 1 :])) for at in dashes]
         pairs = [pair for pair in splits if all(name in self.graph.numbers for name in pair)]
         if len(pairs) > 1:
             raise InputError(f"'{shorten(key)}' can be read as several edges; put names with - in double quotes")
-        if not splits:
-            raise InputError(f"{self.word.name} is of edges, and '{shorten(key)}' is none{self._how}")
         return self._items(pairs[0] if pairs else splits[0])
 
     def _is_item(self, key: Any) -> bool:
@@ -236,6 +238,8 @@ class _Input:
 
     def _left_out(self) -> dict[int, Any]:
         name = self.word.name
+        if not self.count:  # no items, so no values to ask for
+            return {}
         known = self._known()
         alike = next((other for other in known if other.lower() == name.lower()), name)
         if alike in known:
@@ -245,8 +249,8 @@ class _Input:
 
     def _attribute(self, name: str) -> Mapping[int, Any]:
         known = self._known()
-        if name in known:
-            return known[name]
+        if name in known or not self.count:
+            return known.get(name, {})
         names = list(known)
         there = suggestion(name, names) or (f"; there is {listing(names)}" if names else "; they have none")
         raise InputError(f"{self._kind}s have no attribute '{shorten(name)}'{there}")

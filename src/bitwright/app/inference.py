@@ -56,7 +56,7 @@ class Inference:
         if self.recovered is not None:
             return None
         if self.contradiction is not None:
-            bit, state = self.executions.names[self.contradiction.bit], self.contradiction.state
+            bit, state = self.executions.names[self.contradiction.bit], self.contradiction.state + 1
             return f"{bit} is on after state {state:,}, and no rule with these blocks can have written it"
         if self.search is not None and self.search.gave_up:
             return "the search for blocks ended before it knew; give the blocks, or more random states"

@@ -16,7 +16,6 @@ from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
 
 Values = Mapping[str, Mapping[int, Any]]  # attribute -> number of a node or an edge -> value
-_MOST_COMPARED = 1_000  # looking for a name that is close takes long among many
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +40,7 @@ class NamedGraph:
             return self.numbers[str(name)]
         except KeyError:
             shown = shorten(str(name))
-            close = suggestion(shown, self.names) if len(self.names) <= _MOST_COMPARED else ""
-            raise InputError(f"the graph has no node '{shown}'{close}") from None
+            raise InputError(f"the graph has no node '{shown}'{suggestion(shown, self.names)}") from None
 
     def edges_between(self, one: int, other: int) -> list[int]:
         """The numbers of the edges between two nodes; in a directed graph those from one to the other."""
@@ -67,19 +65,21 @@ class NamedGraph:
 
 
 class Attributes(Mapping[str, Mapping[int, Any]]):
-    """The values of many records by attribute, gathered when they are asked for."""
+    """The values of many records by attribute, gathered when they are asked for; `default` has those of all others."""
 
-    def __init__(self, records: Sequence[Mapping[Any, Any]]) -> None:
-        self._records = records
+    def __init__(self, records: Sequence[Mapping[Any, Any]], default: Mapping[Any, Any] | None = None) -> None:
+        self._records, self._default = records, default or {}
 
     def __getitem__(self, name: str) -> Mapping[int, Any]:
         found = {number: record[name] for number, record in enumerate(self._records) if name in record}
+        if name in self._default:
+            return dict.fromkeys(range(len(self._records)), self._default[name]) | found
         if not found:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys(name for record in self._records for name in record)
+        names = dict.fromkeys(name for record in (*self._records, self._default) for name in record)
         return (name for name in names if isinstance(name, str))
 
     def __len__(self) -> int:
@@ -95,8 +95,12 @@ def networkx_module() -> Any:
     return networkx
 
 
-def from_networkx(graph: Any) -> NamedGraph:
+def from_networkx(
+    graph: Any, node_default: Mapping[Any, Any] | None = None, edge_default: Mapping[Any, Any] | None = None
+) -> NamedGraph:
     """The same graph; the ports of a node stand in the order of `graph.adj[node]`, a loop has two.
+
+    The defaults are attributes of all nodes and edges that have no others of these names.
 
     >>> import networkx
     >>> named = from_networkx(networkx.Graph([("b", "a"), ("c", "b")]))
@@ -127,7 +131,8 @@ def from_networkx(graph: Any) -> NamedGraph:
         records = [records[place] for place in first]
     nodes = [about for _, about in graph.nodes(data=True)]
     known = {name: value for name, value in graph.graph.items() if isinstance(name, str)}
-    return NamedGraph(topology, names, Attributes(nodes), Attributes(records), known, graph)
+    node_values, edge_values = Attributes(nodes, node_default), Attributes(records, edge_default)
+    return NamedGraph(topology, names, node_values, edge_values, known, graph)
 
 
 def _names(nodes: Sequence[object]) -> tuple[str, ...]:

@@ -41,7 +41,11 @@ def network_proof_options(function: Any) -> Any:
             is_flag=True,
             help="Prove every program made of these kinds of cells; the default for their networks.",
         ),
-        click.option("--state", metavar="BITS", help="With --network: look at the state with these bits on, or none."),
+        click.option(
+            "--state",
+            metavar="BITS",
+            help="With --network: look at the state with these bits on, none, or of cells kind2.",
+        ),
         click.option(
             "--device", help="With --network: cpu or cuda.  [default: cpu; cuda for long proofs, if it is there]"
         ),

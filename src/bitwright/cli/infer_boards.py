@@ -70,8 +70,8 @@ def _tell(rule: LocalRule, found: Disagreement) -> None:
 
 
 def _place(place: tuple[int, int, int]) -> str:
-    state, row, column = place
-    return f"row {row + 1}, column {column + 1} after state {state:,}"
+    state, row, column = (at + 1 for at in place)
+    return f"row {row:,}, column {column:,} after state {state:,}"
 
 
 def _document(rule: LocalRule, output: Path | None, cell: Path | None) -> dict[str, object]:
@@ -91,8 +91,8 @@ def _document(rule: LocalRule, output: Path | None, cell: Path | None) -> dict[s
         if found is None
         else {
             "configuration": found.config,
-            "on_at": list(found.on),
-            "off_at": list(found.off),
+            "on_at": [at + 1 for at in found.on],
+            "off_at": [at + 1 for at in found.off],
             "times_on": found.times_on,
             "times_off": found.times_off,
         },

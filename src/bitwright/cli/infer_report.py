@@ -1,4 +1,7 @@
-"""What `bitwright infer` says: the writes that are known, and contradictions with their witnesses."""
+"""What `bitwright infer` says: the writes that are known, and contradictions with their witnesses.
+
+People and JSON count states from 1, as they count lines; the arrays in here count from 0.
+"""
 
 from __future__ import annotations
 
@@ -27,33 +30,34 @@ _ALSO_NOISE = "the data have a wrong bit, or the blocks are others"
 
 def contradicted(executions: Executions, found: Contradiction, as_json: bool) -> int:
     """A contradiction: the answer no."""
-    bit = executions.names[found.bit]
+    bit, number = executions.names[found.bit], found.state + 1
+    suspect = None if found.suspect is None else found.suspect + 1
     if as_json:
         print_json(
             {
                 "inferred": False,
                 "reason": "contradiction",
                 "bit": bit,
-                "state": found.state,
-                "cleared_by": list(found.cleared_by),
+                "state": number,
+                "cleared_by": [state + 1 for state in found.cleared_by],
                 "shortest": found.shortest,
                 "contradicting_states": found.states,
-                "suspect": found.suspect,
+                "suspect": suspect,
                 "only_suspect": found.only_suspect,
             }
         )
         return 1
-    click.echo(f"CONTRADICTION: {bit} is on after state {found.state:,}, and no rule can have written it")
-    click.echo(f"  state {found.state:,}: {_on(executions, executions.before[found.state])}")
+    click.echo(f"CONTRADICTION: {bit} is on after state {number:,}, and no rule can have written it")
+    click.echo(f"  state {number:,}: {_on(executions, executions.before[found.state])}")
     for state in found.cleared_by:
-        click.echo(f"  state {state:,} leaves it off: {_on(executions, executions.before[state])}")
+        click.echo(f"  state {state + 1:,} leaves it off: {_on(executions, executions.before[state])}")
     several = counted(len(found.cleared_by), "state")
     length = "no shorter witness of this state" if found.shortest else "there may be a shorter witness"
-    click.echo(f"  {several} show every block of state {found.state:,} without writing {bit}; {length}")
+    click.echo(f"  {several} show every block of state {number:,} without writing {bit}; {length}")
     click.echo(f"  {counted(found.states, 'state')} of {len(executions):,} cannot be explained; {_ALSO_NOISE}")
-    if found.suspect is not None:
+    if suspect is not None:
         only = "the only one" if found.only_suspect else "one"
-        click.echo(f"  without state {found.suspect:,}, {only} of which that is true, {bit} has no contradiction")
+        click.echo(f"  without state {suspect:,}, {only} of which that is true, {bit} has no contradiction")
     return 1
 
 
@@ -64,13 +68,13 @@ def no_blocks(inference: Inference, as_json: bool) -> int:
     executions, found = inference.executions, inference.search
     assert found is not None
     if as_json:
-        place = None if found.unexplained is None else found.unexplained
+        place = found.unexplained
         print_json(
             {
                 "inferred": False,
                 "reason": "search ended" if found.gave_up else "no blocks",
                 "most_bits": MAX_FOUND,
-                "state": None if place is None else place[0],
+                "state": None if place is None else place[0] + 1,
                 "bit": None if place is None else executions.names[place[1]],
             }
         )
@@ -81,7 +85,9 @@ def no_blocks(inference: Inference, as_json: bool) -> int:
     click.echo(f"NO BLOCKS of at most {MAX_FOUND} bits explain these {counted(len(executions), 'state')}")
     if found.unexplained is not None:
         state, bit = found.unexplained
-        click.echo(f"  {executions.names[bit]} is on after state {state:,}, for example: no such block can write it")
+        click.echo(
+            f"  {executions.names[bit]} is on after state {state + 1:,}, for example: no such block can write it"
+        )
     click.echo("  the data have a wrong bit, or more bits are read together")
     return 1
 

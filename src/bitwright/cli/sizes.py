@@ -98,7 +98,7 @@ def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str |
 
 
 def missing_kinds(
-    target: str, algorithm: Algorithm, pattern: Pattern, order: str | None
+    target: str, algorithm: Algorithm, pattern: Pattern, order: str | None, tile: int
 ) -> Iterator[tuple[str, str | None]]:
     """Sizes near to this one that have cells which a pattern lacks, and the --sizes that bring them, if some do.
 
@@ -116,7 +116,7 @@ def missing_kinds(
                 for one in other:
                     tile_of(one.algorithm.program, pattern)
             except OtherKindError:
-                yield asked, _range_to_train(target, algorithm, name, max(value, size), other)
+                yield asked, _range_to_train(target, algorithm, name, max(value, size), other, tile)
                 break
             except BitwrightError:  # the program does not exist in this size
                 continue
@@ -152,7 +152,7 @@ def _numbers(target: str, algorithm: Algorithm, order: str | None) -> dict[str, 
 
 
 def _range_to_train(
-    target: str, algorithm: Algorithm, name: str, value: int, others: Sequence[Sized] = ()
+    target: str, algorithm: Algorithm, name: str, value: int, others: Sequence[Sized] = (), tile: int = 1
 ) -> str | None:
     """Sizes from the smallest that exists which have all cells of this program and the others; None if none do.
 
@@ -172,7 +172,8 @@ def _range_to_train(
     for most in sorted({min(max(8, value), _FEW_SIZES), min(max(8, value), _MANY_SIZES)}):
         sizes = f"{prefix}{least}..{most}"
         try:
-            pattern = pattern_of([one.algorithm.program for one in _in_sizes(target, algorithm, sizes).programs])
+            found = [one.algorithm.program for one in _in_sizes(target, algorithm, sizes).programs]
+            pattern = pattern_of(found, tile)
             for one in wanted:
                 tile_of(one.program, pattern)
         except BitwrightError:  # some size does not exist, or a cell is not among them

@@ -97,7 +97,7 @@ def train_network_of_cells(
         for line in _notes(found, output, seconds, tile):
             note(line, quiet)
         if sizes is None and not quiet:
-            _note_sizes(target, algorithm, pattern, order)
+            _note_sizes(target, algorithm, pattern, order, tile)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
         from bitwright.app.advice import of_cells
@@ -107,10 +107,10 @@ def train_network_of_cells(
     return 0
 
 
-def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None) -> None:
+def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None, tile: int) -> None:
     """Says where other sizes of the program have kinds of cells that this network has not."""
     with working("looking at other sizes"):
-        missing = list(missing_kinds(target, algorithm, pattern, order))
+        missing = list(missing_kinds(target, algorithm, pattern, order, tile))
     for size, wanted in missing:
         advice = "" if wanted is None else f"; --sizes {wanted} trains one on those too"
         note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
@@ -140,8 +141,7 @@ class _RefusedError(Exception):
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise _RefusedError(f"it has {shorten(repr(twice))} twice")
     return found
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Protocol
 
 from bitwright.errors import Problem, ProgramError, suggestion
 
 MAX_PROBLEMS = 1_000  # a text with more is no program at all, and need not fill the memory
-_MAX_HINTS, _MAX_CANDIDATES = 50, 1_000  # looking for similar names is slow; nobody reads more of them
+_MAX_HINTS = 50  # looking for similar names is slow; nobody reads more of them
 
 
 class GiveUpError(Exception):
@@ -58,7 +57,7 @@ class Problems:
     def hint(self, word: str, known: Iterable[str]) -> str:
         """`; did you mean 'loop'?`, as long as there are few problems."""
         self._hints += 1
-        return suggestion(word, list(islice(known, _MAX_CANDIDATES))) if self._hints <= _MAX_HINTS else ""
+        return suggestion(word, known) if self._hints <= _MAX_HINTS else ""
 
     def error(self, source: str) -> ProgramError:
         return ProgramError(self._found, source)

@@ -49,7 +49,8 @@ class Scanner:
         self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]] | None = None
     ) -> None:
         forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
-        self._pieces = re.compile(rf"[{SPACE}]*(?:{forms})")
+        # the end of a line is matched too: the search would else begin again at each of the spaces before it
+        self._pieces = re.compile(rf"[{SPACE}]*+(?:{forms}|\Z)")
         self._refusals = refusals or {}
 
     def pieces(self, text: str, line: int) -> list[Token]:
@@ -57,7 +58,9 @@ class Scanner:
         found: list[Token] = []
         end = len(text)
         for match in self._pieces.finditer(text):
-            kind = match.lastgroup or ""
+            kind = match.lastgroup
+            if kind is None:
+                break
             if kind == "comment":
                 end = match.start(kind)
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from typing import Literal, TypeVar
 
@@ -18,9 +19,11 @@ from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import blaming, check_lets
+from bitwright.program.text.lexer import TOO_MANY
 from bitwright.program.text.parser import SyntaxTree, parse_plain
 from bitwright.program.text.plain import PlainReader
 from bitwright.program.text.rows import Budget, Refused, Rows
+from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import Token
 
 MAX_BITS = 10_000_000
@@ -276,10 +279,11 @@ class Expansion:
         """`unique`, `not` and the like are bits where bits are called so."""
         if port.way and port.way.text in self.layout:
             port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
-        while port.name is None and port.marks and port.marks[-1].text in self.layout:
-            members = (syntax.BitRef(port.marks[-1], ()), *port.members)
-            port = replace(port, marks=port.marks[:-1], members=members)
-        return port
+        count = len(port.marks)
+        while port.name is None and count and port.marks[count - 1].text in self.layout:
+            count -= 1
+        bits = (syntax.BitRef(mark, ()) for mark in port.marks[count:])
+        return replace(port, marks=port.marks[:count], members=(*bits, *port.members))
 
     def check_ordinary(self, port: syntax.PortLine) -> None:
         """Refuses what only node programs have."""
@@ -308,11 +312,16 @@ class Expansion:
         """The number of the text that is the length of a port, where it is a whole array with one such extent."""
         member = port.members[0]
         whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
-        for item in self.each(syntax.BitsDeclaration):
-            for token, extents in item.items:
-                if token.text == member.token.text and len(port.members) == len(extents) == 1 and whole:
-                    return extents[0].token.text if isinstance(extents[0], syntax.Name) else ""
+        extents = self.extents.get(member.token.text, ())
+        if whole and len(port.members) == len(extents) == 1 and isinstance(extents[0], syntax.Name):
+            return extents[0].token.text
         return ""
+
+    @cached_property
+    def extents(self) -> dict[str, tuple[syntax.Expression, ...]]:
+        """What stands in the brackets of each declaration."""
+        items = (item for declaration in self.each(syntax.BitsDeclaration) for item in declaration.items)
+        return {token.text: extents for token, extents in items}
 
     def start(self, item: syntax.Start) -> list[int]:
         rows, origin = self.rows_of(item)
@@ -321,8 +330,8 @@ class Expansion:
     def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
         ports = {kind: [port.token for port in self.each(syntax.PortLine, kind)] for kind in ("input", "output")}
         for kind, words in (("input", inputs), ("output", outputs)):
-            names = [word.name for word in words]
-            for name in sorted({name for name in names if names.count(name) > 1}):
+            times = Counter(word.name for word in words)
+            for name in sorted(name for name in times if times[name] > 1):
                 self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
         uses = Counter(bit for word in inputs for bit in word.bits)
         shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
@@ -371,6 +380,8 @@ class Expansion:
                 self.problems.append(refusal.problem)
             if isinstance(item, syntax.Let):
                 self.already_reported.add(item.name.text)
+            if len(self.problems) >= MAX_PROBLEMS:
+                raise ProgramError([*self.problems, Problem(0, 0, TOO_MANY)]) from None
             return None
 
     def rows(self) -> Rows:

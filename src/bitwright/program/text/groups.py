@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from bitwright.errors import Problem, counted, suggestion
+from bitwright.errors import Problem, counted, listing, suggestion
 from bitwright.program.layout import KEYWORDS
-from bitwright.program.text.lexer import tokenize
+from bitwright.program.text.lexer import TOO_MANY, tokenize
+from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import Token
 
 MAX_WORDS = 200_000  # that groups may stand for
@@ -64,6 +65,9 @@ def without_groups(
         except _Refused as refusal:
             problems += [refusal.problem] if refusal.problem else []
             broken.append(tokens)
+            if len(problems) >= MAX_PROBLEMS:
+                problems.append(tokens[0].problem(TOO_MANY))
+                return
 
 
 @cache
@@ -124,7 +128,7 @@ def _read(
 def _head(tokens: list[Token]) -> Group:
     """`group NAME(a, b)`."""
     name, arguments = _call(tokens, "group counter(v, c, l)")
-    parameters = []
+    parameters: dict[str, None] = {}
     for argument in arguments:
         if len(argument) != 1 or argument[0].kind != "name":
             raise _Refused(argument[0], "a parameter of a group is a single name")
@@ -132,7 +136,7 @@ def _head(tokens: list[Token]) -> Group:
             raise _Refused(argument[0], f"{argument[0]} is a word of the language; choose another name")
         if argument[0].text in parameters:
             raise _Refused(argument[0], f"two parameters are called {argument[0]}")
-        parameters.append(argument[0].text)
+        parameters[argument[0].text] = None
     return Group(name, tuple(parameters))
 
 
@@ -176,12 +180,12 @@ def _put_in(
     name, arguments = _call(tokens, "use counter(level, carry, 8)")
     group = groups.get(name.text)
     if group is None:
-        hint = suggestion(name.text, list(groups)) or f"; there are {', '.join(sorted(groups))}"
+        hint = suggestion(name.text, groups) or f"; there are {listing(sorted(groups), 20)}"
         raise _Refused(name, f"there is no group {name}{hint}")
     if group.parameters is None:
         raise _Refused(name, None)
     if len(arguments) != len(group.parameters):
-        wants = f"{counted(len(group.parameters), 'argument')} ({', '.join(group.parameters)})"
+        wants = f"{counted(len(group.parameters), 'argument')} ({listing(group.parameters, 20)})"
         raise _Refused(name, f"the group {name} takes {wants}, got {len(arguments)}")
     if name.text in uses:
         raise _Refused(name, f"the group {name} uses itself")

@@ -6,6 +6,7 @@ import re
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem
+from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
@@ -29,6 +30,7 @@ _HINTS = {
     "&": "; conditions are separated by spaces",
     ";": "; every statement has a line of its own",
 }
+TOO_MANY = "too many problems; what follows was not read"
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
 _STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b)")
@@ -44,6 +46,9 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
     current: list[Token] = []
     depth, joined = 0, False
     for line, source in enumerate(lines_of(text), start=1):
+        if len(problems) >= MAX_PROBLEMS:
+            problems.append(Problem(line, 1, TOO_MANY))
+            return statements
         if current and not joined and (depth == 0 or _STATEMENT.match(source)):
             _close(current, statements, problems, broken)
             current, depth = [], 0

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from bitwright.bits import shorten
 from bitwright.errors import Problem, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.forms import FOREIGN, FORMS, way_out
 from bitwright.program.text.groups import has_groups, without_groups
-from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, tokenize
+from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, TOO_MANY, tokenize
 from bitwright.program.text.plain import split_plain
+from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import END, Token
 
-MAX_PROBLEMS = 1_000
 MAX_DEPTH = 50  # nested parentheses
+MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
 PATHS = (("far",), ("all",), ("far", "all"), ("next",), ("every",))  # from where a rule stands to what it writes
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
@@ -45,7 +47,7 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
             tree.problems.append(refusal.problem)
             tree.broken.append(tokens)
             if len(tree.problems) >= MAX_PROBLEMS:
-                tree.problems.append(tokens[0].problem("too many problems; what follows was not read"))
+                tree.problems.append(tokens[0].problem(TOO_MANY))
                 break
     return tree
 
@@ -161,6 +163,7 @@ class _Line:
                 extents.append(self.expression(form))
                 while self.accept(","):
                     extents.append(self.expression(form))
+                    self.check_count(extents, "an array has", "extents")
                 self.expect("]", form)
             items.append((name, tuple(extents)))
         return syntax.BitsDeclaration(token, tuple(items), "node" if token.text == "bits" else token.text)
@@ -280,7 +283,7 @@ class _Line:
             token = self.name("a bit", form)
         if path and tuple(path) not in PATHS:
             known = ", ".join(".".join(one) + ".x" for one in PATHS)
-            raise _Refused(first, f"there is no path '{'.'.join(path)}'; the paths are {known}")
+            raise _Refused(first, f"there is no path '{shorten('.'.join(path))}'; the paths are {known}")
         parts: list[syntax.IndexPart] = []
         if self.accept("["):
             parts.append(self.part(form))
@@ -303,12 +306,19 @@ class _Line:
             first = self.expression(form)
             self.expect("..", form)
             ranges.append(syntax.IndexRange(name, first, self.expression(form)))
+            self.check_count(ranges, "a statement has", "indices")
         conditions: list[syntax.ComparedNumbers] = []
         if self.accept("if"):
             conditions.append(self.comparison(form))
             while self.accept("and"):
                 conditions.append(self.comparison(form))
+                self.check_count(conditions, "'if' takes", "conditions")
         return syntax.Clauses(tuple(ranges), tuple(conditions))
+
+    def check_count(self, found: Sequence[object], who: str, what: str) -> None:
+        """Refuses more than a text can mean: each of them is worked out for every row."""
+        if len(found) > MAX_CLAUSES:
+            raise _Refused(self.next, f"{who} at most {MAX_CLAUSES} {what}")
 
     def comparison(self, form: str) -> syntax.ComparedNumbers:
         left = self.expression(form)

@@ -122,7 +122,7 @@ class Rows:
             if name in self.already_reported:
                 raise Refused(None)
             self.already_reported.add(name)
-            hint = suggestion(name, [known.name for known in self.layout.fields if "." not in known.name])
+            hint = suggestion(name, (known.name for known in self.layout.fields if "." not in known.name))
             raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
         declared = self.layout[name]
         if reference.parts or not declared.shape:

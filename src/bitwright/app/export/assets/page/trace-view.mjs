@@ -62,13 +62,14 @@ class TraceView {
     const line = across > 5 ? 1 : 0;
     for (let step = begin; step <= end; step++) {
       const packed = history.packed(step);
-      const x = gutter + (step - begin) * across;
+      const x = gutter + Math.round((step - begin) * across); // whole pixels, also where columns are fractions
+      const wide = gutter + Math.round((step - begin + 1) * across) - x;
       for (const { field, top, each, tone } of bands) {
         context.fillStyle = toneOf(tone);
         const tall = Math.max(1, each - (each > 5 ? 1 : 0));
         for (let at = 0; at < field.size; at++) {
           const bit = field.offset + at;
-          if ((packed[bit >> 3] >> (bit & 7)) & 1) context.fillRect(x, top + at * each, Math.max(1, across - line), tall);
+          if ((packed[bit >> 3] >> (bit & 7)) & 1) context.fillRect(x, top + at * each, wide - line, tall);
         }
       }
     }

@@ -1,0 +1,71 @@
+"""Graphs without edges: there is nothing to ask for, in any format, and what runs on them runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from bitwright import open_program, run
+from bitwright.errors import InputError
+
+PROGRAMS = Path(__file__).parents[2] / "examples" / "graphs"
+SHORTEST = [open_program(PROGRAMS / f"{name}.bw") for name in ("shortest-paths", "shortest-paths-binary")]
+
+
+def written(kind: str, graph: Any, folder: Path) -> Any:
+    """A graph of networkx, as it is or in a file of this suffix."""
+    path = folder / f"graph{kind}"
+    match kind:
+        case "":
+            return graph
+        case ".graphml":
+            nx.write_graphml(graph, path)
+        case ".json":
+            path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
+        case ".csv":
+            path.write_text("source,target,weight\n" + "".join(f"{node},,\n" for node in graph))
+        case _:
+            path.write_text("".join(f"{node}\n" for node in graph))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["", ".txt", ".csv", ".tsv", ".adj", ".json", ".graphml"])
+@pytest.mark.parametrize("multigraph", [False, True])
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_without_edges_no_weights_are_asked_for(kind: str, multigraph: bool, nodes: int, tmp_path: Path) -> None:
+    given = written(kind, nx.empty_graph(nodes, nx.MultiGraph if multigraph else nx.Graph), tmp_path)
+    for program in SHORTEST:
+        for weight in ({}, {"weight": "@weight"}, {"weight": "*:3"}, {"weight": []}, {"weight": {}}):
+            done = run(program, {"source": "0", **weight}, graph=given)
+            assert [own["distance"] for own in done.nodes.values()] == [0, None][:nodes]
+
+
+def test_an_edge_needs_its_weight() -> None:
+    for program in SHORTEST:
+        with pytest.raises(InputError, match=f"{program.name} needs weight: give weight=@ATTRIBUTE"):
+            run(program, graph=nx.path_graph(2), source=0)
+        with pytest.raises(InputError, match="edges have no attribute 'weight'; they have none"):
+            run(program, graph=nx.path_graph(2), source=0, weight="@weight")
+
+
+@pytest.mark.parametrize("kind", ["", ".csv", ".json", ".graphml"])
+def test_a_graph_needs_a_node(kind: str, tmp_path: Path) -> None:
+    given = written(kind, nx.empty_graph(0), tmp_path)
+    with pytest.raises(InputError, match=r"none|neither edges nor nodes|no nodes") as refused:
+        run(SHORTEST[0], graph=given)
+    assert kind == "" or str(refused.value).startswith(str(given))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.bw")))
+def test_every_program_takes_one_node_or_says_why_not(name: str) -> None:
+    program = open_program(PROGRAMS / f"{name}.bw")
+    marks = {word.name: "order" if word.unique else "0" for word in program.schema().inputs if word.place == "node"}
+    if name in ("life", "wireworld"):
+        with pytest.raises(InputError, match=f"{name} is for graphs whose nodes all have 8 edges; '0' has 0"):
+            run(program, marks, graph=nx.empty_graph(1))
+    else:
+        assert len(run(program, marks, graph=nx.empty_graph(1)).nodes) == 1

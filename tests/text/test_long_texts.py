@@ -1,0 +1,166 @@
+"""Readers take time in proportion to what they read: here in moments what took hours when it grew with the square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+from fuzz.campaign import Counter
+
+from bitwright import Executions, executions, parse, parse_node_program, permutation
+from bitwright.app.executions import Wanted, executions_for
+from bitwright.app.graph_files import read_graph
+from bitwright.app.graphs import on_graph
+from bitwright.errors import InputError, ProgramError, suggestion
+from bitwright.files.documents import parse as parse_json
+from bitwright.program import Word
+from bitwright.program.text.expand import Expansion
+from bitwright.program.text.groups import _head
+from bitwright.program.text.parser import parse_statements
+from bitwright.program.text.syntax import BitRef, PortLine
+from bitwright.text.scanner import Token
+
+HEAD = "bits x y\nblock x\nblock y\nwhen x=1 write x\n"
+WEIGHTED = parse_node_program("bits x\nport bits p\nblock x\nblock p\nwhen p=1 write far.x\ninput weight = p")
+
+
+@pytest.mark.parametrize("blank", [" " * 2_000_000, "\r" * 2_000_000], ids=["spaces", "returns"])
+def test_a_line_of_spaces(blank: str) -> None:
+    assert parse(HEAD + blank).program.templates == 1
+
+
+def test_a_group_of_many_parameters() -> None:
+    names = [Token("name", f"a{number}", 1, 1) for number in range(300_000)]
+    comma, opened, closed = (Token("sign", sign, 1, 1) for sign in ",()")
+    tokens = [names[0], names[0], opened, *(token for name in names for token in (name, comma))]
+    assert len(_head([*tokens[:-1], closed, Token("end", "", 1, 1)]).parameters or ()) == 300_000
+
+
+def test_many_inputs_of_one_name() -> None:
+    tree = parse_statements(HEAD + "input x\n")
+    expansion = Expansion(tree, 1_000, {})
+    expansion.check_ports([Word("x", ())] * 500_000, [Word("y", ())], [])
+    assert [problem.message for problem in expansion.problems] == ["two inputs are called 'x'; name them apart"]
+
+
+def test_many_marks_that_are_bits() -> None:
+    expansion = Expansion(parse_statements("bits one x"), 1_000, {})
+    expansion.declare_bits()
+    one, x = (Token("name", name, 1, 1) for name in ("one", "x"))
+    unique = Token("name", "unique", 1, 1)
+    line = PortLine(one, None, (BitRef(x, ()),), marks=(unique, *[one] * 1_000_000))
+    found = expansion.with_bits(line)
+    assert (found.marks, len(found.members), found.members[-1].token) == ((unique,), 1_000_001, x)
+
+
+def test_work_grows_with_the_number_of_inputs() -> None:
+    calls = []
+    for count in (100, 200):
+        counter = Counter()
+        line = "bits z{0}\nblock z{0}\nwhen z{0}=1 write z{0}\ninput z{0}\noutput o{0} = z{0}\n"
+        text = "".join(map(line.format, range(count)))
+        counter.count(lambda: parse(text))  # noqa: B023
+        calls.append(counter.calls)
+    assert calls[1] < 2.2 * calls[0]
+
+
+def test_a_message_quotes_the_beginning_of_a_long_path() -> None:
+    with pytest.raises(ProgramError, match=r"there is no path 'far.far.far.far.far.far.far.far.far.f...'; the paths"):
+        parse(HEAD + "when x=1 write " + "far." * 20_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        (" for " + ", ".join(f"i{n} in 1..1" for n in range(51)), "a statement has at most 50 indices"),
+        (" for i in 1..9 if " + " and ".join(["i>0"] * 51), "'if' takes at most 50 conditions"),
+    ],
+    ids=["indices", "conditions"],
+)
+def test_clauses_are_worked_out_for_every_row_and_so_limited(clause: str, said: str) -> None:
+    with pytest.raises(ProgramError, match=said):
+        parse(f"{HEAD}when y=1 write x{clause}")
+    fewer = clause.replace(", i50 in 1..1", "").replace(" and i>0", "", 1)
+    assert parse(f"{HEAD}when y=1 write x{fewer}").program.templates == 2
+
+
+def test_arrays_have_few_extents() -> None:
+    with pytest.raises(ProgramError, match="an array has at most 50 extents"):
+        parse(f"bits x[{'1,' * 50}1]\nblock x[{'*,' * 50}*]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$\n" * 3_000,
+        HEAD + "".join(f"use z{i}(x)\n" for i in range(3_000)),
+        "let l = 1\n" * 3_000,
+        HEAD + "".join(f"when z{i}=1 write x\n" for i in range(3_000)),
+    ],
+    ids=["characters", "groups", "numbers", "bits"],
+)
+def test_a_text_of_nothing_but_problems_is_not_read_to_its_end(text: str) -> None:
+    with pytest.raises(ProgramError) as refused:
+        parse(text)
+    assert 1_000 <= len(refused.value.problems) <= 1_100
+    assert "too many problems; what follows was not read" in [one.message for one in refused.value.problems]
+
+
+def test_suggestions_compare_few_and_short_names() -> None:
+    asked = []
+
+    def names() -> Iterator[str]:
+        for number in range(5_000):
+            asked.append(number)
+            yield f"name{number}"
+
+    assert suggestion("nam7", names()) == "; did you mean 'name7'?"
+    assert len(asked) <= 1_001
+    assert suggestion("a" * 101, ["a" * 101]) == suggestion("ab", ["ab" * 5_000]) == ""
+
+
+def test_an_edge_that_is_all_dashes() -> None:
+    with pytest.raises(InputError, match="has more than 100 dashes; put names with - in double quotes, as in weight="):
+        on_graph(WEIGHTED, "path:3", {"weight": "-" * 1_000_000 + ":1"})
+    many = ["-".join("a" * 40), "-".join("b" * 40)]
+    found = on_graph(WEIGHTED, networkx.Graph([tuple(many)]), {"weight": "-".join(many)})
+    assert found.read_places(found.state({}), "port") == {"p": [1, 1]}
+
+
+def test_a_key_that_is_repeated_at_the_end() -> None:
+    text = "{" + "".join(f'"k{i}": 1, ' for i in range(500_000)) + '"z": 1, "z": 2}'
+    with pytest.raises(InputError, match="it has 'z' twice"):
+        parse_json(text, "x.json", "a document")
+
+
+def test_defaults_of_graphml_are_not_copied_to_every_node(tmp_path: Path) -> None:
+    keys = "".join(
+        f'<key id="k{i}" for="node" attr.name="k{i}" attr.type="int"><default>{i}</default></key>' for i in range(50)
+    )
+    nodes = "".join(f'<node id="{i}"/>' for i in range(40)) + '<node id="own"><data key="k7">99</data></node>'
+    path = tmp_path / "g.graphml"
+    path.write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        f'{keys}<graph edgedefault="undirected">{nodes}</graph></graphml>'
+    )
+    graph = read_graph(path)
+    assert sum(len(about) for _, about in graph.source.nodes(data=True)) == 1
+    assert graph.node_values["k7"] == {**dict.fromkeys(range(40), 7), 40: 99}
+    assert len(graph.node_values) == 50
+
+
+class _Names(tuple[str, ...]):
+    """Names that are not to be searched one by one."""
+
+    def index(self, *_: object) -> int:
+        raise AssertionError("a search for each name")
+
+
+def test_columns_of_executions_are_looked_up() -> None:
+    algorithm = permutation([2, 3, 1])
+    made = executions(algorithm, "states", states=20)
+    turned = Executions(made.before[:, ::-1], made.after[:, ::-1], _Names(made.names[::-1]))
+    assert np.array_equal(executions_for(algorithm, Wanted(turned)).before, made.before)
