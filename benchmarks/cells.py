@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.cells_large import LARGE, SEEDS, measure_large
 from bitwright import Program, addition, multiplication
-from bitwright.app.cells import pattern_of, train_on_pattern
-from bitwright.app.whole import whole_network
+from bitwright.api.cells import pattern_of, train_on_pattern
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train

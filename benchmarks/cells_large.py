@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.app.cells import as_algorithm, train_on_pattern
+from bitwright.api.cells import as_algorithm, train_on_pattern
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.certificate import margin_of
 from bitwright.checking.exhaustion.findings import Findings

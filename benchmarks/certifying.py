@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.app.whole import whole_network
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.workers import cores, in_threads

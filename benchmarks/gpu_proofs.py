@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.app.whole import whole_network
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import ProofTask, certify_network
 from bitwright.checking.exhaustion.device import DeviceProver
 from bitwright.engines.integer.device import DeviceSums

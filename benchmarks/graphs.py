@@ -20,11 +20,11 @@ import networkx as nx
 import numpy as np
 
 from bitwright import NodeProgram, parse_node_program, run
-from bitwright.app.cells import train_on_pattern
-from bitwright.app.graphs import on_graph
-from bitwright.app.named_graph import from_networkx
+from bitwright.api.cells import train_on_pattern
+from bitwright.api.graphs import on_graph
 from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
+from bitwright.graphs.named import from_networkx
 from bitwright.networks import Plan, Recipe
 from bitwright.program.pattern import Pattern
 

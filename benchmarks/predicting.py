@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import addition, multiplication, train
-from bitwright.app.whole import whole_network
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import _results as proof_results
 from bitwright.checking.validation import Arithmetic, make_task

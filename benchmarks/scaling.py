@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from bitwright import addition, multiplication, permutation, train
-from bitwright.app.whole import whole_network
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import _prove_part_alone
 from bitwright.checking.validation import Arithmetic, make_task

@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, Network, addition, multiplication, train
-from bitwright.app.programs import sbn_program
-from bitwright.app.whole import whole_network
+from bitwright.api.programs import sbn_program
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines import assemble
 from bitwright.networks.descent import TrainingError

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, addition, load, multiplication, parse, permutation
-from bitwright.app.cells import pattern_of, train_on_pattern
-from bitwright.app.whole import whole_network
+from bitwright.api.cells import pattern_of, train_on_pattern
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.checking.width import NetworkWidth, cells_width, network_width
 from bitwright.networks import Plan, Recipe, TrainingError, train

@@ -14,8 +14,8 @@ import numpy as np
 from whole import odd_program, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.app.cells import pattern_of, train_on_pattern
-from bitwright.app.export import Exported, exported_cells, exported_whole
+from bitwright.api.cells import pattern_of, train_on_pattern
+from bitwright.api.export import Exported, exported_cells, exported_whole
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.protocol import Engine

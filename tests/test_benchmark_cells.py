@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.cells_large import measure_large
 from bitwright import addition
-from bitwright.app.cells import pattern_of, train_on_pattern
+from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.networks import Plan, Recipe
 
 NAME = "addition, 2 positions a cell"

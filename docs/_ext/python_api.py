@@ -18,7 +18,7 @@ import bitwright
 
 # The rooms in the order of the page, and what a reader finds there; a room without a heading comes last under its name.
 HEADINGS = {
-    "app": "Run, prove, train",
+    "api": "Run, prove, train",
     "program": "Programs, rule text, graphs",
     "algorithms": "Algorithms",
     "machines": "Computers",

@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
-    from bitwright.app.checked import Checked as Checked
-    from bitwright.app.checked import check as check
-    from bitwright.app.engines import EngineChoice as EngineChoice
-    from bitwright.app.engines import choose_engine as choose_engine
-    from bitwright.app.export.writing import Export as Export
-    from bitwright.app.exports import export as export
-    from bitwright.app.graphs import run_graphs as run_graphs
-    from bitwright.app.graphs import with_results as with_results
-    from bitwright.app.inference import Inference as Inference
-    from bitwright.app.inference import infer as infer
-    from bitwright.app.kinds import KindsOfCells as KindsOfCells
-    from bitwright.app.kinds import cell_kinds as cell_kinds
-    from bitwright.app.learning import executions as executions
-    from bitwright.app.programs import open_program as open_program
-    from bitwright.app.public import certify as certify
-    from bitwright.app.public import ensemble_sizes as ensemble_sizes
-    from bitwright.app.public import run as run
-    from bitwright.app.public import run_batch as run_batch
-    from bitwright.app.public import validate as validate
-    from bitwright.app.public_networks import certify_network as certify_network
-    from bitwright.app.public_networks import load_network as load_network
-    from bitwright.app.public_networks import quantize as quantize
-    from bitwright.app.public_networks import train as train
-    from bitwright.app.public_networks import train_cells as train_cells
-    from bitwright.app.widths import network_width as network_width
+    from bitwright.api.checked import Checked as Checked
+    from bitwright.api.checked import check as check
+    from bitwright.api.engines import EngineChoice as EngineChoice
+    from bitwright.api.engines import choose_engine as choose_engine
+    from bitwright.api.export.writing import Export as Export
+    from bitwright.api.exports import export as export
+    from bitwright.api.graphs import run_graphs as run_graphs
+    from bitwright.api.graphs import with_results as with_results
+    from bitwright.api.inference import Inference as Inference
+    from bitwright.api.inference import infer as infer
+    from bitwright.api.kinds import KindsOfCells as KindsOfCells
+    from bitwright.api.kinds import cell_kinds as cell_kinds
+    from bitwright.api.learning import executions as executions
+    from bitwright.api.programs import open_program as open_program
+    from bitwright.api.public import certify as certify
+    from bitwright.api.public import ensemble_sizes as ensemble_sizes
+    from bitwright.api.public import run as run
+    from bitwright.api.public import run_batch as run_batch
+    from bitwright.api.public import validate as validate
+    from bitwright.api.public_networks import certify_network as certify_network
+    from bitwright.api.public_networks import load_network as load_network
+    from bitwright.api.public_networks import quantize as quantize
+    from bitwright.api.public_networks import train as train
+    from bitwright.api.public_networks import train_cells as train_cells
+    from bitwright.api.widths import network_width as network_width
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.inference.local_rule import LocalRule as LocalRule
@@ -100,18 +100,18 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.app.checked": "Checked check",
-        "bitwright.app.engines": "EngineChoice choose_engine",
-        "bitwright.app.export.writing": "Export",
-        "bitwright.app.exports": "export",
-        "bitwright.app.graphs": "run_graphs with_results",
-        "bitwright.app.inference": "Inference infer",
-        "bitwright.app.kinds": "KindsOfCells cell_kinds",
-        "bitwright.app.learning": "executions",
-        "bitwright.app.programs": "open_program open_program=open",
-        "bitwright.app.public": "certify ensemble_sizes run run_batch validate",
-        "bitwright.app.public_networks": "certify_network load_network quantize train train_cells",
-        "bitwright.app.widths": "network_width",
+        "bitwright.api.checked": "Checked check",
+        "bitwright.api.engines": "EngineChoice choose_engine",
+        "bitwright.api.export.writing": "Export",
+        "bitwright.api.exports": "export",
+        "bitwright.api.graphs": "run_graphs with_results",
+        "bitwright.api.inference": "Inference infer",
+        "bitwright.api.kinds": "KindsOfCells cell_kinds",
+        "bitwright.api.learning": "executions",
+        "bitwright.api.programs": "open_program open_program=open",
+        "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
+        "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.widths": "network_width",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",

@@ -10,9 +10,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from bitwright.app.graph_files import NamedGraph, from_networkx, read_graph
-from bitwright.app.named_graph import Values
 from bitwright.errors import InputError
+from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
+from bitwright.graphs.named import Values
 
 NAMES = ["a", "Zürich", "東京", "x-1", "🙂", "ns:7", "b", "0", "né", "_", "q.r", "42"]
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitwright.app.graph_files import SUFFIXES, from_networkx, read_graph
 from bitwright.errors import InputError
+from bitwright.graphs.files import SUFFIXES, from_networkx, read_graph
 from bitwright.program.text.files import MAX_BYTES
 
 

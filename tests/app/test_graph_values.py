@@ -9,9 +9,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from bitwright.app.graph_values import parse_assignments, values_for, whole_number
-from bitwright.app.named_graph import NamedGraph, from_networkx
 from bitwright.errors import InputError
+from bitwright.graphs.named import NamedGraph, from_networkx
+from bitwright.graphs.values import parse_assignments, values_for, whole_number
 from bitwright.program.graph.schema import NodeWord, Place
 
 

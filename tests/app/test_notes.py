@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bitwright import addition, certify, ensemble_sizes, validate
-from bitwright.app import notes
+from bitwright.api import notes
 from bitwright.running.sliced import runs
 from bitwright.running.sliced.runs import COMPILING
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bitwright import parse_node_program, run, run_graphs, train_cells
-from bitwright.app import public
+from bitwright.api import public
 from bitwright.errors import InputError
 
 FLOOD = parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\ngraph simple\n", "flood")

@@ -20,7 +20,7 @@ from bitwright import (
     parse,
     run_batch,
 )
-from bitwright.app.cells import as_algorithm, pattern_of
+from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate import Certificate
 from bitwright.checking.certificate_file import check_certificate

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bitwright import Algorithm, InputError, addition, parse, train_cells
-from bitwright.app.cells import as_algorithm
+from bitwright.api.cells import as_algorithm
 from bitwright.checking.exhaustion import certify_network
 from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain, every_state
 from bitwright.checking.exhaustion.judges import Truth

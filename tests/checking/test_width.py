@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 from bitwright import Algorithm, InputError, addition, multiplication, permutation
-from bitwright.app.cells import pattern_of
+from bitwright.api.cells import pattern_of
 from bitwright.checking.width import (
     cells_width,
     network_width,

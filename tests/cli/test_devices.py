@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitwright import addition
-from bitwright.app import devices
+from bitwright.api import devices
 from bitwright.cli.main import main
 from bitwright.cli.validate import _device
 from bitwright.workers import Workers

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from bitwright.app import examples
+from bitwright.api import examples
 from bitwright.cli.main import VERBS, cli, main
 from bitwright.errors import InputError
 

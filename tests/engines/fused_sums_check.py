@@ -10,7 +10,7 @@ import torch
 from whole import choices, indicator, odd_program, trained, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.app.cells import as_algorithm, pattern_of
+from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.judges import IntegerJudge, Truth
 from bitwright.engines.cells.network import network_of_kind

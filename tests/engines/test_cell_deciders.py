@@ -10,8 +10,8 @@ import pytest
 from programs import CASES, Case
 
 from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch, train, validate
-from bitwright.app.cells import pattern_of
-from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.api.cells import pattern_of
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.checking.cells import cell_sizes
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine

@@ -11,7 +11,7 @@ import pytest
 from whole import with_weights
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
-from bitwright.app.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
+from bitwright.api.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import Arithmetic

@@ -6,7 +6,7 @@ import pytest
 
 import bitwright
 from bitwright import InputError, addition
-from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.make import ENGINES
 from bitwright.networks import Network, Plan, Recipe, train
 

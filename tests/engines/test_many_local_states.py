@@ -9,8 +9,8 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, InputError, TrainedCells, certify_network, multiplication, parse, run
-from bitwright.app.cells import cell_states, local_sample, pattern_of
-from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.api.cells import cell_states, local_sample, pattern_of
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates, draw_numbers

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, TrainingSet, addition
-from bitwright.app.executions import Wanted, whole_set
+from bitwright.api.executions import Wanted, whole_set
 from bitwright.encoding.executions import LABELS, Labels, StateSet
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.network import NetworkEngine

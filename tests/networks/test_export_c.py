@@ -16,7 +16,7 @@ from exported import CASES, Ask, case, cells_network, check_local_states, check_
 from sessions import ROOT, commands_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
-from bitwright.app.export import c_text, exported_cells, exported_whole, model, try_states
+from bitwright.api.export import c_text, exported_cells, exported_whole, model, try_states
 from bitwright.cli.main import main
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -174,7 +174,7 @@ def test_text_says_what_is_proved_and_is_the_same_each_time() -> None:
 
 
 def test_too_many_states_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.app.export.claims.MOST_WORK", 100)
+    monkeypatch.setattr("bitwright.api.export.claims.MOST_WORK", 100)
     assert "claim    none: its 16 local states were not tried" in text_of("cells addition 64")
 
 

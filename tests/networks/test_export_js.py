@@ -16,7 +16,7 @@ from exported import CASES, Ask, case, cells_network, check_local_states, check_
 from whole import whole, with_weights
 
 from bitwright import InputError, addition, parse
-from bitwright.app.export import exported_cells, exported_whole, js_text, js_types, try_states
+from bitwright.api.export import exported_cells, exported_whole, js_text, js_types, try_states
 from bitwright.cli.main import main
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

@@ -16,16 +16,16 @@ from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify_network, multiplication, open, run
-from bitwright.app.cells import as_algorithm
-from bitwright.app.export import exported_cells, exported_whole
-from bitwright.app.export.described import describe, progressions
-from bitwright.app.export.every_size import Sizes, every_size
-from bitwright.app.export.nodes import node_facts
-from bitwright.app.export.pages import computer_page
-from bitwright.app.graph_shapes import shaped_graph
-from bitwright.app.graphs import on_graph
-from bitwright.app.programs import open_sbn
+from bitwright.api.cells import as_algorithm
+from bitwright.api.export import exported_cells, exported_whole
+from bitwright.api.export.described import describe, progressions
+from bitwright.api.export.every_size import Sizes, every_size
+from bitwright.api.export.nodes import node_facts
+from bitwright.api.export.pages import computer_page
+from bitwright.api.graphs import on_graph
+from bitwright.api.programs import open_sbn
 from bitwright.engines.rules import RuleEngine
+from bitwright.graphs.shapes import shaped_graph
 from bitwright.running.images import run_images
 from bitwright.running.run import run_batch
 
@@ -289,7 +289,7 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
 
 def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
     """Every shipped rule file with a size has a formula, or its sizes one by one."""
-    from bitwright.app.cells import pattern_of, train_on_pattern
+    from bitwright.api.cells import pattern_of, train_on_pattern
     from bitwright.networks import Plan, Recipe
 
     file = "examples/subtraction.bw"

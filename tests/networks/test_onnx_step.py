@@ -11,7 +11,7 @@ import pytest
 from exported import CASES, case, cells_network, local_states
 
 from bitwright import addition, run
-from bitwright.app.export.onnx_step import save_step_onnx
+from bitwright.api.export.onnx_step import save_step_onnx
 from bitwright.cli.main import main
 from bitwright.networks import save_network
 

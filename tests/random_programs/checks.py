@@ -20,7 +20,7 @@ from random_programs.naive import LocalState, Rules, State, local_state, local_s
 from random_programs.naive import threshold as threshold_of
 
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
-from bitwright.app.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.exhaustion import NetworkCertificate, ProofTask, certify_network
 from bitwright.checking.exhaustion.certificate import BitInState

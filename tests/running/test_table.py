@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from programs import CASES, Case
 
-from bitwright.app.public import run, run_batch
+from bitwright.api.public import run, run_batch
 from bitwright.engines.make import ENGINES
 from bitwright.program import Program
 from bitwright.theory import calibrated_size, sign_size, smallest_examples

@@ -11,11 +11,11 @@ import pytest
 from fuzz.campaign import Counter
 
 from bitwright import Executions, executions, parse, parse_node_program, permutation
-from bitwright.app.executions import Wanted, executions_for
-from bitwright.app.graph_files import read_graph
-from bitwright.app.graphs import on_graph
+from bitwright.api.executions import Wanted, executions_for
+from bitwright.api.graphs import on_graph
 from bitwright.errors import InputError, ProgramError, suggestion
 from bitwright.files.documents import parse as parse_json
+from bitwright.graphs.files import read_graph
 from bitwright.program import Word
 from bitwright.program.text.expand import Expansion
 from bitwright.program.text.groups import _head

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from bitwright import Program, addition, multiplication, permutation
-from bitwright.app.cells import pattern_of
+from bitwright.api.cells import pattern_of
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import Kind, weights

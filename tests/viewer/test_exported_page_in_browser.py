@@ -15,9 +15,9 @@ from waiting import wait_until
 from whole import whole
 
 from bitwright import addition, multiplication, run
-from bitwright.app.export.pages import Page, computer_page, graph_page, program_page
-from bitwright.app.graphs import on_graph
-from bitwright.app.programs import open_sbn
+from bitwright.api.export.pages import Page, computer_page, graph_page, program_page
+from bitwright.api.graphs import on_graph
+from bitwright.api.programs import open_sbn
 
 Open = Callable[..., Any]
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}

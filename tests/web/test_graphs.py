@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bitwright import parse_node_program, run
-from bitwright.app.graphs import on_graph, open_graph
+from bitwright.api.graphs import on_graph, open_graph
 from bitwright.program import Topology
 from bitwright.viewer import graph_page
 

@@ -13,8 +13,8 @@ import pytest
 from serving import ENDLESS, RING, children, serving
 
 from bitwright import addition, parse_node_program, run, train_cells
-from bitwright.app import export
-from bitwright.app.cells import as_algorithm, load_cells, pattern_in
+from bitwright.api import export
+from bitwright.api.cells import as_algorithm, load_cells, pattern_in
 from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.networks import Plan, Recipe
 from bitwright.web.choosing import trained

@@ -19,7 +19,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
-    from bitwright.app.export.writing import Export
+    from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks.executions import ExecutionSet
     from bitwright.networks.quantize import Cost
@@ -125,7 +125,7 @@ class Network(Shown):
         A network of the whole state says which program it is for if that is a shipped one, or has no block without
         templates; give the program as `what` otherwise.
         """
-        from bitwright.app.whole import algorithm_in
+        from bitwright.api.whole import algorithm_in
         from bitwright.program.given import as_algorithm
 
         place = as_path(path, "a network file")
@@ -146,7 +146,7 @@ class Network(Shown):
 
     def export(self, path: str | PathLike[str], what: Any = None, **options: Any) -> Export:
         """Writes the network in a form that other tools read; the end of the name says which. See `export`."""
-        from bitwright.app.exports import export
+        from bitwright.api.exports import export
 
         held: Any = self.trained_cells or self.weights
         return export(held, path, self.algorithm if what is None and not self.cells else what, **options)
@@ -187,8 +187,8 @@ class Network(Shown):
 
 def quantized(networks: Sequence[Network], weight_bits: int = 8, algorithm: Algorithm | None = None) -> Network:
     """One integer network that stands for these, side by side if there are several."""
-    from bitwright.app.cells import local_sample
-    from bitwright.app.whole import whole_network
+    from bitwright.api.cells import local_sample
+    from bitwright.api.whole import whole_network
     from bitwright.networks.quantize import quantize
 
     first = networks[0]

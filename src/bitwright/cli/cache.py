@@ -70,7 +70,7 @@ def _problem(entry: Entry, check: bool) -> str | None:
 
 
 def _document(entry: Entry, problem: str | None) -> dict[str, object]:
-    from bitwright.app.trained import algorithm_of, length_of
+    from bitwright.api.trained import algorithm_of, length_of
 
     known: dict[str, object] = {}
     if entry.about is not None:
@@ -92,7 +92,7 @@ def _document(entry: Entry, problem: str | None) -> dict[str, object]:
 
 
 def _print(folder: Path, found: list[Entry], problems: dict[Path, str | None]) -> None:
-    from bitwright.app.trained import what_of
+    from bitwright.api.trained import what_of
 
     click.echo(f"{folder}: {counted(len(found), 'network')}, {_readable(sum(entry.bytes for entry in found))}")
     for entry in found:

@@ -26,7 +26,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
+    from bitwright.api.programs import MachineChoice
     from bitwright.checking.certificate import Certificate
     from bitwright.program import Algorithm
 
@@ -119,7 +119,7 @@ def command(
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.engines import EngineChoice
     from bitwright.checking.cells import certify_cells
     from bitwright.checking.certificate import certify
     from bitwright.checking.certificate_file import save_certificate
@@ -148,7 +148,7 @@ def command(
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=by_cells)
     pattern = graphs = None
     if by_cells or sizes is not None or tile is not None:
-        from bitwright.app.cells import as_algorithm, pattern_of
+        from bitwright.api.cells import as_algorithm, pattern_of
 
         if source is not None:
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")

@@ -55,7 +55,7 @@ class NetworkProof:
     @property
     def is_of_cells(self) -> bool:
         """Whether the file holds a network of cells."""
-        from bitwright.app.trained import is_of_cells
+        from bitwright.api.trained import is_of_cells
 
         found = is_of_cells(self.network)
         if not found and (self.cells or self.sizes is not None):
@@ -82,7 +82,7 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
 
 def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as_json: bool, quiet: bool) -> int:
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
-    from bitwright.app.cells import as_algorithm, load_cells, pattern_in
+    from bitwright.api.cells import as_algorithm, load_cells, pattern_in
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.exhaustion.certificate_file import check_speaks_of
     from bitwright.checking.exhaustion.domains import check_domain
@@ -211,7 +211,7 @@ def _announced(task: ProofTask, asked: NetworkProof, workers: Workers, quiet: bo
 
     Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
     """
-    from bitwright.app.devices import gpu_name
+    from bitwright.api.devices import gpu_name
     from bitwright.checking.exhaustion.task import MOST, check_size, duration, expected_seconds, how_many
     from bitwright.networks import IntegerNetwork
 

@@ -29,7 +29,7 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
-    from bitwright.app.checked import check
+    from bitwright.api.checked import check
     from bitwright.errors import counted
 
     found = check(file, given_lets())

@@ -61,8 +61,8 @@ def command(
     **how: Any,
 ) -> int:
     """Train an ensemble and look at its average: accuracy, and mean and variance against the limit."""
-    from bitwright.app.cells import as_algorithm, cell_states, pattern_of
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.cells import as_algorithm, cell_states, pattern_of
+    from bitwright.api.engines import EngineChoice
     from bitwright.cli.train import make_recipe
     from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
     from bitwright.networks.limit_check import compare_with_limit

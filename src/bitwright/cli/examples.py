@@ -36,7 +36,7 @@ def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) ->
     bitwright examples --list
     bitwright run examples/subtraction.bw a=719 b=483
     """
-    from bitwright.app.examples import example_files, write_examples
+    from bitwright.api.examples import example_files, write_examples
 
     if only_list and (force or folder is not None):
         raise InputError("--list writes nothing; leave out FOLDER and --force")

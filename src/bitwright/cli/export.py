@@ -18,7 +18,7 @@ from bitwright.cli.targets import find_algorithm, keep_lets, parse_values
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from bitwright.app.export.writing import Export, Subject
+    from bitwright.api.export.writing import Export, Subject
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Write a trained network, or one of whole numbers, as source text or for other people's tools."""
-    from bitwright.app.export.writing import SUFFIXES, WRITERS, write_vnnlib
+    from bitwright.api.export.writing import SUFFIXES, WRITERS, write_vnnlib
     from bitwright.files.storage import check_writable
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.members import network_files
@@ -175,8 +175,8 @@ def _numbers(states: str | None) -> range | None:
 
 
 def _page(given: Subject, asked: _Asked, output: Path) -> Export:
-    from bitwright.app.export.pages import program_page
-    from bitwright.app.export.writing import write_texts
+    from bitwright.api.export.pages import program_page
+    from bitwright.api.export.writing import write_texts
 
     network, pattern = given.whole_numbers, given.pattern
     if pattern is None:
@@ -196,9 +196,9 @@ def _name(given: Subject, program: str | None) -> str:
 
 
 def _given(file: Path, asked: _Asked, chosen: _Format, form: str) -> Subject:
-    from bitwright.app.export.writing import Subject
-    from bitwright.app.programs import is_image
-    from bitwright.app.whole import algorithm_in
+    from bitwright.api.export.writing import Subject
+    from bitwright.api.programs import is_image
+    from bitwright.api.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about
     from bitwright.program.pattern import read_pattern

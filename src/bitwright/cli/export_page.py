@@ -10,8 +10,8 @@ from bitwright.cli.targets import find_algorithm, given_lets, is_sbn, parse_valu
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.export.every_size import Maker
-    from bitwright.app.export.pages import Page
+    from bitwright.api.export.every_size import Maker
+    from bitwright.api.export.pages import Page
     from bitwright.networks import IntegerNetwork
     from bitwright.program.pattern import Pattern
 
@@ -27,8 +27,8 @@ def page_of_cells(
     pairs: Sequence[str],
 ) -> Page:
     """The page of a program whose cells are of the network's kinds."""
-    from bitwright.app.export.pages import computer_page, graph_page, program_page
-    from bitwright.app.programs import SIZED, MachineChoice, is_image, open_subleq
+    from bitwright.api.export.pages import computer_page, graph_page, program_page
+    from bitwright.api.programs import SIZED, MachineChoice, is_image, open_subleq
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
@@ -57,8 +57,8 @@ def _nothing_of(what: str, **options: object) -> None:
 
 def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
     """The name of what a program's size is, this size, and how to make another; None where it has only one."""
-    from bitwright.app.programs import named_algorithm
-    from bitwright.app.sizes import plain_lets
+    from bitwright.api.plain_sizes import plain_lets
+    from bitwright.api.programs import named_algorithm
     from bitwright.program.text.files import load
 
     if target in ("addition", "multiplication", "permutation"):

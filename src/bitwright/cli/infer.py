@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.app.programs import SIZED
+from bitwright.api.programs import SIZED
 from bitwright.cli.options import json_option, let_option, quiet_option
 from bitwright.cli.progress import working
 from bitwright.cli.targets import find_algorithm, given_lets
@@ -106,7 +106,7 @@ def _infer(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    from bitwright.app.inference import check_same_bits, inferred
+    from bitwright.api.inference import check_same_bits, inferred
     from bitwright.cli import infer_report as report
     from bitwright.program.tables import layout_of_names
 
@@ -128,7 +128,7 @@ def _infer(
 
 def _blocks(target: str, bits: int | None, layout: Layout) -> tuple[Algorithm | None, list[list[int]]]:
     """The blocks that a rule file, the name of a program or a text gives, with the algorithm that has them."""
-    from bitwright.app.inference import blocks_of
+    from bitwright.api.inference import blocks_of
     from bitwright.program.text.files import read_text
     from bitwright.program.text.layouts import parse_blocks, parse_layout
 

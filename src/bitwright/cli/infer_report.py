@@ -17,7 +17,7 @@ from bitwright.errors import InputError, counted, listing
 from bitwright.files.storage import write_atomically
 
 if TYPE_CHECKING:
-    from bitwright.app.inference import Inference
+    from bitwright.api.inference import Inference
     from bitwright.bits import BoolArray
     from bitwright.checking.inference.contradiction import Contradiction
     from bitwright.checking.inference.find_blocks import FoundBlocks

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from bitwright.app.programs import NAMES
+from bitwright.api.programs import NAMES
 from bitwright.cli.streams import patient_streams
 from bitwright.errors import BitwrightError, InputError, OtherKindError, suggestion
 from bitwright.version import __version__

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bitwright.app.trained import files_of, trained_algorithm
+from bitwright.api.trained import files_of, trained_algorithm
 from bitwright.cli.options import bits_option, run_options
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.targets import widest

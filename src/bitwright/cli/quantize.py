@@ -32,7 +32,7 @@ def command(network: Path, output: Path, weight_bits: int, program: str | None, 
 
     NETWORK is a .safetensors file, or a folder of members, which become one network of their widths together.
     """
-    from bitwright.app.whole import algorithm_in, whole_network
+    from bitwright.api.whole import algorithm_in, whole_network
     from bitwright.files.storage import check_writable
     from bitwright.networks import load_network, save_network
     from bitwright.networks.members import network_files
@@ -87,7 +87,7 @@ def finite(margin: float) -> float | None:
 
 def rounding_note(network: IntegerNetwork, cost: Cost) -> str:
     """What rounding has cost, in a line."""
-    from bitwright.app.advice import wider
+    from bitwright.api.advice import wider
 
     rounded = network.rounded
     what = f"{counted(rounded.members, 'network')} side by side, " if rounded.members > 1 else ""

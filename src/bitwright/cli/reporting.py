@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.app.programs import SIZED
+from bitwright.api.programs import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import working
 from bitwright.cli.targets import keep_program
@@ -16,7 +16,7 @@ from bitwright.cli.training import cached_shown
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.engines import EngineChoice
     from bitwright.program import Algorithm, Program
     from bitwright.running.observers import Watch
     from bitwright.running.run import Run
@@ -49,7 +49,7 @@ def execute(
     **options: Any,
 ) -> Run:
     """A run with the options that users give, under a progress bar."""
-    from bitwright.app.engines import choose_engine
+    from bitwright.api.engines import choose_engine
     from bitwright.running.run import run_with
 
     if algorithm.name in SIZED:  # add, multiply and permute name none
@@ -63,7 +63,7 @@ def execute(
 
 def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
     """The engine that options describe; a note says so where networks must be trained for it."""
-    from bitwright.app.engines import choice_of
+    from bitwright.api.engines import choice_of
 
     choice = choice_of(options).checked(spell_option)
     if choice.trains:

@@ -39,8 +39,8 @@ def graph_algorithm(
     program: NodeProgram, inputs: Sequence[str], graph: str | None, values: Path | None, directed: bool
 ) -> GraphAlgorithm:
     """The program on the graph that the options name."""
-    from bitwright.app.graph_values import parse_assignments
-    from bitwright.app.graphs import on_graph, open_graph
+    from bitwright.api.graphs import on_graph, open_graph
+    from bitwright.graphs.values import parse_assignments
 
     if graph is None:
         raise InputError(
@@ -64,7 +64,7 @@ def run_graph(algorithm: GraphAlgorithm, inputs: Sequence[str], as_json: bool, q
 
 def report_graph(done: Run, inputs: Sequence[str], as_json: bool, quiet: bool) -> int:
     """Prints a run on a graph and gives the exit code."""
-    from bitwright.app.graph_values import parse_assignments
+    from bitwright.graphs.values import parse_assignments
     from bitwright.program import GraphAlgorithm
 
     assert isinstance(done.algorithm, GraphAlgorithm)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.programs import MachineChoice, open_subleq, with_padding
+from bitwright.api.programs import MachineChoice, open_subleq, with_padding
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import PREPARING, engine_choice, note
 from bitwright.cli.terminal import terminal_of
@@ -15,7 +15,7 @@ from bitwright.cli.training import cached_shown
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.engines import EngineChoice
     from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
     from bitwright.running.computer import MachineTally
@@ -41,7 +41,7 @@ def run_image(
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.engines import EngineChoice
     from bitwright.cli.image_report import Asked, report
     from bitwright.cli.memory import find_address, find_words
     from bitwright.engines.rules import RuleEngine
@@ -103,7 +103,7 @@ def run_image(
 
 def _engine(machine: MachineV, choice: EngineChoice) -> Engine:
     """The engine that runs the machine; its K is that of the machine without an image, which has no part in it."""
-    from bitwright.app.engines import choose_engine
+    from bitwright.api.engines import choose_engine
 
     algorithm = machine.algorithm()
     if choice.trains and not choice.by_cells:

@@ -46,7 +46,7 @@ def _of_domain(task: ProofTask, workers: Workers) -> str:
 
 def _of_cells(algorithm: Algorithm, command: str) -> str:
     """A network of cells, if it has few local states."""
-    from bitwright.app.cells import pattern_of
+    from bitwright.api.cells import pattern_of
     from bitwright.engines.cells.engine import TABLED
 
     try:

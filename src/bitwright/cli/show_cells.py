@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_cells(algorithm: Algorithm, tile: int, as_json: bool) -> None:
     """Prints how many cells there are of each kind, their examples, ports and local states; and the pattern."""
-    from bitwright.app.kinds import cell_kinds
+    from bitwright.api.kinds import cell_kinds
 
     program = algorithm.program
     found = cell_kinds(algorithm, tile)

@@ -15,7 +15,7 @@ from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.export.claims import Claim
+    from bitwright.api.export.claims import Claim
     from bitwright.networks import AnyNetwork
     from bitwright.networks.store import About
     from bitwright.program import Algorithm
@@ -30,7 +30,7 @@ def is_network(target: str) -> bool:
 
 def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
     """Reads the file whole, so that a damaged one is refused, and says what is in it."""
-    from bitwright.app.trained import algorithm_of
+    from bitwright.api.trained import algorithm_of
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.integer import check_belongs
     from bitwright.networks.store import read_network
@@ -52,7 +52,7 @@ def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
 
 def _claim(about: About, network: AnyNetwork, algorithm: Algorithm | None) -> Claim | None:
     """What trying all states shows, as `export` does it; None where there is nothing to try."""
-    from bitwright.app.export.claims import claim_of
+    from bitwright.api.export.claims import claim_of
     from bitwright.networks import IntegerNetwork
     from bitwright.networks.integer import check_belongs
     from bitwright.program.pattern import read_pattern
@@ -67,7 +67,7 @@ def _claim(about: About, network: AnyNetwork, algorithm: Algorithm | None) -> Cl
 
 
 def _document(about: About, network: AnyNetwork, name: str | None, claim: Claim | None) -> dict[str, Any]:
-    from bitwright.app.trained import what_of
+    from bitwright.api.trained import what_of
     from bitwright.networks import IntegerNetwork
 
     origin, rounded = about.origin, about.rounded

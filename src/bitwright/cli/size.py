@@ -112,7 +112,7 @@ def _report_cells(
     algorithm: Algorithm, tile: int, delta: float, scope: Scope, padding: int | None, as_json: bool
 ) -> None:
     """The same for networks of the program's cells."""
-    from bitwright.app.cells import pattern_of
+    from bitwright.api.cells import pattern_of
     from bitwright.checking.cells import cell_sizes
     from bitwright.theory.ranges import cells_range
 
@@ -139,7 +139,7 @@ def _report_width(
     padding: int | None,
     as_json: bool,
 ) -> None:
-    from bitwright.app.widths import network_width
+    from bitwright.api.widths import network_width
 
     if tile is not None and (domain is not None or padding is not None):
         raise InputError("--cells is for all local states, without padding; leave out --domain and --padding")

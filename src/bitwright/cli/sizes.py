@@ -75,7 +75,7 @@ def asked_sizes() -> str | None:
 
 
 def _in_sizes(target: str, algorithm: Algorithm, sizes: str | None, order: str | None = None) -> Sizes:
-    from bitwright.app.programs import SIZED
+    from bitwright.api.programs import SIZED
     from bitwright.program import NodeSchema
 
     is_node = isinstance(algorithm, NodeSchema) and algorithm.node_program is not None
@@ -143,8 +143,8 @@ def training_command(target: str, algorithm: Algorithm, order: str | None = None
 
 def _numbers(target: str, algorithm: Algorithm, order: str | None) -> dict[str, int]:
     """What the size of a program is: the numbers of a rule file, or the bit length of a shipped one, without a name."""
-    from bitwright.app.programs import SIZED
-    from bitwright.app.sizes import plain_lets
+    from bitwright.api.plain_sizes import plain_lets
+    from bitwright.api.programs import SIZED
 
     if Path(target).suffix.lower() == ".bw":
         return {**plain_lets(Path(target)), **given_lets()}
@@ -158,7 +158,7 @@ def _range_to_train(
 
     Kinds of cells rarely change beyond some size, so not all up to `value` are taken if fewer will do.
     """
-    from bitwright.app.cells import pattern_of
+    from bitwright.api.cells import pattern_of
     from bitwright.engines.cells.wiring import tile_of
 
     prefix = f"{name}=" if name else ""
@@ -192,7 +192,7 @@ def _joined(numbers: Mapping[str, int]) -> str:
 
 def _of_rules(target: str, sizes: str) -> Sizes:
     """A rule file with other numbers: `l=1..64`, or `l=1..64,k=3`."""
-    from bitwright.app.sizes import plain_lets
+    from bitwright.api.plain_sizes import plain_lets
     from bitwright.program.text.files import load_any
 
     own = plain_lets(Path(target))

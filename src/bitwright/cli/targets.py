@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.app.programs import IMAGES, NAMES, SIZED, MachineChoice, is_image
+from bitwright.api.programs import IMAGES, NAMES, SIZED, MachineChoice, is_image
 from bitwright.cli.progress import working
 from bitwright.errors import InputError, suggestion
 
@@ -99,7 +99,7 @@ def _found(
     files: Sequence[Path],
     cells: bool,
 ) -> Algorithm:
-    from bitwright.app.programs import named_algorithm, open_sbn, open_subleq
+    from bitwright.api.programs import named_algorithm, open_sbn, open_subleq
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
@@ -122,7 +122,7 @@ def _found(
         raise InputError("--order goes with permutation only")
     places = None if order is None else parse_order(order)
     if target in SIZED and files:
-        from bitwright.app.trained import trained_algorithm
+        from bitwright.api.trained import trained_algorithm
 
         return trained_algorithm(target, files, bits, places)
     if target in SIZED:

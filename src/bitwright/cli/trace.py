@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.app.trained import files_of
+from bitwright.api.trained import files_of
 from bitwright.cli.options import engine_options, graph_options, json_option, machine_option, order_option
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, exit_code, note, print_json, run_json
@@ -18,7 +18,7 @@ from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
+    from bitwright.api.programs import MachineChoice
     from bitwright.program import Algorithm
     from bitwright.running.run import Run
     from bitwright.viewer import MachineView
@@ -168,7 +168,7 @@ def _request(
     files: Sequence[Path],
 ) -> tuple[Algorithm, dict[str, int], MachineView | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
-    from bitwright.app.programs import open_sbn
+    from bitwright.api.programs import open_sbn
     from bitwright.bits import parse_bit_string, parse_number, width_of
     from bitwright.viewer import MachineView
 

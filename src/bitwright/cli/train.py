@@ -26,7 +26,7 @@ from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.programs import MachineChoice
+    from bitwright.api.programs import MachineChoice
     from bitwright.networks import History, Network, Recipe
     from bitwright.networks.executions import ExecutionSet
     from bitwright.program import Algorithm
@@ -111,7 +111,7 @@ def command(
         raise InputError("--weight-bits goes with --integer")
     executions = None
     if wanted is not None:
-        from bitwright.app.executions import whole_set
+        from bitwright.api.executions import whole_set
 
         if networks > 1 and not integer:
             raise InputError("--from trains one network; several are made one with --integer")
@@ -222,7 +222,7 @@ def _train_whole(
     quiet: bool,
 ) -> None:
     """Trains networks, and writes the one of whole numbers that stands for them."""
-    from bitwright.app.whole import whole_network
+    from bitwright.api.whole import whole_network
     from bitwright.cli.quantize import about_whole, rounding_note
     from bitwright.networks import save_network
 

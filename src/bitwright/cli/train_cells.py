@@ -20,8 +20,8 @@ from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.app.cells import TrainedCells
-    from bitwright.app.executions import Wanted
+    from bitwright.api.cells import TrainedCells
+    from bitwright.api.executions import Wanted
     from bitwright.networks import Recipe
     from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
@@ -42,7 +42,7 @@ def train_network_of_cells(
     wanted: Wanted | None = None,
 ) -> int:
     """Trains, rounds, proves, writes; exit 1 if no seed was right in every local state."""
-    from bitwright.app.cells import as_algorithm, check_tile, pattern_of, train_on_pattern
+    from bitwright.api.cells import as_algorithm, check_tile, pattern_of, train_on_pattern
     from bitwright.checking.width import suggested_cells_width
     from bitwright.cli.train import make_recipe
     from bitwright.files.storage import check_writable
@@ -63,7 +63,7 @@ def train_network_of_cells(
     recipe: Recipe = make_recipe(as_algorithm(pattern), padding=0, **{**how, "width": width})
     executions = None
     if wanted is not None:
-        from bitwright.app.executions import WIDER, cell_set
+        from bitwright.api.executions import WIDER, cell_set
 
         executions = cell_set(pattern, programs, wanted, tile)
         if how["width"] is None:
@@ -100,7 +100,7 @@ def train_network_of_cells(
             _note_sizes(target, algorithm, pattern, order, tile)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
-        from bitwright.app.advice import of_cells
+        from bitwright.api.advice import of_cells
 
         click.echo(f"bitwright: {of_cells(found, executions, '--from states')}", err=True)
         return 1

@@ -13,7 +13,7 @@ from bitwright.cli.reporting import note
 from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
-    from bitwright.app.executions import Wanted
+    from bitwright.api.executions import Wanted
     from bitwright.networks import Recipe
     from bitwright.networks.executions import ExecutionSet
     from bitwright.program import Program
@@ -48,7 +48,7 @@ def wanted_of(how: dict[str, Any]) -> Wanted | None:
         if given:
             raise InputError(f"--{next(iter(given)).replace('_', '-')} goes with --from")
         return None
-    from bitwright.app.executions import TOLERANCE, Wanted
+    from bitwright.api.executions import TOLERANCE, Wanted
 
     if click.get_current_context().get_parameter_source("tolerance") is ParameterSource.DEFAULT:
         how["tolerance"] = TOLERANCE
@@ -62,7 +62,7 @@ def about_executions(executions: ExecutionSet | None) -> dict[str, object]:
 
 def say_whole(executions: ExecutionSet, recipe: Recipe, program: Program, quiet: bool) -> None:
     """What is learnt from, and how long it will take; and which templates it never shows."""
-    from bitwright.app.executions import unseen
+    from bitwright.api.executions import unseen
 
     learnt = executions.learnt_from
     note(f"{counted(learnt.examples, 'different state')} of {learnt.states:,} {_of(executions)}", quiet)
@@ -74,7 +74,7 @@ def say_whole(executions: ExecutionSet, recipe: Recipe, program: Program, quiet:
 
 def say_cells(executions: ExecutionSet, recipe: Recipe, pattern: Pattern, quiet: bool) -> None:
     """The same for cells."""
-    from bitwright.app.executions import unseen_kinds
+    from bitwright.api.executions import unseen_kinds
 
     learnt = executions.learnt_from
     note(

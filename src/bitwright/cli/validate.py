@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.app.programs import NAMES, is_image, open_sbn
-from bitwright.app.trained import files_of
+from bitwright.api.programs import NAMES, is_image, open_sbn
+from bitwright.api.trained import files_of
 from bitwright.cli.options import (
     ENGINE_HELP,
     bits_option,
@@ -30,7 +30,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bitwright.app.programs import MachineChoice
+    from bitwright.api.programs import MachineChoice
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.program import Algorithm
     from bitwright.workers import Workers
@@ -88,7 +88,7 @@ def command(
     programs, and for rule files the rules themselves unless a function is given.
     """
     from bitwright.algorithms.known import order_of
-    from bitwright.app.engines import EngineChoice, choose_engine
+    from bitwright.api.engines import EngineChoice, choose_engine
     from bitwright.checking.validation import given_oracle, make_task, validate
     from bitwright.running.sliced.runs import COMPILING, to_be_compiled
     from bitwright.workers import Workers
@@ -132,7 +132,7 @@ def command(
 
 def _device(algorithm: Algorithm, files: Sequence[Path], random: int | None, workers: Workers, quiet: bool) -> str:
     """A GPU for long work through one network of whole numbers, whose bits are the same anywhere; else the CPU."""
-    from bitwright.app.devices import gpu_name, is_whole_numbers
+    from bitwright.api.devices import gpu_name, is_whole_numbers
 
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)

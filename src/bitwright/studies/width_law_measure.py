@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from bitwright.algorithms import addition, multiplication, permutation
-from bitwright.app.cells import pattern_of
+from bitwright.api.cells import pattern_of
 from bitwright.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.app.engines import EngineChoice, choose_engine
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.checking.width import suggested_width
 from bitwright.engines.make import ENGINES
 from bitwright.engines.protocol import Engine

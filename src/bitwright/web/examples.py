@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from functools import cache
 
-from bitwright.app.examples import example_files
+from bitwright.api.examples import example_files
 
 # Where the programs of a kind are.
 FOLDERS = {"rules": "examples", "sbn": "examples/sbn", "subleq": "examples/subleq", "nodes": "examples/graphs"}

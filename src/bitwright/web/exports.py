@@ -1,4 +1,4 @@
-"""A network of whole numbers in every form that bitwright.app.export writes.
+"""A network of whole numbers in every form that bitwright.api.export writes.
 
 A form is a function NAME_text(found, claim) of that room; forms that come later are there without a word here.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bitwright.app import export
-from bitwright.app.export import Claim, Exported
+from bitwright.api import export
+from bitwright.api.export import Claim, Exported
 from bitwright.errors import BitwrightError
 from bitwright.web.told import Files
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.app.graph_shapes import shaped_graph
-from bitwright.app.graphs import on_graph
-from bitwright.app.named_graph import NamedGraph
+from bitwright.api.graphs import on_graph
 from bitwright.errors import InputError
+from bitwright.graphs.named import NamedGraph
+from bitwright.graphs.shapes import shaped_graph
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.graph.node_program import check_graph

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bitwright.app.cells import as_algorithm, pattern_of, train_on_pattern
-from bitwright.app.export import Claim, exported_cells, exported_whole
-from bitwright.app.export.pages import computer_page, graph_page, program_page
-from bitwright.app.whole import whole_network
+from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.api.export import Claim, exported_cells, exported_whole
+from bitwright.api.export.pages import computer_page, graph_page, program_page
+from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain

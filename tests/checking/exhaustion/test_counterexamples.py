@@ -12,7 +12,7 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, BitwrightError, InputError, TrainedCells, certify_network, parse
-from bitwright.app.cells import as_algorithm, pattern_of
+from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.exhaustion import certify_network as prove
 from bitwright.checking.exhaustion.judges import IntegerJudge
 from bitwright.checking.exhaustion.one_state import look_at_state, state_with

@@ -11,8 +11,8 @@ import pytest
 from whole import trained, with_weights
 
 from bitwright import InputError, addition, certify_network, multiplication
-from bitwright.app.cells import as_algorithm, pattern_of
-from bitwright.app.trained import is_of_cells
+from bitwright.api.cells import as_algorithm, pattern_of
+from bitwright.api.trained import is_of_cells
 from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.task import ProofTask, prove

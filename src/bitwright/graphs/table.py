@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitwright.app.graph_lines import rows, separator_of
-from bitwright.app.named_graph import NamedGraph
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing
+from bitwright.graphs.lines import rows, separator_of
+from bitwright.graphs.named import NamedGraph
 from bitwright.program.text.files import read_text
 
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.app.export.claims import Claim, try_states
-from bitwright.app.export.described import describe, progressions
-from bitwright.app.export.every_size import Maker, Sizes, every_size
-from bitwright.app.export.model import Exported, exported_cells, exported_whole
-from bitwright.app.export.nodes import node_facts
-from bitwright.app.export.page_file import page_text
-from bitwright.app.graph_shapes import shaped_graph
-from bitwright.app.programs import SubleqProgram
+from bitwright.api.export.claims import Claim, try_states
+from bitwright.api.export.described import describe, progressions
+from bitwright.api.export.every_size import Maker, Sizes, every_size
+from bitwright.api.export.model import Exported, exported_cells, exported_whole
+from bitwright.api.export.nodes import node_facts
+from bitwright.api.export.page_file import page_text
+from bitwright.api.programs import SubleqProgram
 from bitwright.errors import InputError
+from bitwright.graphs.shapes import shaped_graph
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm, NodeProgram, Word
 from bitwright.program.graph.node_program import check_graph

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.app.graph_table import read_table
-from bitwright.app.named_graph import NamedGraph, Values
 from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.graphs.named import NamedGraph, Values
+from bitwright.graphs.table import read_table
 from bitwright.program.graph.schema import NodeWord
 from bitwright.program.layout import IntArray
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.arguments import check_options
+from bitwright.api.arguments import check_options
 from bitwright.errors import InputError
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -15,7 +15,7 @@ from bitwright.program.given import as_algorithm, by_its_cells
 from bitwright.running.progress import Progress, TrainingProgress, as_progress, as_training_progress, say
 
 if TYPE_CHECKING:
-    from bitwright.app.learning import Source
+    from bitwright.api.learning import Source
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.exhaustion.subject import Provable
     from bitwright.engines.cells.trained import TrainedCells
@@ -81,7 +81,7 @@ def train(
     9
     """
     from bitwright import networks
-    from bitwright.app.learning import TOLERANCE, set_of_whole, wanted_of
+    from bitwright.api.learning import TOLERANCE, set_of_whole, wanted_of
     from bitwright.checking.width import suggested_width
 
     check_options(misspelt, _OPTIONS, "train")
@@ -138,8 +138,8 @@ def train_cells(
     >>> train_cells(multiplication(3), source="states", states=600, width=1024).proved
     True
     """
-    from bitwright.app.cells import pattern_of, train_on_pattern
-    from bitwright.app.learning import TOLERANCE, WIDER, train_cells_on, wanted_of
+    from bitwright.api.cells import pattern_of, train_on_pattern
+    from bitwright.api.learning import TOLERANCE, WIDER, train_cells_on, wanted_of
     from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
 
@@ -167,7 +167,7 @@ def quantize(what: Algorithm | Program, network: Network | Sequence[Network], we
     >>> network.first.dtype.name, run(small, p=3, q=2, network=network).value
     ('int8', 5)
     """
-    from bitwright.app.whole import whole_network
+    from bitwright.api.whole import whole_network
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import IntegerNetwork, Network
 

@@ -7,11 +7,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bitwright.app.graph_files import NamedGraph, from_networkx, read_graph
-from bitwright.app.graph_shapes import is_shape, shaped_graph
-from bitwright.app.graph_values import values_for
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError
+from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
+from bitwright.graphs.shapes import is_shape, shaped_graph
+from bitwright.graphs.values import values_for
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
 from bitwright.running.run import Run
 from bitwright.workers import in_threads
@@ -68,7 +68,7 @@ def run_graphs(
     >>> [run.steps for run in done]
     [2, 2]
     """
-    from bitwright.app.public import run
+    from bitwright.api.public import run
 
     listed = list(graphs)
     given: Sequence[Mapping[str, Any]] = [{}] * len(listed) if inputs is None else inputs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.app.engines import EngineChoice
+from bitwright.api.engines import EngineChoice
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.program import cells as of_program
 from bitwright.program.cell_names import first_cells

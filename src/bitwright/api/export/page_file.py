@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.app.export.claims import Claim
-from bitwright.app.export.js_file import MOST_EXACT, core_tables
-from bitwright.app.export.model import Exported
-from bitwright.app.export.text import filled
+from bitwright.api.export.claims import Claim
+from bitwright.api.export.js_file import MOST_EXACT, core_tables
+from bitwright.api.export.model import Exported
+from bitwright.api.export.text import filled
 from bitwright.errors import InputError
 from bitwright.program import Program
 

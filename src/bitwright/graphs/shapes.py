@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bitwright.app.named_graph import NamedGraph
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
+from bitwright.graphs.named import NamedGraph
 from bitwright.program import Topology
 from bitwright.program.layout import IntArray
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
     """The network files that say a size; beside an engine that takes none they are refused when it begins."""
-    from bitwright.app.engines import EngineChoice
+    from bitwright.api.engines import EngineChoice
 
     files: tuple[Path, ...] = options["files"]
     if not files or not EngineChoice(options["engine"]).runs_trained or is_of_cells(files[0]):
@@ -25,7 +25,7 @@ def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
 
 def is_of_cells(file: Path) -> bool:
     """Whether a file holds a network of cells, which says no size."""
-    from bitwright.app.cells import pattern_in
+    from bitwright.api.cells import pattern_in
 
     return pattern_in(file) is not None
 

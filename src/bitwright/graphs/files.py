@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from bitwright.app.graph_lines import rows, separator_of
-from bitwright.app.graph_values import whole_number
-from bitwright.app.named_graph import Attributes, NamedGraph, from_networkx, networkx_module
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files import documents
+from bitwright.graphs.lines import rows, separator_of
+from bitwright.graphs.named import Attributes, NamedGraph, from_networkx, networkx_module
+from bitwright.graphs.values import whole_number
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
 from bitwright.program.text.files import read_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bitwright.app.cells import as_algorithm
-from bitwright.app.export.model import Exported
+from bitwright.api.cells import as_algorithm
+from bitwright.api.export.model import Exported
 from bitwright.checking.exhaustion.certificate import certify_network
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.errors import counted, readable

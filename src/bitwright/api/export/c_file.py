@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.app.export.claims import Claim, about_lines
-from bitwright.app.export.model import Core, Exported, Wires
-from bitwright.app.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
+from bitwright.api.export.claims import Claim, about_lines
+from bitwright.api.export.model import Core, Exported, Wires
+from bitwright.api.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
 
 _NO_PROGRAM = """#ifdef BW_MAIN
 #error "this file has a network of cells and no program to run; bitwright export --program NAME adds one"

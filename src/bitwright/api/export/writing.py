@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bitwright.app.export.c_file import c_text
-from bitwright.app.export.claims import Claim, try_states
-from bitwright.app.export.js_file import js_text, js_types
-from bitwright.app.export.model import Exported, exported_cells, exported_whole
+from bitwright.api.export.c_file import c_text
+from bitwright.api.export.claims import Claim, try_states
+from bitwright.api.export.js_file import js_text, js_types
+from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.errors import InputError
 from bitwright.files.storage import check_writable, write_atomically
 from bitwright.networks import AnyNetwork, IntegerNetwork
@@ -66,7 +66,7 @@ def write_onnx(given: Subject, output: Path) -> Export:
     from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 
     if given.pattern is not None and given.algorithm is not None:
-        from bitwright.app.export.onnx_step import save_step_onnx
+        from bitwright.api.export.onnx_step import save_step_onnx
 
         found = given.exported
         save_step_onnx(found, output)

@@ -7,9 +7,9 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.app.export.claims import Claim, about_lines
-from bitwright.app.export.model import Core, Exported, Wires
-from bitwright.app.export.text import ending_of, filled, number_lines, unsigned_bits
+from bitwright.api.export.claims import Claim, about_lines
+from bitwright.api.export.model import Core, Exported, Wires
+from bitwright.api.export.text import ending_of, filled, number_lines, unsigned_bits
 from bitwright.errors import InputError
 
 MOST_EXACT = 1 << 53  # below it every whole number is one of JavaScript's

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.app.export.model import Core, Exported, Wires
+from bitwright.api.export.model import Core, Exported, Wires
 from bitwright.networks.onnx_file import onnx_module, save_model
 from bitwright.program.layout import IntArray
 

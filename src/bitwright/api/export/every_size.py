@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.app.export.described import Description, describe
-from bitwright.app.export.model import Exported, exported_cells
+from bitwright.api.export.described import Description, describe
+from bitwright.api.export.model import Exported, exported_cells
 from bitwright.errors import BitwrightError
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm

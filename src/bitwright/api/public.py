@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.arguments import (
+from bitwright.api.arguments import (
     check_batch,
     check_named,
     check_no_network,
@@ -15,8 +15,8 @@ from bitwright.app.arguments import (
     check_values,
     pattern_asked,
 )
-from bitwright.app.engines import EngineChoice, choose_engine
-from bitwright.app.notes import say_compiling
+from bitwright.api.engines import EngineChoice, choose_engine
+from bitwright.api.notes import say_compiling
 from bitwright.bits import BoolArray, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
@@ -78,7 +78,7 @@ def run(
     if isinstance(what, Algorithm | NodeProgram):
         check_values(what, values, (*_OPTIONS, *SETTINGS))
     if isinstance(what, NodeProgram):
-        from bitwright.app.graphs import on_graph
+        from bitwright.api.graphs import on_graph
 
         if graph is None:
             raise InputError(f"{what.name} is a node program; give the graph that it is to run on, graph=...")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from bitwright.app.executions import TOLERANCE, WIDER, Wanted, cell_set, executions_for, whole_set
+from bitwright.api.executions import TOLERANCE, WIDER, Wanted, cell_set, executions_for, whole_set
 from bitwright.bits import shorten, whole_number
 from bitwright.encoding.executions import check_labels
 from bitwright.errors import InputError
@@ -15,7 +15,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 
 if TYPE_CHECKING:
-    from bitwright.app.cells import TrainedCells
+    from bitwright.api.cells import TrainedCells
     from bitwright.networks import Recipe
     from bitwright.networks.executions import ExecutionSet
     from bitwright.program.pattern import Pattern
@@ -86,8 +86,8 @@ def train_cells_on(
     """A network of cells that learns from executions; a warning says why, where some local states come out wrong."""
     from warnings import warn
 
-    from bitwright.app.advice import of_cells
-    from bitwright.app.cells import train_on_pattern
+    from bitwright.api.advice import of_cells
+    from bitwright.api.cells import train_on_pattern
     from bitwright.errors import BitwrightWarning
 
     found_set = cell_set(pattern, algorithms, asked, tile)

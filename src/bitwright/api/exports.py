@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from bitwright.app.cells import TrainedCells, load_cells, pattern_in
-from bitwright.app.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.api.cells import TrainedCells, load_cells, pattern_in
+from bitwright.api.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.errors import InputError, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
@@ -92,7 +92,7 @@ def _subject(
 
 
 def _of_whole_file(path: Path, what: Algorithm | Program | NodeProgram | None) -> Subject:
-    from bitwright.app.whole import algorithm_in
+    from bitwright.api.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about
 
@@ -113,7 +113,7 @@ def _page(
     graph: str | None,
     inputs: Mapping[str, int] | None,
 ) -> Export:
-    from bitwright.app.export.pages import graph_page, program_page
+    from bitwright.api.export.pages import graph_page, program_page
 
     if isinstance(what, NodeProgram):
         assert subject.pattern is not None

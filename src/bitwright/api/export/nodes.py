@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.app.export.text import halting_of
+from bitwright.api.export.text import halting_of
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import NodeProgram
 from bitwright.program.graph.schema import NodeWord, Schema

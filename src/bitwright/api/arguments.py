@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bitwright.app.engines import EngineChoice
+from bitwright.api.engines import EngineChoice
 from bitwright.bits import whole_number
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, NodeProgram

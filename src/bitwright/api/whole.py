@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright.app.trained import algorithm_of
+from bitwright.api.trained import algorithm_of
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork, Network
 from bitwright.networks.executions import ExecutionSet

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.app.export.model import Core, Wires
-from bitwright.app.export.text import ending_of
+from bitwright.api.export.model import Core, Wires
+from bitwright.api.export.text import ending_of
 from bitwright.program import Word
 from bitwright.program.layout import IntArray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bitwright.app.arguments import pattern_asked
+from bitwright.api.arguments import pattern_asked
 from bitwright.bits import whole_number
 from bitwright.checking import width
 from bitwright.checking.width import NetworkWidth

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bitwright.app.executions import unseen
+from bitwright.api.executions import unseen
 from bitwright.errors import counted, listing
 from bitwright.networks.integer import WEIGHT_BITS
 
 if TYPE_CHECKING:
-    from bitwright.app.cells import TrainedCells
+    from bitwright.api.cells import TrainedCells
     from bitwright.bits import BoolArray
     from bitwright.networks.executions import ExecutionSet
     from bitwright.program.pattern import Pattern

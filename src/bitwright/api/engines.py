@@ -179,7 +179,7 @@ def _cell_engine(
     algorithm: Algorithm, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
 ) -> Engine | None:
     """The engine that goes cell by cell; None where the choice is of one for the whole state."""
-    from bitwright.app.cells import pattern_in, pattern_of
+    from bitwright.api.cells import pattern_in, pattern_of
     from bitwright.engines.cells.engine import CellEngine
 
     if trained is None and choice.files:
@@ -220,7 +220,7 @@ def _cell_networks(
 
     One is rounded to whole numbers and proved; several are averaged as they are.
     """
-    from bitwright.app.cells import load_cells, train_on_pattern
+    from bitwright.api.cells import load_cells, train_on_pattern
     from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Plan, Recipe
     from bitwright.networks.cache import cached_network

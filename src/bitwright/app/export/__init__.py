@@ -1,8 +1,0 @@
-"""A network of whole numbers as source text of other languages, which needs nothing of ours to run: C99, JavaScript."""
-
-from bitwright.app.export.c_file import c_text
-from bitwright.app.export.claims import Claim, try_states
-from bitwright.app.export.js_file import js_text, js_types
-from bitwright.app.export.model import Exported, exported_cells, exported_whole
-
-__all__ = ["Claim", "Exported", "c_text", "exported_cells", "exported_whole", "js_text", "js_types", "try_states"]
