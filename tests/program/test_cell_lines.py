@@ -9,7 +9,17 @@ import sys
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, Builder, ProgramError, addition, index_range, parse
+from bitwright import (
+    Algorithm,
+    Builder,
+    ProgramError,
+    addition,
+    index_range,
+    multiplication,
+    parse,
+    parse_node_program,
+)
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program.cells import check_same_order
 from bitwright.program.text.doubts import doubts
 
@@ -66,11 +76,38 @@ def test_text_and_builder_give_the_same_cells_and_kinds() -> None:
     assert read.kinds.kinds == built.kinds.kinds
 
 
-def test_cells_count_neither_in_the_id_nor_in_equality_nor_in_the_text() -> None:
+def test_cells_count_neither_in_the_id_nor_in_equality() -> None:
     plain, grouped = parse(ADDITION), parse(ADDITION + "cell p[i] c[i] for i in 1..l")
     assert plain.program == grouped.program
     assert plain.program.id == grouped.program.id
-    assert plain.text() == grouped.text()
+
+
+def test_the_canonical_text_names_every_bit_of_every_cell_in_order() -> None:
+    plain, grouped = parse(ADDITION), parse(ADDITION + "cell c[i] q[i] for i in 1..l")
+    lines = ["cell c[1] q[1] p[1]", "cell c[2] q[2] p[2]", "cell c[3] q[3] p[3]", "cell c[4] q[4] p[4]"]
+    assert [line for line in grouped.text_lines() if line.startswith("cell ")] == lines
+    assert [line for line in grouped.text_lines() if line not in lines] == list(plain.text_lines())
+    again = parse(grouped.text())
+    assert again.text() == grouped.text()
+    assert again.program.kinds.kinds == grouped.program.kinds.kinds != plain.program.kinds.kinds
+
+
+@pytest.mark.parametrize(
+    "algorithm", [addition(3), multiplication(2), Algorithm("V", machine_v(Shape(8, 5, DIALECTS["plain"])).program)]
+)
+def test_text_keeps_the_kinds_of_cells(algorithm: Algorithm) -> None:
+    again = parse(algorithm.text()).program
+    assert again.kinds.kinds == algorithm.program.kinds.kinds
+    assert again.grouped is not None
+
+
+def test_the_text_of_a_node_program_keeps_its_cells() -> None:
+    text = "bits x y z\nblock x y\nblock z\ncell z y\nwhen y=1 write far.x z\nwhen z=1 write y far.x"
+    program = parse_node_program(text)
+    assert "cell z y x" in list(program.text_lines())
+    again = parse_node_program(program.text())
+    assert again.text() == program.text()
+    assert again.kinds == program.kinds
 
 
 @pytest.mark.parametrize(

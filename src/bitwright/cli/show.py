@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +35,15 @@ if TYPE_CHECKING:
     "Graphviz lays it out where it is installed.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
-@click.option("--text", is_flag=True, help="Print the whole program as canonical rule text instead.")
+@click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
 @click.option(
     "--cells",
     is_flag=True,
     help="Show the kinds of cells and the pattern that has one of each; with --diagram: draw it by cells.",
 )
-@click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one.")
+@click.option(
+    "--tile", type=click.IntRange(1, 16), help="With --cells or --text: take this many neighbouring cells as one."
+)
 @json_option
 def command(
     target: str,
@@ -71,8 +74,8 @@ def command(
             return
         cells = True  # that is what there is to draw of it
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
-    if tile is not None and not cells:
-        raise InputError("--tile goes with --cells")
+    if tile is not None and not (cells or text):
+        raise InputError("--tile goes with --cells or --text")
     if blocks and (diagram is None or cells):
         raise InputError("--blocks goes with --diagram, and without --cells")
     if diagram is not None and text:
@@ -86,11 +89,16 @@ def command(
             raise InputError("--cells shows the kinds of cells; leave out --text")
         show_cells(algorithm, tile or 1, as_json)
     elif text:
-        print_lines(algorithm.text_lines())
+        print_lines((algorithm if tile is None else _tiled(algorithm, tile)).text_lines())
     elif as_json:
         print_json(_document(algorithm))
     else:
         _tables(algorithm)
+
+
+def _tiled(algorithm: Algorithm, tile: int) -> Algorithm:
+    program = algorithm.program
+    return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
 
 
 def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int) -> None:

@@ -162,13 +162,14 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def text_lines(self) -> Iterator[str]:
-        """Its canonical rule text; parsing it gives an equal algorithm.
+        """Its canonical rule text, cells included; parsing it gives an equal algorithm.
 
         >>> from bitwright import addition
         >>> next(addition(4).text_lines())
         'bits p[4]'
         """
         yield from self.program.text_lines()
+        yield from self.program.cell_lines()
         name_of = self.program.layout.name_of
         for kind, words in (("input", self.inputs), ("output", self.outputs)):
             for word in words:

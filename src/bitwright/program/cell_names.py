@@ -35,21 +35,16 @@ def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstC
     firsts = []
     for number, kind in enumerate(found.kinds):
         cell = int(np.flatnonzero(found.of == number)[0])
-        blocks = [_in_place(program, cells, int(block)) for block in cells.members(cell) if occupied[block]]
+        blocks = [
+            tuple(map(name_of, cells.bits_in(block, program)))
+            for block in cells.members(cell).tolist()
+            if occupied[block]
+        ]
         ports: list[list[str]] = [[] for _ in kind.ports]
         for wire in range(*np.searchsorted(found.wire_cell, [cell, cell + 1]).tolist()):
             ports[int(found.wire_port[wire])].append(name_of(int(found.wire_bit[wire])))
         firsts.append(FirstCell(tuple(blocks), tuple(map(tuple, ports))))
     return firsts
-
-
-def _in_place(program: Program, cells: Cells, block: int) -> tuple[str, ...]:
-    """The bits of a block in the order in which its cell has them."""
-    bits = [int(bit) for bit in program.block_members(block)]
-    if cells.bit_place is not None:
-        place = cells.bit_place
-        bits.sort(key=lambda bit: int(place[bit]))
-    return tuple(program.layout.name_of(bit) for bit in bits)
 
 
 def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> BitNames:

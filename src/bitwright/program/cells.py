@@ -62,6 +62,16 @@ class Cells:
         """The blocks of a cell, in its order."""
         return self.blocks[self.start[cell] : self.start[cell + 1]]
 
+    def bits(self, cell: int, program: Program) -> list[list[int]]:
+        """The bits of a cell, block by block, in its order."""
+        return [self.bits_in(block, program) for block in self.members(cell).tolist()]
+
+    def bits_in(self, block: int, program: Program) -> list[int]:
+        """The bits of a block, in the order in which its cell has them."""
+        bits: list[int] = program.block_members(block).tolist()
+        place = self.bit_place
+        return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
+
     def tiled(self, tile: int) -> Cells:
         """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer."""
         if tile < 1:

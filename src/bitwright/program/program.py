@@ -258,6 +258,18 @@ class Program(Shown):
             )
             yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
 
+    def cell_lines(self) -> Iterator[str]:
+        """The canonical `cell` lines: every bit of each cell, where blocks were grouped; they do not count in the id.
+
+        >>> from bitwright import addition
+        >>> list(addition(2).program.cell_lines())
+        ['cell p[1] q[1] c[1]', 'cell p[2] q[2] c[2]']
+        """
+        names, grouped = self.layout.names, self.grouped
+        for cell in range(0 if grouped is None else len(grouped)):
+            assert grouped is not None
+            yield " ".join(("cell", *(names[bit] for block in grouped.bits(cell, self) for bit in block)))
+
     def block_names(self, block: int) -> list[str]:
         """The names of a block's bits.
 
