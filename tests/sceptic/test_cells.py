@@ -1,0 +1,216 @@
+"""The sceptic derives kinds and pattern from programs by itself, and tries each kind alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitwright import Algorithm, addition, load, multiplication, parse, parse_node_program, train_cells
+from bitwright.checking.exhaustion import certify_network
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.networks import IntegerNetwork, save_network
+from bitwright.program.pattern import Pattern, pattern_of
+
+ROOT = Path(__file__).parents[2]
+CHECKER = ROOT / "sceptic" / "check_network.py"
+
+
+def sceptic() -> Any:
+    spec = importlib.util.spec_from_file_location("check_network", CHECKER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SCEPTIC = sceptic()
+
+
+def derived(*texts: str) -> tuple[str, str]:
+    """The text of the pattern that the sceptic makes of programs, and its id."""
+    text = SCEPTIC.pattern({kind for program in texts for kind in SCEPTIC.Rules(program).kinds()})
+    return text, SCEPTIC.Rules(text).id
+
+
+def tiled(algorithm: Algorithm, tile: int) -> str:
+    program = algorithm.program
+    return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile))).text()
+
+
+def check_same(pattern: Pattern, *texts: str) -> None:
+    text, found = derived(*texts)
+    assert text.splitlines() == list(pattern.program.text_lines())
+    assert found == pattern.program.id
+
+
+@pytest.mark.parametrize("tile", [1, 2, 3])
+@pytest.mark.parametrize("algorithm", [addition(1), addition(5), multiplication(1), multiplication(3)], ids=str)
+def test_it_derives_the_pattern_that_we_train_on(algorithm: Algorithm, tile: int) -> None:
+    check_same(pattern_of([algorithm.program], tile), tiled(algorithm, tile))
+
+
+def test_it_derives_the_pattern_of_several_sizes_and_of_a_machine() -> None:
+    sizes = [addition(size) for size in range(1, 9)]
+    check_same(pattern_of([one.program for one in sizes], 4), *(tiled(one, 4) for one in sizes))
+    machine = Algorithm("V", machine_v(Shape(8, 5, DIALECTS["plain"])).program)
+    check_same(pattern_of([machine.program]), machine.text())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.bw")), ids=lambda path: path.stem)
+def test_it_derives_the_pattern_of_examples(path: Path) -> None:
+    algorithm = load(path)
+    check_same(pattern_of([algorithm.program]), algorithm.text())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "graphs").glob("*.bw")), ids=lambda path: path.stem)
+def test_it_derives_the_pattern_of_node_programs(path: Path) -> None:
+    program = parse_node_program(path.read_text())
+    check_same(Pattern.of(program.schema().program.kinds.kinds), program.text())
+
+
+def random_text(rng: random.Random) -> str:
+    """Some bits in blocks, some templates, and all blocks in cells that name their bits in any order."""
+    names = [f"{name}[{i}]" for name in "xyz" for i in range(1, 5)]
+    blocks, left = [], rng.sample(names, len(names))
+    while left:
+        size = rng.randint(1, 3)
+        blocks.append(left[:size])
+        left = left[size:]
+    lines = ["bits x[4] y[4] z[4]", *(" ".join(["block", *block]) for block in blocks)]
+    for block in blocks:
+        for config in rng.sample(range(1 << len(block)), rng.randint(0, 2)):
+            tests = [f"{name}={config >> i & 1}" for i, name in enumerate(block)]
+            writes = rng.sample(names, rng.randint(0, 3)) or ["nothing"]
+            lines.append(" ".join(["when", *tests, "write", *writes]))
+    if rng.random() < 0.8:
+        rng.shuffle(blocks)
+        while blocks:
+            size = rng.randint(1, 3)
+            lines.append(
+                " ".join(["cell", *(name for block in blocks[:size] for name in rng.sample(block, len(block)))])
+            )
+            blocks = blocks[size:]
+    return "\n".join(lines)
+
+
+def test_it_derives_the_pattern_of_random_programs() -> None:
+    rng, seen = random.Random(5), 0
+    for _ in range(300):
+        if "when" in (text := random_text(rng)):
+            algorithm = parse(text)
+            check_same(pattern_of([algorithm.program]), algorithm.text())
+            seen += len(algorithm.program.kinds.kinds)
+    assert seen > 600
+
+
+class Files:
+    """A network of cells, its certificate, and programs."""
+
+    def __init__(self, folder: Path, pattern: Pattern, network: IntegerNetwork) -> None:
+        self.folder, self.network, self.certificate = folder, folder / "n.safetensors", folder / "cert.json"
+        save_network(network, pattern.program, self.network)
+        self.claimed = certify_network(Algorithm("cells", pattern.program), network, "cells")
+        self.claimed.save(self.certificate)
+
+    def check(self, *texts: str) -> tuple[int, str]:
+        paths = []
+        for number, text in enumerate(texts):
+            paths.append(self.folder / f"{number}.bw")
+            paths[-1].write_text(text)
+        command = [sys.executable, "-I", str(CHECKER), str(self.network), *map(str, paths), str(self.certificate)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+
+def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) -> None:
+    sizes = [addition(size) for size in (2, 3, 6)]
+    cells = train_cells(*sizes, tile=2)
+    files = Files(tmp_path, cells.pattern, cells.network)
+    code, said = files.check(*(tiled(one, 2) for one in sizes))
+    assert (code, f"HOLDS: certified, {cells.pattern.local_states:,} states tried, 0 wrong" in said) == (0, True), said
+    code, said = files.check(tiled(sizes[2], 2))  # of the others' kinds nothing is known
+    assert (code, f"says kinds = {len(cells.pattern.kinds)}, but it is 2" in said) == (1, True), said
+    assert files.check(*(one.text() for one in sizes))[0] == 1  # other cells
+    code, said = files.check(*(tiled(one, 2) for one in sizes), multiplication(2).text())
+    assert (code, "says kinds = " in said) == (1, True), said
+
+
+def interleaved(pattern: Pattern) -> str:
+    """The pattern with a block of kind 1 behind those of kind 2."""
+    lines = list(pattern.program.text_lines())
+    at = next(number for number, line in enumerate(lines) if line.startswith("block kind1_block2"))
+    last = max(number for number, line in enumerate(lines) if line.startswith("block "))
+    lines.insert(last, lines.pop(at))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_path: Path) -> None:
+    """Blocks of kind 1 before and behind kind 2 would be tried apart, and never together."""
+    cells = train_cells(addition(4))
+    text = interleaved(cells.pattern)
+    for rules in (text, "\n".join(cells.pattern.program.text_lines()) + "\n"):  # a pattern is not the program either
+        files = Files(tmp_path, cells.pattern, cells.network)
+        document = json.loads(files.certificate.read_text())
+        files.certificate.write_text(json.dumps(document | {"program_id": SCEPTIC.Rules(rules).id}))
+        code, said = files.check(rules)
+        assert (code, "DOES NOT HOLD" in said) == (1, True), said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("cell p[1] q[1] c[1]\n", ""),
+        ("cell p[1] q[1] c[1]\n", "cell p[1] c[1]\n"),
+        ("cell p[1] q[1] c[1]\n", "cell p[1] c[1] q[1]\n"),
+        ("cell p[1] q[1] c[1]\n", "cell p[1] q[1] c[1] c[1]\n"),
+        ("cell p[1] q[1] c[1]\n", "cell p[1] q[1] c[1] z\n"),
+        ("cell p[1] q[1] c[1]\n", "cell p[1] q[1] c[1] c[2]\n"),
+        ("write c[1]\n", "write far.d[1]\n"),
+    ],
+)
+def test_cells_that_cannot_be_read(tmp_path: Path, old: str, new: str) -> None:
+    cells = train_cells(addition(4))
+    text = addition(4).text()
+    assert text.count(old) == 1
+    code, said = Files(tmp_path, cells.pattern, cells.network).check(text.replace(old, new))
+    assert (code, said.startswith("CANNOT BE READ: "), said.count("\n")) == (2, True, 1), said
+
+
+def test_other_cells_are_of_other_kinds(tmp_path: Path) -> None:
+    cells = train_cells(addition(4))
+    files = Files(tmp_path, cells.pattern, cells.network)
+    text = addition(4).text()
+    assert files.check(text)[0] == 0
+    for line in ("cell q[1] p[1] c[1]", "cell c[1] p[1] q[1]"):  # another order is another table, or the same
+        changed = text.replace("cell p[1] q[1] c[1]", line)
+        same = set(parse(changed).program.kinds.kinds) == set(cells.pattern.kinds)
+        assert files.check(changed)[0] == (0 if same else 1)
+    assert files.check("\n".join(line for line in text.splitlines() if not line.startswith("cell")))[0] == 1
+
+
+def test_a_wrong_network_is_refuted_alone_in_every_kind(tmp_path: Path) -> None:
+    algorithm = multiplication(3)
+    cells = train_cells(algorithm)
+    for port in range(0, len(cells.network.last), 5):
+        last = cells.network.last.copy()
+        last[port] = -last[port]
+        files = Files(tmp_path, cells.pattern, replace(cells.network, last=last))
+        code, said = files.check(algorithm.text())
+        assert said.splitlines()[-1].startswith(f"HOLDS: {files.claimed.verdict}, 345 states"), said
+        assert code == (0 if files.claimed.certified else 1)
+
+
+def test_a_node_program(tmp_path: Path) -> None:
+    program = parse_node_program((ROOT / "examples" / "graphs" / "flooding.bw").read_text())
+    cells = train_cells(program)
+    assert Files(tmp_path, cells.pattern, cells.network).check(program.text())[0] == 0
