@@ -53,8 +53,8 @@ class Network:
     def __init__(self, data):
         begin = body = 8 + struct.unpack_from("<Q", data)[0]
         header, self.sha256, self.shapes = read_json(data[8:body].decode()), {}, {}
-        ((_, about),) = header.pop("__metadata__").items()
-        self.about = read_json(about)
+        metadata = header.pop("__metadata__")
+        self.about = read_json(metadata["bitwright"])
         whole = self.about["format"] == "bitwright integer network 1" and header.keys() == TENSORS.keys()
         need(whole, "not a network of integers, which `bitwright quantize` makes of trained weights")
         for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
@@ -65,6 +65,8 @@ class Network:
             setattr(self, name, list(struct.iter_unpack(f"<{columns}{letter}", data[begin:end])))  # row by row
             self.sha256[name], self.shapes[name], begin = sha256(data[begin:end]).hexdigest(), (rows, columns), end
         need(data[8:9] == b"{" and end == len(data), "the network's file is cut off, or has bytes of no tensor")
+        extra = len(metadata) > 1 or {type(self.about[name]) for name in ("version", "numpy")} != {str}
+        need(not extra, "the network's file has metadata that bitwright does not write")
         (outputs, width), (_, inputs) = self.shapes["last"], self.shapes["first"]
         hashed = {name: value for name, value in self.about.items() if name not in NOT_HASHED}
         hashed |= {"shape": {"inputs": inputs, "width": width, "outputs": outputs}, "tensors": self.sha256}
@@ -222,17 +224,16 @@ def main(network, *programs, certificate):
     print("trying", tried)
     known = runs | {"kinds": kinds and len(kinds), "program_id": rules.id, "tensors": network.sha256}
     known |= {"format": "bitwright network certificate 1", "of": "network", "arithmetic": "whole numbers"}
-    known |= {name: network.about[name] for name in ("padding", "members")} | {
-        "network_sha256": network.about["sha256"]
-    }
+    known |= {"padding": network.about["padding"], "network_sha256": network.about["sha256"]}
     known |= {"width": len(network.first), "examples": len(rules.writes) + network.about["padding"]}
-    known |= {"weight_bits": max(2, 1 + max(map(abs, chain(*network.first, *network.last))).bit_length())}
+    weights = chain(*network.first, *network.last)
+    known["weight_bits"] = max(2, 1 + max(max(weight, ~weight) for weight in weights).bit_length())
     found = {}
     for name, value in chain(known.items(), findings(network, rules, states)):
         claimed, found[name] = certificate.pop(name, {}), value
         message = f"the certificate says {name} = {str(claimed)[:300]}, but it is {str(value)[:300]}"
         need(canonical(claimed) == canonical(value), message, 1)
-    more = sorted(certificate.keys() - {"margin", "seconds", "sizes", "version"})  # which are for people
+    more = sorted(certificate.keys() - {"margin", "members", "seconds", "sizes", "version"})  # which are for people
     need(not more, f"nobody can check what it says of {', '.join(more)[:300]}", 1)
     print(f"HOLDS: {found['verdict']}, {found['states']:,} states tried, {found['wrong']:,} wrong")
     sys.exit(0 if found["certified"] else 1)

@@ -8,16 +8,18 @@ import os
 import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
+from two_readers import Both
 
 from bitwright import (
     Certificate,
@@ -32,6 +34,7 @@ from bitwright import (
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import make_task, validate
+from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import (
@@ -222,6 +225,33 @@ def _array(array: Any) -> bytes:
     return buffer.getvalue()
 
 
+# bitwright and the sceptic, side by side.
+
+
+@cache
+def both(domain: str, altered: str) -> Both:
+    """Sound files, of which one will be altered; every reader has its own, since readers run side by side."""
+    return Both(Path(mkdtemp(prefix=altered, dir=folder())), domain)
+
+
+def for_both(domain: str, altered: str) -> Reader:
+    """Refuses what both refuse; a file that only one of them takes is a breach."""
+
+    def make(rng: Random) -> bytes:
+        sound = both(domain, altered)
+        if altered == "network":
+            return edit_safetensors(rng, sound.network_bytes)
+        if rng.random() < 0.2:
+            return edit_bytes(rng, json.dumps(sound.claims).encode())
+        return edit_document(rng, deepcopy(sound.claims)).encode("utf-8", "surrogatepass")
+
+    def read(data: bytes) -> None:
+        if 0 not in both(domain, altered).agree_on(**{altered: data}):
+            raise InputError("both refuse it")
+
+    return Reader(f"two readers, {altered}, {domain}", make, read)
+
+
 # Documents.
 
 
@@ -329,6 +359,7 @@ READERS = (
     Reader("networks in the cache", edited_network, from_cache),
     Reader("certificates", edited_json(write_certificate), in_file("x.json", check)),
     Reader("certificates of networks", edited_json(write_network_certificate), in_file("z.json", check_network)),
+    *(for_both(domain, altered) for domain in ("states", "runs", "cells") for altered in ("network", "certificate")),
     Reader("proofs that were begun", edited_proof, in_file("x.part", lambda path: prove(_proof(), file=path))),
     Reader(
         "validation progress", edited_json(write_progress), in_file("y.json", lambda p: validate(_task(), resume=p))

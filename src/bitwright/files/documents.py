@@ -47,7 +47,8 @@ def read_document(data: bytes | str, source: object, what: str, fields: Mapping[
 def parse(data: bytes | str, source: object, what: str) -> dict[str, Any]:
     """A JSON object whose fields are not yet checked: for documents that say themselves what they are."""
     try:
-        document = json.loads(data, object_pairs_hook=_without_repeats, parse_constant=_refuse, parse_float=_finite)
+        text = data if isinstance(data, str) else data.decode()  # UTF-8, and nothing else
+        document = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise _not(source, what, f"it is nested more than {MAX_DEPTH} deep") from None
     except _RefusedError as error:

@@ -20,6 +20,7 @@ from bitwright.encoding.executions import LABELS
 from bitwright.errors import InputError
 from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.files.tensors import open_tensors
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import SOURCES, LearntFrom, Network, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
@@ -162,8 +163,6 @@ def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
 
 def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
     """What a file says of itself, and its tensors; it holds nothing else."""
-    from safetensors import SafetensorError, safe_open
-
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
@@ -175,17 +174,16 @@ def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
             )
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")
-        with safe_open(path, framework="numpy") as file:
-            metadata, names = file.metadata() or {}, set(file.keys())
-            if set(metadata) != {"bitwright"} or names - {"thresholds"} != {"first", "last"}:
-                raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
-            document = parse(metadata["bitwright"], path, _WHAT)
-            slices = {name: file.get_slice(name) for name in sorted(names)}
-            _check(document, path)
-            _check_types(document["format"], {name: found.get_dtype() for name, found in slices.items()}, path)
-            about = _about(document, path, {name: tuple(found.get_shape()) for name, found in slices.items()})
-            return about, {name: file.get_tensor(name) for name in slices} if weights else {}
-    except (SafetensorError, OSError, ValueError) as error:
+        file = open_tensors(path, _WHAT)
+        if set(file.metadata) != {"bitwright"} or set(file.entries) - {"thresholds"} != {"first", "last"}:
+            raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
+        document = parse(file.metadata["bitwright"], path, _WHAT)
+        _check(document, path)
+        entries = {name: file.entries[name] for name in sorted(file.entries)}
+        _check_types(document["format"], {name: entry.kind for name, entry in entries.items()}, path)
+        about = _about(document, path, {name: entry.shape for name, entry in entries.items()})
+        return about, {name: file.read(name) for name in entries} if weights else {}
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} is not {_WHAT}; it may be truncated or damaged ({shorten(str(error))})") from None
 
 

@@ -114,7 +114,7 @@ def check_speaks_of(certificate: NetworkCertificate, algorithm: Algorithm, netwo
 
 def _same(claimed: Any, found: Any) -> bool:
     """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
-    return json.dumps(_plain(claimed)) == json.dumps(_plain(found))
+    return json.dumps(_plain(claimed), sort_keys=True) == json.dumps(_plain(found), sort_keys=True)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,108 @@
+"""bitwright and the sceptic side by side: what each makes of the same network, rules and certificate."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+from contextlib import redirect_stdout
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bitwright import Algorithm, NetworkCertificate, addition, train_cells
+from bitwright.checking.exhaustion import certify_network
+from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
+
+CHECKER = Path(__file__).parents[1] / "sceptic" / "check_network.py"
+INFORMATION = {
+    "margin",
+    "members",
+    "seconds",
+    "sizes",
+    "version",
+}  # of a certificate: what the sceptic does not look at
+
+
+@cache
+def sceptic() -> Any:
+    """The sceptic's file as a module."""
+    spec = importlib.util.spec_from_file_location("check_network", CHECKER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def sceptic_says(*files: Path) -> tuple[int, str]:
+    """Its exit code, and what it prints; an exception is what its last lines turn into 2."""
+    *others, certificate = map(str, files)
+    with redirect_stdout(io.StringIO()) as said:
+        try:
+            sceptic().main(*others, certificate=certificate)
+        except SystemExit as end:
+            return int(end.code or 0), said.getvalue()
+        except Exception as error:
+            return 2, f"{type(error).__name__}: {error}"
+    raise AssertionError("the sceptic says nothing")
+
+
+def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tuple[int, str]:
+    """The same for `certify --check`; any other exception is a defect."""
+    try:
+        found = NetworkCertificate.load(certificate)
+        found.check(algorithm, load_any_network(network, algorithm.program))
+    except DoesNotHoldError as error:
+        return 1, str(error)
+    except InputError as error:
+        return 2, str(error)
+    return (0 if found.certified else 1), found.verdict
+
+
+@cache
+def _trained(domain: str) -> tuple[Algorithm, str, IntegerNetwork]:
+    """What is proved, the rules of which it is derived, and a network."""
+    if domain == "cells":
+        cells = train_cells(addition(3))
+        return Algorithm("cells", cells.pattern.program), addition(3).text(), cells.network
+    algorithm = addition(1)
+    network = train(algorithm.program, Recipe(128, plan=Plan(momentum=True)))[0]
+    return algorithm, algorithm.text(), quantize([network], algorithm.program)[0]
+
+
+class Both:
+    """Sound files of one domain in a folder, to be altered and shown to both."""
+
+    def __init__(self, folder: Path, domain: str) -> None:
+        self.algorithm, text, network = _trained(domain)
+        self.network, self.rules, self.certificate = (folder / name for name in ("n.safetensors", "r.bw", "c.json"))
+        save_network(network, self.algorithm.program, self.network)
+        self.rules.write_text(text)
+        replace(certify_network(self.algorithm, network, domain), seconds=0.0).save(self.certificate)
+        self.network_bytes, self.claims = self.network.read_bytes(), json.loads(self.certificate.read_text())
+
+    def codes(self, network: bytes | None = None, certificate: bytes | str | None = None) -> tuple[int, int]:
+        """The exit codes of both, with one of the files altered; everything else is sound."""
+        self.network.write_bytes(self.network_bytes if network is None else network)
+        given = json.dumps(self.claims) if certificate is None else certificate
+        self.certificate.write_bytes(given if isinstance(given, bytes) else given.encode("utf-8", "surrogatepass"))
+        ours = bitwright_says(self.algorithm, self.network, self.certificate)
+        theirs = sceptic_says(self.network, self.rules, self.certificate)
+        assert "\n" not in ours[1], ours[1]
+        return ours[0], theirs[0]
+
+    def agree_on(self, network: bytes | None = None, certificate: bytes | str | None = None) -> tuple[int, int]:
+        """The same; raises AssertionError where one takes what the other refuses.
+
+        The sceptic takes certificates in which only information was altered.
+        """
+        codes = ours, theirs = self.codes(network, certificate)
+        if (ours == 0) != (theirs == 0):
+            assert certificate is not None, codes
+            assert theirs == 0, codes
+            claims = json.loads(certificate)
+            assert all(claims[name] == claim for name, claim in self.claims.items() if name not in INFORMATION), codes
+        return codes
