@@ -399,11 +399,12 @@ def test_a_sum_at_its_threshold_is_not_above_it(adder: IntegerNetwork, tmp_path:
         assert (held.check()[0], "HOLDS" in held.check()[1]) == (code, True)
 
 
+@pytest.mark.parametrize("session", [1, 3])
 def test_the_readme_says_what_happens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    session: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (CHECKER.parent / "README.md").read_text()
-    lines = text.split("```")[1].strip().splitlines()
+    lines = text.split("```")[session].strip().splitlines()
     commands = [line.removeprefix("$ ").split() for line in lines if line.startswith("$ ")]
     monkeypatch.chdir(tmp_path)
     assert [command[0] for command in commands] == ["bitwright", "bitwright", "bitwright", "python"]
