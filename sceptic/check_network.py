@@ -65,8 +65,8 @@ class Network:
             setattr(self, name, list(struct.iter_unpack(f"<{columns}{letter}", data[begin:end])))  # row by row
             self.sha256[name], self.shapes[name], begin = sha256(data[begin:end]).hexdigest(), (rows, columns), end
         need(data[8:9] == b"{" and end == len(data), "the network's file is cut off, or has bytes of no tensor")
-        extra = len(metadata) > 1 or {type(self.about[name]) for name in ("version", "numpy")} != {str}
-        need(not extra, "the network's file has metadata that bitwright does not write")
+        usual = all(type(text := self.about[name]) is str and len(text) <= 100 for name in ("version", "numpy"))
+        need(usual and len(metadata) == 1, "the network's file has metadata that bitwright does not write")
         (outputs, width), (_, inputs) = self.shapes["last"], self.shapes["first"]
         hashed = {name: value for name, value in self.about.items() if name not in NOT_HASHED}
         hashed |= {"shape": {"inputs": inputs, "width": width, "outputs": outputs}, "tensors": self.sha256}

@@ -123,8 +123,8 @@ def network_files(both: Both) -> Iterator[Case]:
 
     # What a file says of itself, with the digest as it was, and with the one that fits.
     for field, value in about.items():
-        for other in ("x", -1, True, None, 1.5, [], {}):
-            if field in ("version", "numpy") and isinstance(other, str):
+        for other in ("x", "x" * 101, -1, True, None, 1.5, [], {}):
+            if field in ("version", "numpy") and other == "x":
                 continue  # for people
             if other is not value:
                 yield (

@@ -90,8 +90,8 @@ class Schema:
             when = program.template_text(template).partition(" write ")[0]
             written = sorted(program.writes(template).tolist(), key=self._target_order)
             yield f"{when} write {' '.join(map(self.name_of, written)) or 'nothing'}"
-        declared = set(names[: self.bits])
-        yield from (line for line in program.cell_lines() if declared.issuperset(line.split()[1:]))
+        own = set(names[: self.bits])
+        yield from (line for line in program.cell_lines() if own.issuperset(line.split()[1:]))
         for link, end in sorted(self.chains.items()):
             yield f"chain {names[link]} -> {names[end]}"
         for word in self.inputs:
