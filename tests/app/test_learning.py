@@ -90,8 +90,8 @@ def test_what_was_shown_needs_a_wider_network() -> None:
         "1 of 16 local states come out wrong, all of which were shown; use a wider network"
     )
     assert of_cells(found, None, "") == "1 of 16 local states come out wrong; use a wider network"
-    few = replace(found.network, rounded=replace(found.network.rounded, weight_bits=4))
-    assert of_cells(replace(found, network=few), None, "").endswith("use a wider network, or weights of up to 8 bits")
+    few = bw.train_cells(SMALL, width=256, weight_bits=4)
+    assert of_cells(few, None, "").endswith("use a wider network, or weights of up to 8 bits")
 
 
 def test_advice_is_something_that_can_be_done() -> None:
