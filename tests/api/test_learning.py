@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +89,8 @@ def test_what_was_shown_needs_a_wider_network() -> None:
         "1 of 16 local states come out wrong, all of which were shown; use a wider network"
     )
     assert of_cells(found, None, "") == "1 of 16 local states come out wrong; use a wider network"
-    few = replace(found.network, rounded=replace(found.network.rounded, weight_bits=4))
-    assert of_cells(replace(found, network=few), None, "").endswith("use a wider network, or weights of up to 8 bits")
+    few = bw.train_cells(SMALL, width=256, weight_bits=4)
+    assert of_cells(few, None, "").endswith("use a wider network, or weights of up to 8 bits")
 
 
 def test_advice_is_something_that_can_be_done() -> None:
@@ -110,7 +109,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "runs of states": (lambda: bw.train(SMALL, source="states", runs=5), "random states are of no run"),
     "no states": (lambda: bw.train(SMALL, source="states", states=0), "states is a number from 1 to 1,000,000, got 0"),
     "text": (lambda: bw.train(SMALL, source="states", states="9"), "states must be a whole number, got '9'"),  # type: ignore[arg-type]
-    "seed": (lambda: bw.train(SMALL, source="states", sample_seed=-1), "sample_seed is 0 or more, got -1"),
+    "seed": (lambda: bw.train(SMALL, source="states", sample_seed=-1), "sample_seed must lie between 0 and 9,223,372,036,854,775,808, got -1"),
     "labels": (lambda: bw.train(SMALL, source="states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),
     "padding": (lambda: bw.train(SMALL, source="states", padding=3), "padding is for templates"),
     "balanced": (
