@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, OtherKindError, counted, option
-from bitwright.program import Algorithm, NodeProgram
+from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
 if TYPE_CHECKING:
     from bitwright.program.pattern import Pattern
+    from bitwright.program.sizing import Sizing
 
 SizesAsked = str | int | range
 MOST_SIZES = 10_000
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
-_FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
+FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
 _FEW_NUMBERS = 4
+_FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the other, before they are advised
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class InSizes:
     text: str | None
     programs: tuple[AtSize, ...]
 
+    @property
+    def graphs(self) -> str | None:
+        """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        from bitwright.program.graph.node_program import graphs_of
+
+        found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        return graphs_of([one for one in found if one is not None]) if found else None
+
 
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
@@ -53,71 +63,96 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     if sizes is None:
         text = _joined(own) or None
         return InSizes(text, tuple(AtSize(one, text) for one in _by_cells(what)))
-    if not own:
+    sizing = _sizing(what)
+    if sizing is None or (BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits=")):
         raise InputError(
-            f"{what.name} has no size to choose; {option('sizes')} goes with addition, multiplication and permutation "
-            f"(1..64), and with rule files that have a 'let' line (l=1..64)"
+            f"{option('sizes')} 1..64 goes with addition, multiplication, permutation, whose size is a bit length, and "
+            f"{option('sizes')} l=1..64 with rule files that have a line 'let l'"
+        )
+    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes:
+        raise InputError(
+            f"the sizes of a node program are those of a 'let' line, such as {option('sizes')} l=1..8; leave out "
+            f"{option('sizes')}"
         )
     asked = _asked(what, sizes)
     several = [name for name, numbers in asked.items() if len(numbers) > 1]
     if len(several) > 1:
         raise InputError(f"{option('sizes')} goes over one number, got ranges of {' and '.join(several)}")
     varied = several[0] if several else next(iter(asked))
-    fixed = {**own, **{name: numbers[0] for name, numbers in asked.items()}}
-    del fixed[varied]
-    assert what.sizing is not None
+    fixed = {name: value for name, value in own.items() if name not in asked}
+    fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
     found: list[AtSize] = []
     for size in asked[varied]:
-        now = {varied: size, **fixed}
-        found += [AtSize(one, _joined(now)) for one in _by_cells(what.sizing.at(**now))]
+        now = {**fixed, varied: size}
+        found += [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
     text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
     return InSizes(text, tuple(found))
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
     """What the size of a program is, by name: the bit length of a shipped one, or the numbers of a rule text."""
-    node = getattr(what, "node_program", None)
-    sizing = (node or what).sizing
+    sizing = _sizing(what)
     return {} if sizing is None else dict(sizing.numbers)
 
 
-def missing_kinds(what: Algorithm | NodeProgram, pattern: Pattern) -> Iterator[tuple[str, str]]:
-    """Sizes near to this one that have cells which a pattern lacks, and the sizes that would bring them.
+def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
+    return (what.node_program or what).sizing if isinstance(what, NodeSchema) else what.sizing
+
+
+def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[tuple[str, str | None]]:
+    """Sizes near to this one that have cells which a pattern lacks, and the sizes that would bring them, if some do.
 
     Few are tried: of each number the first such size.
     """
     from bitwright.engines.cells.wiring import tile_of
 
-    if isinstance(what, Algorithm) and what.program.templates > _FEW_TEMPLATES:
+    if what.program.templates > FEW_TEMPLATES:
         return
     for name, value in islice(numbers_of(what).items(), _FEW_NUMBERS):
         for size in sorted({1, 2, 3, value - 1, value + 1, value + 2} - {value}):
             asked = _named(name, str(size))
             try:
-                for one in in_sizes(what, asked).programs:
+                other = in_sizes(what, asked).programs
+                for one in other:
                     tile_of(one.algorithm.program, pattern)
             except OtherKindError:
-                yield asked, sizes_to_train(what, name, value)
+                yield asked, sizes_to_train(what, name, max(value, size), other, tile)
                 break
             except BitwrightError:  # the program does not exist in this size
                 continue
 
 
-def sizes_to_train(what: Algorithm | NodeProgram, name: str, value: int) -> str:
-    """Sizes from the smallest that exists; kinds of cells rarely change beyond some."""
+def sizes_to_train(what: Algorithm, name: str, value: int, others: Sequence[AtSize] = (), tile: int = 1) -> str | None:
+    """Sizes from the smallest that exists which have all cells of this program and the others; None if none do.
+
+    Kinds of cells rarely change beyond some size, so not all up to `value` are taken if fewer will do.
+    """
+    from bitwright.engines.cells.wiring import tile_of
+    from bitwright.program.pattern import pattern_of
+
+    wanted = [*_by_cells(what), *(one.algorithm for one in others)]
     for least in range(1, 5):
         try:
             in_sizes(what, _named(name, str(least)))
         except BitwrightError:
             continue
         break
-    return _named(name, f"{least}..{min(max(8, value), 64)}")
+    for most in sorted({min(max(8, value), _FEW_SIZES), min(max(8, value), _MANY_SIZES)}):
+        sizes = _named(name, f"{least}..{most}")
+        try:
+            pattern = pattern_of([one.algorithm.program for one in in_sizes(what, sizes).programs], tile)
+            for one in wanted:
+                tile_of(one.program, pattern)
+        except BitwrightError:  # some size does not exist, or a cell is not among them
+            continue
+        return sizes
+    return None
 
 
 def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
     """The values of each number that is named."""
     own = numbers_of(what)
-    first = next(iter(own))
+    first = next(iter(own), "l")
     if not isinstance(sizes, str):
         if isinstance(sizes, bool) or not isinstance(sizes, int | range) or (isinstance(sizes, range) and not sizes):
             raise InputError(
@@ -141,8 +176,9 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
 
 def _by_cells(what: Algorithm | NodeProgram) -> list[Algorithm]:
     """A program; for a node program, its schemas."""
-    node = getattr(what, "node_program", None) or what
-    return list(node.schemas()) if isinstance(node, NodeProgram) else [what]  # type: ignore[list-item]
+    if isinstance(what, NodeSchema) and what.node_program is not None:
+        what = what.node_program
+    return list(what.schemas()) if isinstance(what, NodeProgram) else [what]
 
 
 def _range(text: str) -> range:

@@ -138,7 +138,7 @@ def command(
         asked = NetworkProof(target, network, output, check, **how, machine=None if machine is None else machine.letter)
         if asked.is_of_cells:
             algorithm = find_algorithm(target, bits, order, machine=machine, cells=True)
-            return prove_cells(algorithm, asked, order, as_json, quiet)
+            return prove_cells(algorithm, asked, as_json, quiet)
         algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
         return prove_network(algorithm, asked, as_json, quiet)
     if check is not None and is_network_certificate(check):
@@ -153,7 +153,7 @@ def command(
         if source is not None:
             raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
         with working("looking for kinds of cells"):
-            looked = in_sizes(target, algorithm, sizes, order)
+            looked = in_sizes(algorithm, sizes)
             pattern = pattern_of([one.algorithm.program for one in looked.programs], tile or 1)
         sizes, graphs = looked.text, looked.graphs if tile in (None, 1) else None
         algorithm = as_algorithm(pattern, f"cells of {algorithm.name}")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bitwright.api.sizes import at_size
 from bitwright.bits import shorten
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.shorter_proof import HOPELESS, advice
-from bitwright.cli.sizes import at_size, in_sizes, training_command
+from bitwright.cli.sizes import in_sizes, training_command
 from bitwright.cli.targets import asked_program, let_words
 from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
 
@@ -80,7 +81,7 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
     return _prove(algorithm, network, asked, workers, as_json, quiet)
 
 
-def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as_json: bool, quiet: bool) -> int:
+def prove_cells(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet: bool) -> int:
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
     from bitwright.api.cells import as_algorithm, load_cells, pattern_in
     from bitwright.checking.exhaustion import NetworkCertificate
@@ -107,7 +108,7 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, order: str | None, as
         raise InputError(f"{asked.check} names the sizes {claimed}, which --check looks at; leave out --sizes")
     try:
         with working("comparing kinds of cells") as progress:
-            sizes = in_sizes(asked.target, algorithm, asked.sizes or claimed, order)
+            sizes = in_sizes(algorithm, asked.sizes or claimed)
             cells_of, tiles = [], set()
             for number, one in enumerate(sizes.programs):
                 progress(number, len(sizes.programs))

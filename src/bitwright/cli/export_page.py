@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bitwright.api.export.every_size import Maker
     from bitwright.api.export.pages import Page
     from bitwright.networks import IntegerNetwork
+    from bitwright.program import Algorithm
     from bitwright.program.pattern import Pattern
 
 _BITS = 10  # the size that a page begins with
@@ -46,7 +47,7 @@ def page_of_cells(
             return graph_page(network, pattern, found, graph)
     _nothing_of("a program without a graph", graph=graph)
     algorithm = find_algorithm(target, bits, default_bits=_BITS)
-    return program_page(network, pattern, algorithm, parse_values(pairs), _sized(target, bits))
+    return program_page(network, pattern, algorithm, parse_values(pairs), _sized(algorithm))
 
 
 def _nothing_of(what: str, **options: object) -> None:
@@ -55,19 +56,9 @@ def _nothing_of(what: str, **options: object) -> None:
             raise InputError(f"--{name} does not go with {what}; leave it out")
 
 
-def _sized(target: str, bits: int | None) -> tuple[str, int, Maker] | None:
+def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:
     """The name of what a program's size is, this size, and how to make another; None where it has only one."""
-    from bitwright.api.plain_sizes import plain_lets
-    from bitwright.api.programs import named_algorithm
-    from bitwright.program.text.files import load
-
-    if target in ("addition", "multiplication", "permutation"):
-        return "bits", bits or _BITS, lambda size: named_algorithm(target, size)
-    if is_sbn(target, bits, None):
+    if (sizing := algorithm.sizing) is None or not sizing.numbers:
         return None
-    lets = given_lets()
-    found = plain_lets(Path(target))
-    if not found:
-        return None
-    name, value = next(iter(found.items()))  # the first is its size
-    return name, lets.get(name, value), lambda size: load(target, {**lets, name: size})
+    name, value = next(iter(sizing.numbers.items()))  # the first is its size
+    return name, value, lambda size: sizing.at(**{name: size})

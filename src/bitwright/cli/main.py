@@ -15,7 +15,8 @@ import click
 
 from bitwright.api.programs import NAMES
 from bitwright.cli.streams import patient_streams
-from bitwright.errors import BitwrightError, InputError, OtherKindError, suggestion
+from bitwright.cli.targets import spell_option
+from bitwright.errors import BitwrightError, InputError, OtherKindError, spelling, suggestion
 from bitwright.version import __version__
 
 VERBS = (
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and gives its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with patient_streams():
+        with patient_streams(), spelling(spell_option):
             return _answer(arguments)
     except OSError as error:
         return _refuse(f"cannot write the output: {error.strerror or error}")

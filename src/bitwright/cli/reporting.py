@@ -11,7 +11,7 @@ import click
 from bitwright.api.programs import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import working
-from bitwright.cli.targets import keep_program
+from bitwright.cli.targets import keep_program, spell_option
 from bitwright.cli.training import cached_shown
 from bitwright.errors import counted
 
@@ -73,11 +73,6 @@ def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
         of = ", for the whole state as --width asks (--cells --width for its cells)" if whole else ""
         note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache", quiet)
     return choice
-
-
-def spell_option(setting: str) -> str:
-    """What an option is called that stands for a setting."""
-    return "--network" if setting == "files" else f"--{setting}"
 
 
 def program_id(program: Program) -> str | None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from bitwright.program import Algorithm
 
 
+def spell_option(setting: str) -> str:
+    """What an option is called that stands for a setting of the service layer."""
+    return "--network" if setting == "files" else f"--{setting.replace('_', '-')}"
+
+
 def parse_order(text: str) -> list[int]:
     """`3,1,2` as a list of positions."""
     from bitwright.bits import parse_number

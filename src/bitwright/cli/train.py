@@ -104,7 +104,7 @@ def command(
         if networks > 1 or padding or onnx is not None or helpers.kind != "serial":
             raise InputError("--cells trains one small network; leave out --networks, --padding, --onnx and --workers")
         return train_network_of_cells(
-            target, algorithm, others, order, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet, wanted
+            algorithm, others, sizes, tile or 1, how, output, weight_bits or 8, as_json, quiet, wanted
         )
     recipe = make_recipe(algorithm, padding=padding or 0, **how)
     if weight_bits is not None and not integer and not cells:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.sizes import at_size, missing_kinds
 from bitwright.cli.progress import working
 from bitwright.cli.quantize import about_whole, finite
 from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import at_size, in_sizes, missing_kinds
+from bitwright.cli.sizes import in_sizes
 from bitwright.cli.targets import find_algorithm
 from bitwright.cli.train_from import about_executions, say_cells
 from bitwright.cli.training import train_shown
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 
 
 def train_network_of_cells(
-    target: str,
     algorithm: Algorithm,
     others: Sequence[str],
-    order: str | None,
     sizes: str | None,
     tile: int,
     how: dict[str, Any],
@@ -54,9 +53,9 @@ def train_network_of_cells(
     if sizes is None:
         check_tile(algorithm, tile)
     with working("looking for kinds of cells"):
-        looked = list(in_sizes(target, algorithm, sizes, order).programs)
+        looked = list(in_sizes(algorithm, sizes).programs)
         for other in others:
-            looked += in_sizes(other, find_algorithm(other, cells=True), None).programs
+            looked += in_sizes(find_algorithm(other, cells=True), None).programs
         programs = [one.algorithm for one in looked]
         pattern = pattern_of([one.program for one in programs], tile)
         width = suggested_cells_width(pattern) if how["width"] is None else how["width"]
@@ -97,7 +96,7 @@ def train_network_of_cells(
         for line in _notes(found, output, seconds, tile):
             note(line, quiet)
         if sizes is None and not quiet:
-            _note_sizes(target, algorithm, pattern, order, tile)
+            _note_sizes(algorithm, pattern, tile)
         click.echo(str(output))
     if not found.proved and found.tables is not None:
         from bitwright.api.advice import of_cells
@@ -107,10 +106,10 @@ def train_network_of_cells(
     return 0
 
 
-def _note_sizes(target: str, algorithm: Algorithm, pattern: Pattern, order: str | None, tile: int) -> None:
+def _note_sizes(algorithm: Algorithm, pattern: Pattern, tile: int) -> None:
     """Says where other sizes of the program have kinds of cells that this network has not."""
     with working("looking at other sizes"):
-        missing = list(missing_kinds(target, algorithm, pattern, order, tile))
+        missing = list(missing_kinds(algorithm, pattern, tile))
     for size, wanted in missing:
         advice = "" if wanted is None else f"; --sizes {wanted} trains one on those too"
         note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")

@@ -13,9 +13,9 @@ from bitwright.errors import InputError, Problem, ProgramError, printable, probl
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.sizing import Sizing
 from bitwright.program.text.expand import expand
-from bitwright.program.text.lets import check_lets, plain_lets
+from bitwright.program.text.lets import check_lets, names_of_lets, plain_lets
 from bitwright.program.text.node_text import is_node_program
-from bitwright.program.text.parser import parse_statements
+from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.text.scanner import opening_comment
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; use parse_node_program")
         found = expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
-        return replace(found, sizing=_sizing(text, name, lets))
+        return replace(found, sizing=_sizing(tree, text, name, lets))
 
 
 def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> NodeProgram:
@@ -62,7 +62,7 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
         tree = parse_statements(check_text(text))
         check_lets(name, tree, lets)
         about = printable(opening_comment(text, "#"))
-        return NodeProgram(name, tree, about, dict(lets or {}), _sizing(text, name, lets))
+        return NodeProgram(name, tree, about, dict(lets or {}), _sizing(tree, text, name, lets))
 
 
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
@@ -72,9 +72,10 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
     return found(text, name, lets)
 
 
-def _sizing(text: str, name: str, lets: Mapping[str, int] | None) -> Sizing | None:
-    numbers = {**plain_lets(text), **(lets or {})}
-    return Sizing(numbers, partial(_again, text, name)) if numbers else None
+def _sizing(tree: SyntaxTree, text: str, name: str, lets: Mapping[str, int] | None) -> Sizing | None:
+    if not names_of_lets(tree):
+        return None
+    return Sizing({**plain_lets(text), **(lets or {})}, partial(_again, text, name))
 
 
 def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:
