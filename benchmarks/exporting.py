@@ -21,7 +21,7 @@ import numpy as np
 from bitwright import Algorithm, addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
-from bitwright.api.programs import MachineChoice, open_sbn
+from bitwright.api.open import MachineChoice, open_sbn
 from bitwright.api.whole import whole_network
 from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.engine import CellEngine

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, Network, addition, multiplication, train
-from bitwright.api.programs import sbn_program
+from bitwright.api.open import sbn_program
 from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines import assemble

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bitwright.api.kinds import KindsOfCells as KindsOfCells
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
-    from bitwright.api.programs import open_program as open_program
+    from bitwright.api.open import open_program as open_program
     from bitwright.api.public import certify as certify
     from bitwright.api.public import ensemble_sizes as ensemble_sizes
     from bitwright.api.public import run as run
@@ -108,7 +108,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.inference": "Inference infer",
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
-        "bitwright.api.programs": "open_program open_program=open",
+        "bitwright.api.open": "open_program open_program=open",
         "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
         "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
         "bitwright.api.widths": "network_width",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from bitwright.api.programs import NAMES
+from bitwright.api.open import NAMES
 from bitwright.cli.main import VERBS, cli
 from bitwright.engines.make import ENGINES
 from bitwright.theory import ROUNDINGS

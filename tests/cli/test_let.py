@@ -33,7 +33,7 @@ def test_a_number_takes_the_value_that_is_given() -> None:
     assert load(SUBTRACTION, {"l": 10}).same_as(load(SUBTRACTION))
     assert load(SUBTRACTION, {}).same_as(load(SUBTRACTION))
     assert load(EXAMPLES / "multiplication.bw", {"l": 7}).same_as(multiplication(7))
-    assert bitwright.open(SUBTRACTION, lets={"l": 3}).program.bits == 9
+    assert bitwright.open(SUBTRACTION, l=3).program.bits == 9
 
 
 def test_numbers_computed_from_it_follow_unless_they_are_given_too() -> None:
@@ -103,13 +103,13 @@ def test_a_node_program_says_what_was_given() -> None:
 
 def test_problems_of_the_text_come_first() -> None:
     with pytest.raises(ProgramError) as refusal:
-        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", lets={"l": 3})
+        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", l=3)
     assert refusal.value.problems[0].line == 1
 
 
 def test_lets_do_not_go_with_other_programs() -> None:
     with pytest.raises(InputError, match="lets go with rule files"):
-        bitwright.open(EXAMPLES / "sbn" / "gcd.sbn", lets={"l": 3})
+        bitwright.open(EXAMPLES / "sbn" / "gcd.sbn", l=3)
 
 
 # On the command line.

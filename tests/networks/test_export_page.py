@@ -23,7 +23,7 @@ from bitwright.api.export.every_size import Sizes, every_size
 from bitwright.api.export.nodes import node_facts
 from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
-from bitwright.api.programs import open_sbn
+from bitwright.api.open import open_sbn
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.running.images import run_images

@@ -17,7 +17,7 @@ from whole import whole
 from bitwright import addition, multiplication, run
 from bitwright.api.export.pages import Page, computer_page, graph_page, program_page
 from bitwright.api.graphs import on_graph
-from bitwright.api.programs import open_sbn
+from bitwright.api.open import open_sbn
 
 Open = Callable[..., Any]
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}

@@ -26,7 +26,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import DoesNotHoldError, InputError, listing
 
 if TYPE_CHECKING:
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.checking.certificate import Certificate
     from bitwright.program import Algorithm
 

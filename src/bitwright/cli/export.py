@@ -197,7 +197,7 @@ def _name(given: Subject, program: str | None) -> str:
 
 def _given(file: Path, asked: _Asked, chosen: _Format, form: str) -> Subject:
     from bitwright.api.export.writing import Subject
-    from bitwright.api.programs import is_image
+    from bitwright.api.open import is_image
     from bitwright.api.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about

@@ -29,7 +29,7 @@ def page_of_cells(
 ) -> Page:
     """The page of a program whose cells are of the network's kinds."""
     from bitwright.api.export.pages import computer_page, graph_page, program_page
-    from bitwright.api.programs import SIZED, MachineChoice, is_image, open_subleq
+    from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bitwright.api.programs import MachineChoice
+from bitwright.api.open import MachineChoice
 from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option, workers_option
 from bitwright.cli.reporting import StepProgress, note
 from bitwright.errors import InputError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.api.programs import SIZED
+from bitwright.api.open import SIZED
 from bitwright.cli.options import json_option, let_option, quiet_option
 from bitwright.cli.progress import working
 from bitwright.cli.targets import find_algorithm, given_lets

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from bitwright.api.programs import NAMES
+from bitwright.api.open import NAMES
 from bitwright.cli.streams import patient_streams
 from bitwright.cli.targets import spell_option
 from bitwright.errors import BitwrightError, InputError, OtherKindError, spelling, suggestion

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from bitwright.api.programs import MachineChoice
+from bitwright.api.open import MachineChoice
 from bitwright.cli.targets import find_algorithm, keep_lets
 
 

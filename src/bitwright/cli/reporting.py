@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.programs import SIZED
+from bitwright.api.open import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import working
 from bitwright.cli.targets import keep_program, spell_option

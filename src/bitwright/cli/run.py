@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.programs import is_image, open_sbn
+from bitwright.api.open import is_image, open_sbn
 from bitwright.api.trained import files_of
 from bitwright.cli.options import (
     bits_option,
@@ -23,7 +23,7 @@ from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted, listing
 
 if TYPE_CHECKING:
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.bits import BoolArray
     from bitwright.machines import Code
     from bitwright.program import Algorithm

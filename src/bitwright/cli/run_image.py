@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.programs import MachineChoice, open_subleq, with_padding
+from bitwright.api.open import MachineChoice, open_subleq, with_padding
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import PREPARING, engine_choice, note
 from bitwright.cli.terminal import terminal_of

@@ -19,7 +19,7 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.program import Algorithm, Program
 
 

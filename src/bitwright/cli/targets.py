@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.api.programs import IMAGES, NAMES, SIZED, MachineChoice, is_image
+from bitwright.api.open import IMAGES, NAMES, MachineChoice, opened
 from bitwright.cli.progress import working
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright.program import Algorithm
@@ -77,10 +77,23 @@ def find_algorithm(
     A name with network files is the algorithm in the size that they were trained for. Where only `cells` count, a node
     program is one too.
     """
+    from bitwright.program import NodeProgram
+
     with working("reading the program"):
-        found = _found(target, bits, order, default_bits, machine, files, cells)
-    keep_program(target, found, order)
-    return found
+        places = None if order is None else parse_order(order)
+        found = opened(
+            target,
+            bits=bits,
+            order=places,
+            machine=machine,
+            lets=given_lets(),
+            default_bits=default_bits,
+            files=files,
+            nodes=cells,
+        )
+    algorithm = found.schemas()[0] if isinstance(found, NodeProgram) else found
+    keep_program(target, algorithm, order)
+    return algorithm
 
 
 def keep_program(target: str, algorithm: Algorithm, order: str | None = None) -> None:
@@ -93,57 +106,6 @@ def asked_program() -> tuple[str, Algorithm, str | None] | None:
     """The first program that the command line asks for, as it was named and in which order; None before it is read."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_TARGET)
-
-
-def _found(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    default_bits: int,
-    machine: MachineChoice | None,
-    files: Sequence[Path],
-    cells: bool,
-) -> Algorithm:
-    from bitwright.api.programs import named_algorithm, open_sbn, open_subleq
-    from bitwright.program import NodeProgram
-    from bitwright.program.text.files import load_any
-
-    if Path(target).suffix.lower() == ".safetensors":
-        raise InputError(
-            f"{target} is a network, not a program; name the program here, and give the network by --network where a "
-            "command takes one"
-        )
-    if is_sbn(target, bits, order):
-        return open_sbn(target, machine).algorithm
-    if is_image(target):
-        if bits is not None or order is not None:
-            raise InputError("--bits and --order do not go with machine V; give --words and --word-width")
-        return open_subleq(target, machine or MachineChoice()).algorithm
-    if machine is not None:
-        raise InputError("--machine goes with .sbn, .sq and .dec programs and machine-v only, and so do its options")
-    if order is not None and bits is not None and target == "permutation":
-        raise InputError("--order says how many bits there are; leave out --bits")
-    if order is not None and target != "permutation":
-        raise InputError("--order goes with permutation only")
-    places = None if order is None else parse_order(order)
-    if target in SIZED and files:
-        from bitwright.api.trained import trained_algorithm
-
-        return trained_algorithm(target, files, bits, places)
-    if target in SIZED:
-        return named_algorithm(target, default_bits if bits is None else bits, places)
-    if bits is not None:
-        raise InputError(f"--bits goes with {', '.join(NAMES)}; for a rule file give --let NAME=NUMBER")
-    if not Path(target).suffix and not Path(target).exists():
-        raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
-    found = load_any(target, given_lets())
-    if not isinstance(found, NodeProgram):
-        return found
-    if not cells:
-        raise InputError(
-            f"{found.name} is a node program: run and trace take it with --graph; show, train and certify with --cells"
-        )
-    return found.schemas()[0]
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from bitwright.cli.targets import find_algorithm, is_sbn, parse_values, widest
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.program import Algorithm
     from bitwright.running.run import Run
     from bitwright.viewer import MachineView
@@ -168,7 +168,7 @@ def _request(
     files: Sequence[Path],
 ) -> tuple[Algorithm, dict[str, int], MachineView | None]:
     """The algorithm, its input values by name (`add 11 6` is short for `addition p=11 q=6`), and its computer."""
-    from bitwright.api.programs import open_sbn
+    from bitwright.api.open import open_sbn
     from bitwright.bits import parse_bit_string, parse_number, width_of
     from bitwright.viewer import MachineView
 

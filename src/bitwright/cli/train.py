@@ -26,7 +26,7 @@ from bitwright.cli.training import train_shown
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.networks import History, Network, Recipe
     from bitwright.networks.executions import ExecutionSet
     from bitwright.program import Algorithm

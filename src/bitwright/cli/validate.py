@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.programs import NAMES, is_image, open_sbn
+from bitwright.api.open import NAMES, is_image, open_sbn
 from bitwright.api.trained import files_of
 from bitwright.cli.options import (
     ENGINE_HELP,
@@ -30,7 +30,7 @@ from bitwright.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bitwright.api.programs import MachineChoice
+    from bitwright.api.open import MachineChoice
     from bitwright.checking.validation import Oracle, Validation
     from bitwright.program import Algorithm
     from bitwright.workers import Workers

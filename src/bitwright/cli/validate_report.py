@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.programs import NAMES
+from bitwright.api.open import NAMES
 from bitwright.cli.reporting import program_id
 from bitwright.cli.targets import let_words
 from bitwright.errors import counted

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.programs import MachineChoice, SubleqProgram, with_padding
+from bitwright.api.open import MachineChoice, SubleqProgram, with_padding
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, Problem, ProgramError, counted
 from bitwright.machines.subleq import (

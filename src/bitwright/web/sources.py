@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.programs import named_algorithm, with_padding
+from bitwright.api.open import named_algorithm, with_padding
 from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError
 from bitwright.machines import assemble, compile_function, machine_a, machine_b

@@ -12,7 +12,7 @@ from bitwright.api.export.every_size import Maker, Sizes, every_size
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.nodes import node_facts
 from bitwright.api.export.page_file import page_text
-from bitwright.api.programs import SubleqProgram
+from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.networks import IntegerNetwork

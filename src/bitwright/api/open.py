@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitwright.errors import InputError, problems_of, suggestion
+from bitwright.errors import InputError, option, problems_of, suggestion
 from bitwright.files.storage import as_path
 
 if TYPE_CHECKING:
@@ -60,41 +60,117 @@ class SubleqProgram:
 def open_program(
     path: str | PathLike[str],
     *,
+    bits: int | None = None,
+    order: Sequence[int] | None = None,
     machine: str | None = None,
     words: int | None = None,
     word_width: int | None = None,
     dialect: str | None = None,
-    lets: Mapping[str, int] | None = None,
+    **lets: int,
 ) -> Algorithm | NodeProgram:
-    """The algorithm in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
+    """The program in a file: rules (.bw), SBN (.sbn), the small language (.py), SUBLEQ (.sq) or an image (.dec).
 
-    `lets` are values in place of those that rules give to their numbers, such as {"l": 1000}. Rules for the nodes of
-    graphs are a NodeProgram, which `run` takes with a graph. What rules can hardly mean is a `BitwrightWarning`.
-    SBN runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`,
-    `word_width` and `dialect`.
+    Numbers by name are values in place of those of the `let` lines of rules, such as l=1000. Rules for the nodes of
+    graphs are a NodeProgram, which `run` takes with a graph. What rules can hardly mean is a `BitwrightWarning`. SBN
+    runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`, `word_width`
+    and `dialect`. The names of the shipped algorithms are taken too, with `bits` or `order`.
 
     >>> from bitwright import run
-    >>> _ = Path("double.bw").write_text("bits p[3]\\nblock p[1..3]\\nwhen p[1]=1 write p[2]\\ninput p\\nsteps 1")
+    >>> _ = Path("double.bw").write_text("let l = 3\\nbits p[l]\\nblock p[1..l]\\nwhen p[1]=1 write p[2]\\ninput p\\nsteps 1")
     >>> run(open_program("double.bw"), p=1).value
     2
+    >>> open_program("double.bw", l=5)
+    Algorithm 'double': 5 bits, 1 block, 1 template
+    >>> open_program("addition", bits=4)
+    Algorithm 'addition': 12 bits, 8 blocks, 16 templates
     """
     target, choice = fspath(as_path(path, "a program")), MachineChoice(machine, words, word_width, dialect)
     suffix = Path(target).suffix.lower()
-    if lets and suffix in (".sbn", ".py", *IMAGES):
-        raise InputError(f"lets go with rule files (.bw), and {Path(target).name} is none")
-    if suffix in (".sbn", ".py"):
-        return open_sbn(target, choice).algorithm
-    if suffix in IMAGES:
-        return open_subleq(target, choice).algorithm
-    if choice != MachineChoice():
-        raise InputError("a machine goes with .sbn, .py, .sq and .dec programs only")
-    from bitwright.program import Algorithm
-    from bitwright.program.text.files import load_any, read_text
-    from bitwright.program.text.warned import warn_about
+    if suffix == ".bw":  # a `let` line may have the name of an option
+        given = {"bits": bits, "words": words, "word_width": word_width}
+        lets |= {name: value for name, value in given.items() if value is not None}
+        bits, choice = None, MachineChoice(machine, dialect=dialect)
+    found = opened(
+        target, bits=bits, order=order, machine=None if choice == MachineChoice() else choice, lets=lets, nodes=True
+    )
+    if suffix == ".bw":
+        from bitwright.program import Algorithm
+        from bitwright.program.text.files import read_text
+        from bitwright.program.text.warned import warn_about
 
+        if isinstance(found, Algorithm):
+            warn_about(read_text(Path(target)), found, target)
+    return found
+
+
+def opened(
+    target: str,
+    *,
+    bits: int | None = None,
+    order: Sequence[int] | None = None,
+    machine: MachineChoice | None = None,
+    lets: Mapping[str, int] | None = None,
+    default_bits: int = 4,
+    files: Sequence[Path] = (),
+    nodes: bool = False,
+) -> Algorithm | NodeProgram:
+    """What a shipped name or a file of any kind stands for.
+
+    A name with network `files` is the algorithm in the size that they were trained for. With `nodes` a node program is
+    given as it is; otherwise it is refused.
+    """
+    from bitwright.program import NodeProgram
+    from bitwright.program.text.files import load_any
+
+    path = Path(target)
+    if path.suffix.lower() == ".safetensors":
+        raise InputError(
+            f"{target} is a network, not a program; name the program here, and give the network as {option('network')} "
+            "where one is taken"
+        )
+    if lets and (target in NAMES or path.suffix.lower() in (".sbn", ".py", *IMAGES)):
+        raise InputError(
+            f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
+        )
+    if path.suffix.lower() in (".sbn", ".py"):
+        if bits is not None or order is not None:
+            raise InputError(
+                f"{option('bits')} and {option('order')} do not go with an SBN program; it has a .width of its own"
+            )
+        return open_sbn(target, machine).algorithm
+    if is_image(target):
+        if bits is not None or order is not None:
+            raise InputError(
+                f"{option('bits')} and {option('order')} do not go with machine V; give {option('words')} and "
+                f"{option('word_width')}"
+            )
+        return open_subleq(target, machine or MachineChoice()).algorithm
+    if machine is not None:
+        raise InputError(
+            f"{option('machine')} goes with .sbn, .sq and .dec programs and machine-v only, and so do its options"
+        )
+    if order is not None and bits is not None and target == "permutation":
+        raise InputError(f"{option('order')} says how many bits there are; leave out {option('bits')}")
+    if order is not None and target != "permutation":
+        raise InputError(f"{option('order')} goes with permutation only")
+    if target in SIZED and files:
+        from bitwright.api.trained import trained_algorithm
+
+        return trained_algorithm(target, files, bits, order)
+    if target in SIZED:
+        return named_algorithm(target, default_bits if bits is None else bits, order)
+    if bits is not None:
+        raise InputError(
+            f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
+        )
+    if not path.suffix and not path.exists():
+        raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
     found = load_any(target, lets)
-    if isinstance(found, Algorithm):
-        warn_about(read_text(Path(target)), found, target)
+    if isinstance(found, NodeProgram) and not nodes:
+        raise InputError(
+            f"{found.name} is a node program: run and trace take it with {option('graph')}; show, train and certify with "
+            f"{option('cells')}"
+        )
     return found
 
 
