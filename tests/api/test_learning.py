@@ -11,8 +11,8 @@ import pytest
 from programs import EXAMPLES
 
 import bitwright as bw
-from bitwright.app.advice import of_cells, wider
-from bitwright.app.executions import Wanted, cell_set
+from bitwright.api.advice import of_cells, wider
+from bitwright.api.executions import Wanted, cell_set
 from bitwright.cli.main import main
 from bitwright.files.executions import load_executions
 from bitwright.networks import load_network

@@ -103,12 +103,12 @@ def test_a_node_program_says_what_was_given() -> None:
 
 def test_problems_of_the_text_come_first() -> None:
     with pytest.raises(ProgramError) as refusal:
-        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", l=3)
+        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", lets={"l": 3})
     assert refusal.value.problems[0].line == 1
 
 
 def test_lets_do_not_go_with_other_programs() -> None:
-    with pytest.raises(InputError, match="lets go with rule files"):
+    with pytest.raises(InputError, match="let goes with rule files"):
         bitwright.open(EXAMPLES / "sbn" / "gcd.sbn", l=3)
 
 

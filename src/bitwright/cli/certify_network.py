@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.api.sizes import at_size
 from bitwright.bits import shorten
 from bitwright.cli.progress import StepProgress, working
 from bitwright.cli.reporting import note, print_json
@@ -84,6 +83,7 @@ def prove_network(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quie
 def prove_cells(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet: bool) -> int:
     """Proves a network of cells, after looking that the cells of the algorithm are of its kinds."""
     from bitwright.api.cells import as_algorithm, load_cells, pattern_in
+    from bitwright.api.sizes import at_size
     from bitwright.checking.exhaustion import NetworkCertificate
     from bitwright.checking.exhaustion.certificate_file import check_speaks_of
     from bitwright.checking.exhaustion.domains import check_domain
@@ -146,6 +146,8 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet:
 
 def _covered(asked: NetworkProof, name: str, tiles: list[int]) -> str:
     """Which program was looked at, in just which sizes."""
+    from bitwright.api.sizes import at_size
+
     several = asked.sizes is not None and ".." in asked.sizes
     graphs = "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(asked.target if several else name, asked.sizes)

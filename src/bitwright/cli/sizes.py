@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.api import sizes as api
 from bitwright.cli.targets import given_lets
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright.api.sizes import InSizes
     from bitwright.program import Algorithm
 
 _SIZES = "bitwright.sizes"  # where a command line keeps what --sizes says
 
 
-def in_sizes(algorithm: Algorithm, sizes: str | None) -> api.InSizes:
+def in_sizes(algorithm: Algorithm, sizes: str | None) -> InSizes:
     """The algorithm in these sizes; a number that --let has given is not given again."""
+    from bitwright.api import sizes as api
+
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
@@ -32,6 +34,8 @@ def training_command(target: str, algorithm: Algorithm, order: str | None = None
 
     It names many sizes only where these were seen to have all its cells.
     """
+    from bitwright.api import sizes as api
+
     context, lets, own = click.get_current_context(silent=True), given_lets(), api.numbers_of(algorithm)
     sizes = None if context is None else context.meta.get(_SIZES)
     if sizes is None and algorithm.program.templates <= api.FEW_TEMPLATES:

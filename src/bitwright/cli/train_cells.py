@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.sizes import at_size, missing_kinds
 from bitwright.cli.progress import working
 from bitwright.cli.quantize import about_whole, finite
 from bitwright.cli.reporting import note, print_json
@@ -108,6 +107,8 @@ def train_network_of_cells(
 
 def _note_sizes(algorithm: Algorithm, pattern: Pattern, tile: int) -> None:
     """Says where other sizes of the program have kinds of cells that this network has not."""
+    from bitwright.api.sizes import at_size, missing_kinds
+
     with working("looking at other sizes"):
         missing = list(missing_kinds(algorithm, pattern, tile))
     for size, wanted in missing:
