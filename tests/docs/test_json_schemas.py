@@ -40,6 +40,7 @@ output y
 steps 1
 matches 9
 """
+FLOODING = "examples/graphs/flooding.bw"
 CELLS = ["train", "addition", "--bits", "3", "--cells", "-o", NET]
 # The kind of document, the exit code, and commands, of which the last is looked at.
 CASES: list[tuple[str, int, list[list[str]]]] = [
@@ -53,6 +54,8 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("certify", 1, [["certify", "multiplication", "--bits", "3", "--rounding", "sign", "--padding", "0"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--cells"]]),
+    ("certify", 0, [["certify", FLOODING, "--cells"]]),
+    ("certify-network", 0, [["train", FLOODING, "--cells", "-o", NET], ["certify", FLOODING, "--network", NET]]),
     ("certify-network", 0, [CELLS, ["certify", "addition", "--bits", "3", "--network", NET]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "c", "-o", "{folder}/net.c"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),

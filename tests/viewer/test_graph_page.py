@@ -358,3 +358,12 @@ def test_text_traces_name_nodes_and_ports() -> None:
         "nodes, from the left: Oslo, Rome, Paris",
         "ports, from the left: Oslo>Rome, Rome>Oslo, Rome>Paris, Paris>Rome",
     ]
+
+
+def test_what_nodes_were_given_is_marked_where_no_output_shows_it() -> None:
+    """The source of a search is; what was alive at first is what the colours show."""
+    search = run(program("bfs").on(Topology.from_edges(10, EDGES), {"source": one(10, 3) + one(10, 7)}), record=True)
+    assert GraphView(search).given == [("source", [3, 7])]
+    facts, _ = opened(graph_page(search))
+    assert facts["given"] == [["source", [3, 7]]]
+    assert GraphView(glider()).given == []

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.bits import shorten
 from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.progress import working
@@ -170,7 +169,7 @@ def _numbers(states: str | None) -> range | None:
         return None
     found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", states.strip(), re.ASCII)
     if found is None or int(found[1]) > int(found[2] or found[1]):
-        raise InputError(f"--states is a range such as 0..999, got '{shorten(states)}'")
+        raise InputError(f"--states is a range such as 0..999, got '{states[:40]}'")
     return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 

@@ -91,6 +91,7 @@ def _page(view: GraphView, sample: Sample, differing: IntArray, title: str) -> s
             for field, place in zip(view.schema.program.layout.fields, view.schema.places, strict=False)
         ],
         "inputs": [_word(word) for word in view.schema.inputs],
+        "given": view.given,
         "outputs": [_word(word) for word in view.schema.outputs],
         "colours": [_choice(view, choice) for choice in view.colours],
         "marks": [_choice(view, choice) for choice in view.marks],

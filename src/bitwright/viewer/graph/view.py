@@ -145,6 +145,17 @@ class GraphView:
             alike = inputs
         return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
 
+    @cached_property
+    def given(self) -> list[tuple[str, list[int]]]:
+        """Flags that some nodes were given and no output shows, such as the source of a search; and those nodes."""
+        nodes, start = np.arange(self.topology.nodes), self.trace.state(0)
+        shown = {word.bits for output in self.schema.outputs for word in (output, self._given(output)) if word}
+        flags = [one for one in self.schema.inputs if one.place == "node" and one.width == 1 and one.bits not in shown]
+        return [
+            (flag.name, np.flatnonzero(start[self.wiring.bits(flag.bits[0], nodes)] != (flag.way == "not")).tolist())
+            for flag in flags
+        ]
+
     def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
         """Single bits; without those that an output of the same name shows."""
         shown = {(choice.name, choice.bits, choice.where) for choice in self._words(place)}

@@ -83,7 +83,20 @@ function draw() {
   paint.fillRect(0, 0, size.width, size.height);
   if (!facts.grid) { drawEdges(); drawMarks(); drawNodes(); }
   else { drawCells(); drawMarks(); }
+  drawGiven();
   drawFocus();
+}
+
+const MOST_NAMED = 8;
+
+/** A ring around the nodes that were given a flag, such as the source of a search, and its name where there are few. */
+function drawGiven() {
+  for (const [name, nodes] of facts.given) for (const node of nodes) {
+    const x = placeX(node), y = placeY(node);
+    if (!visible(x, y)) continue;
+    outline(node, palette.text, 2.5);
+    if (nodes.length <= MOST_NAMED && size.radius >= 7) label(name, x, y - size.radius - 11, true);
+  }
 }
 
 const visible = (x, y) => x > -40 && y > -40 && x < size.width + 40 && y < size.height + 40;
@@ -166,11 +179,15 @@ function drawFocus() {
 }
 
 function ring(node) {
+  outline(node, node === now.node ? palette.accent : palette.text, node === now.node ? 3 : 1.5);
+}
+
+function outline(node, colour, wide) {
   paint.beginPath();
   if (facts.grid) paint.rect(placeX(node) - size.radius, placeY(node) - size.radius, 2 * size.radius, 2 * size.radius);
   else paint.arc(placeX(node), placeY(node), size.radius + 3, 0, 2 * Math.PI);
-  paint.strokeStyle = node === now.node ? palette.accent : palette.text;
-  paint.lineWidth = node === now.node ? 3 : 1.5;
+  paint.strokeStyle = colour;
+  paint.lineWidth = wide;
   paint.stroke();
 }
 
