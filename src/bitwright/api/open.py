@@ -76,7 +76,8 @@ def open_program(
     and `dialect`. The names of the shipped algorithms are taken too, with `bits` or `order`.
 
     >>> from bitwright import run
-    >>> _ = Path("double.bw").write_text("let l = 3\\nbits p[l]\\nblock p[1..l]\\nwhen p[1]=1 write p[2]\\ninput p\\nsteps 1")
+    >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]
+    >>> _ = Path("double.bw").write_text("\\n".join(lines))
     >>> run(open_program("double.bw"), p=1).value
     2
     >>> open_program("double.bw", l=5)
