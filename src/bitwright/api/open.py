@@ -14,7 +14,7 @@ from bitwright.files.storage import as_path
 if TYPE_CHECKING:
     from bitwright.machines import Code, Machine
     from bitwright.machines.subleq import MachineV
-    from bitwright.program import Algorithm, NodeProgram
+    from bitwright.program import Algorithm, NodeProgram, Program
 
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
 NAMES = (*SIZED, "machine-v")
@@ -252,3 +252,17 @@ def with_padding(algorithm: Algorithm) -> Algorithm:
 def is_image(target: str) -> bool:
     """Whether a target is for machine V: an image, an assembly text, or the machine by its name."""
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES
+
+
+def subject(what: Algorithm | Program | NodeProgram | str | PathLike[str]) -> Algorithm | NodeProgram:
+    """What a function is about: a program that is held, or in a file, or shipped under a name.
+
+    >>> subject("addition").name
+    'addition'
+    """
+    from bitwright.program import NodeProgram
+    from bitwright.program.given import as_algorithm
+
+    if isinstance(what, str | PathLike):
+        return open_program(what)
+    return what if isinstance(what, NodeProgram) else as_algorithm(what)
