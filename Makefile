@@ -70,7 +70,7 @@ bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
 
 figures: $(VENV)/ready-plot
-	$(BIN)/bitwright figure all -o figures --workers all
+	$(BIN)/python -m experiments all -o figures --workers all
 
 # Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
 report: tex $(VENV)/ready-plot

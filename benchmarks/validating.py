@@ -41,8 +41,8 @@ from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting
 from bitwright.running.sliced.runs import SlicedRuns
-from bitwright.studies.style import COLOURS, plot_style
 from bitwright.theory.decisions import decide
+from experiments.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent
 PEERS = Path(os.environ.get("BITWRIGHT_PEERS", ROOT / ".venv-peers" / "bin" / "python"))

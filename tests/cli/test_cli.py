@@ -288,7 +288,6 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["trace", "add", 1, 2, "-o", "/no/such/folder/x.svg"], "cannot write"),
         (["trace", "add", 1, 2, "--only", "z"], "there are no bits called 'z'"),
         (["trace", "permute", "101"], "--order"),
-        (["completion", "tcsh"], "tcsh"),
         (["show", "addition", "--bits", 0], "bits must be between 1 and"),
         (["run", "addition", "p=1", "q=1", "--bits", 0], "bits must be between 1 and"),
         (["run", "permutation", "p=1", "--order", "3,1,2", "--bits", 7], "leave out --bits"),
@@ -304,13 +303,6 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
         (["train", "addition", "-o", "x.pt"], ".safetensors"),
         (["train", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
-        (["figure", "nothing"], "there is no figure 'nothing'"),
-        (["figure", "sbn", "--program", "addition"], "shows no single program"),
-        (["figure", "templates", "p=2"], "go with --program"),
-        (["figure", "templates", "--program", "addition", "--bits", 600], "at most 2,048 templates"),
-        (["figure", "orders", "--minutes", -1], "--minutes must be 0 or more"),
-        (["figure", "beyond", "--device", "meta"], "there is no device 'meta'; use cpu or cuda"),
-        (["figure", "orders", "--workers", "many"], "workers are a number"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
@@ -341,11 +333,6 @@ def test_version_and_help(capsys: Capture) -> None:
         assert f"  {verb} " in out
         assert "Usage: bitwright" in answer(capsys, verb, "--help")
     assert call(capsys)[0] == 2
-
-
-def test_completion_scripts(capsys: Capture) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        assert "_BITWRIGHT_COMPLETE" in answer(capsys, "completion", shell)
 
 
 def subprocess_call(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:

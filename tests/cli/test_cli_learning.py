@@ -310,8 +310,6 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
             for verb in (("train", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
-        (("figure", "orders", "--device", "meta"), "there is no device 'meta'"),
-        (("figure", "orders", "--workers", "ray:foo"), "workers are a number up to 256"),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
     ],
 )
@@ -331,7 +329,6 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
         (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
         (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiply", "7", "7", "-o", "f.html"), "f.html"),
-        (("figure", "orders", "--collect-only", "-o", "f"), "orders.csv"),
     ],
 )
 def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:

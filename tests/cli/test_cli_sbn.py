@@ -57,11 +57,11 @@ def test_trace(capsys: Capture) -> None:
 
 def test_asm_and_back(capsys: Capture, tmp_path: Path) -> None:
     numbers, text = tmp_path / "m.json", tmp_path / "m.sbn"
-    assert call(capsys, "asm", MULTIPLY, "-o", numbers)[0] == 0
+    assert call(capsys, "compile", MULTIPLY, "-o", numbers)[0] == 0
     assert json.loads(numbers.read_text())["width"] == 8
-    assert call(capsys, "disasm", numbers, "-o", text)[0] == 0
+    assert call(capsys, "compile", numbers, "-o", text)[0] == 0
     assert call(capsys, "run", text, "a=5", "b=6", "-q")[1] == "30\n"
-    assert call(capsys, "asm", MULTIPLY)[1] == numbers.read_text()
+    assert call(capsys, "compile", MULTIPLY)[1] == numbers.read_text()
 
 
 def test_compile(capsys: Capture, tmp_path: Path) -> None:
@@ -111,9 +111,8 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
         (["run", "addition", "p=1", "q=1", "--machine", "A"], "--machine goes with .sbn"),
         (["run", "addition", "p=1", "q=1", "--trace"], "--trace goes with .sbn"),
         (["run", "none.sbn"], "none.sbn"),
-        (["asm", MULTIPLY, "-o", "x.txt"], ".json"),
-        (["asm", "none.sbn"], "none.sbn"),
-        (["disasm", MULTIPLY], "JSON"),
+        (["compile", MULTIPLY, "-o", "x.txt"], ".json"),
+        (["compile", "none.sbn"], "none.sbn"),
         (["compile", "none.py"], "there is no file"),
         (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
         (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),

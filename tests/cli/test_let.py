@@ -199,7 +199,6 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
         (("run", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("check", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("show", "net.safetensors", "--let", "l=3"), "--let goes with rule files (.bw)"),
-        (("figure", "beyond", "--let", "l=3"), "--let goes with rule files (.bw)"),
     ],
 )
 def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[object, ...], message: str) -> None:

@@ -44,9 +44,8 @@ VERBS = [  # and the exit code of the answer
     (["trace", "add", "719", "483"], 0),
     (["certify", "addition"], 0),
     (["size", "addition"], 0),
-    (["asm", "yes.sq"], 0),
+    (["compile", "yes.sq"], 0),
     (["compile", "f.py"], 0),
-    (["completion", "bash"], 0),
 ]
 
 

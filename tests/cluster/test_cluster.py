@@ -16,8 +16,8 @@ from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
 from runs import DRIVER, Training, bitwright, environment, records
 from waiting import wait_until
 
-from bitwright.studies import executions
-from bitwright.studies.table import Table
+from experiments import executions
+from experiments.table import Table
 
 MEMBERS, WIDTH = 24, 100_000
 NETWORK = "train addition --bits 2 --width 2048 --integer -o net.safetensors"

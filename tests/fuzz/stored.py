@@ -52,7 +52,7 @@ from bitwright.networks.ensemble import Study, grow
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts
-from bitwright.studies.table import Table, load_table
+from experiments.table import Table, load_table
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

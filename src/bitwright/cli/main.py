@@ -23,7 +23,7 @@ VERBS = (
     *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
     "infer",
-    *("asm", "disasm", "compile", "figure", "examples", "completion"),
+    *("compile", "examples"),
 )
 
 
@@ -86,19 +86,19 @@ def cli() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and gives its exit code."""
+def main(arguments: Sequence[str] | None = None, command: click.Command = cli, name: str = "bitwright") -> int:
+    """Runs the command line, or another command in the same way, and gives its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with patient_streams(), spelling(spell_option):
-            return _answer(arguments)
+            return _answer(arguments, command, name)
     except OSError as error:
         return _refuse(f"cannot write the output: {error.strerror or error}")
 
 
-def _answer(arguments: list[str]) -> int:
+def _answer(arguments: list[str], command: click.Command, name: str) -> int:
     try:
-        code = cli.main(arguments, prog_name="bitwright", standalone_mode=False)
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
