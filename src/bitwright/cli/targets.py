@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,7 @@ def _found(
     cells: bool,
 ) -> Algorithm:
     from bitwright.app.programs import named_algorithm, open_sbn, open_subleq
+    from bitwright.bits import shorten
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
@@ -129,8 +131,10 @@ def _found(
         return named_algorithm(target, default_bits if bits is None else bits, places)
     if bits is not None:
         raise InputError(f"--bits goes with {', '.join(NAMES)}; for a rule file give --let NAME=NUMBER")
-    if not Path(target).suffix and not Path(target).exists():
-        raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
+    if not Path(target).suffix and not exists(target):
+        raise InputError(
+            f"'{shorten(target)}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}"
+        )
     found = load_any(target, given_lets())
     if not isinstance(found, NodeProgram):
         return found
