@@ -213,6 +213,8 @@ class Algorithm(Shown):
         block p[2]
         when p[1]=1 write p[2]
         when p[2]=1 write p[1]
+        cell p[1]
+        cell p[2]
         input p = p[2] p[1]
         output p = p[2] p[1]
         steps 1
