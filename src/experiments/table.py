@@ -67,6 +67,8 @@ def load_table(path: Path, columns: Sequence[str]) -> Table:
     try:
         if not path.exists():
             return Table.of(columns, ())
+        if not path.is_file():
+            raise InputError(f"{path} is there already and is not a file; move it away")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 20} MiB, the most a table may have")
         with path.open(encoding="utf-8", newline="") as file:

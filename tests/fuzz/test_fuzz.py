@@ -13,13 +13,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from fuzz import commands, stored, texts
+from fuzz import commands, data, stored, texts
 from fuzz.campaign import attack
 from fuzz.reader import Reader
 
 from bitwright.errors import InputError
 
-READERS = (*texts.READERS, *stored.READERS, *commands.READERS)
+READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
 CASES = 300  # of each reader: a fault that one input in 100 meets is found with a probability of 95%
 SEED = 0
 ROOT = Path(__file__).parents[2]

@@ -87,7 +87,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
         check_device(pattern, network, counts)
         check_runs(rules, algorithm, network, by_cell[0], counts)
         if sceptic:
-            check_by_sceptic(as_algorithm(pattern), network, certificate, counts)
+            check_by_sceptic(algorithm, pattern.program, network, certificate, counts)
     for network in (whole, changed(whole, rng)):
         check_states_certificate(rules, algorithm, network, counts)
         check_steps(
@@ -158,11 +158,11 @@ def check_runs(rules: Rules, algorithm: Algorithm, network: IntegerNetwork, engi
 
 
 def check_by_sceptic(
-    algorithm: Algorithm, network: IntegerNetwork, certificate: NetworkCertificate, counts: Counts
+    algorithm: Algorithm, trained_on: Program, network: IntegerNetwork, certificate: NetworkCertificate, counts: Counts
 ) -> None:
     with TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("n.safetensors", "rules.bw", "certificate.json")]
-        save_network(network, algorithm.program, files[0])
+        save_network(network, trained_on, files[0])
         files[1].write_text(algorithm.text())
         certificate.save(files[2])
         done = subprocess.run([sys.executable, "-I", SCEPTIC, *files], capture_output=True, text=True, check=False)

@@ -27,6 +27,9 @@ VERBS = (
 )
 
 
+_LONGEST = 1_000  # characters of the beginning and of the end of a message
+
+
 class _Verbs(click.Group):
     """Loads a verb's file only when that verb is asked for."""
 
@@ -68,7 +71,7 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in VERBS:
             hint = suggestion(args[0], VERBS) or f"; the commands are {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no command '{args[0]}'{hint}")
+            raise click.UsageError(f"there is no command '{args[0][:40]}'{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -93,7 +96,8 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = cli, n
         with patient_streams(), spelling(spell_option):
             return _answer(arguments, command, name)
     except OSError as error:
-        return _refuse(f"cannot write the output: {error.strerror or error}")
+        what = "write the output" if error.filename is None else f"use {error.filename}"
+        return _refuse(f"cannot {what}: {error.strerror or error}")
 
 
 def _answer(arguments: list[str], command: click.Command, name: str) -> int:
@@ -117,8 +121,11 @@ def _answer(arguments: list[str], command: click.Command, name: str) -> int:
 
 
 def _refuse(message: str) -> int:
+    line = " ".join(message.split())
+    if len(line) > _LONGEST:  # what was given is quoted, and can be as long as the system allows
+        line = f"{line[:_LONGEST]} ... {line[-_LONGEST:]}"
     with suppress(OSError):
-        click.echo(f"bitwright: {' '.join(message.split())}", err=True)
+        click.echo(f"bitwright: {line}", err=True)
     return 2
 
 

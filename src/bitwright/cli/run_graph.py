@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import isfile  # unlike Path.is_file it takes names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ def node_program(target: str, graph: str | None = None) -> NodeProgram | None:
     from bitwright.program.text import parse_node_program
     from bitwright.program.text.files import load_any, read_text
 
-    if Path(target).suffix.lower() != ".bw" or not Path(target).is_file():
+    if Path(target).suffix.lower() != ".bw" or not isfile(target):
         return None
     if graph is not None:
         with problems_of(Path(target)):

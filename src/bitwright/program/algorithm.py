@@ -215,6 +215,8 @@ class Algorithm(Shown):
         block p[2]
         when p[1]=1 write p[2]
         when p[2]=1 write p[1]
+        cell p[1]
+        cell p[2]
         input p = p[2] p[1]
         output p = p[2] p[1]
         steps 1
@@ -270,7 +272,7 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
             raise InputError(f"the name of an input is a str, got a {type(name).__name__}")
         if name not in names:
             takes = f"takes {listing(names)}" if names else "takes no input"
-            raise InputError(f"{program} has no input '{name}'; it {takes}{suggestion(name, names)}")
+            raise InputError(f"{program} has no input '{shorten(name)}'; it {takes}{suggestion(name, names)}")
     if missing := [name for name in names if name not in values]:
         form = " ".join(f"{name}=NUMBER" for name in missing[:5])
         raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")
