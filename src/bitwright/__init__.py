@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program as open_program
     from bitwright.api.public import certify as certify
-    from bitwright.api.public import ensemble_sizes as ensemble_sizes
     from bitwright.api.public import run as run
     from bitwright.api.public import run_batch as run_batch
     from bitwright.api.public import validate as validate
@@ -40,13 +39,12 @@ if TYPE_CHECKING:
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
-    from bitwright.api.widths import network_width as network_width
+    from bitwright.api.size import size as size
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.inference.local_rule import LocalRule as LocalRule
     from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
     from bitwright.checking.validation import Validation as Validation
-    from bitwright.checking.width import NetworkWidth as NetworkWidth
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
@@ -109,14 +107,13 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
-        "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
+        "bitwright.api.public": "certify run run_batch validate",
         "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
-        "bitwright.api.widths": "network_width",
+        "bitwright.api.size": "size",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
         "bitwright.checking.validation": "Validation",
-        "bitwright.checking.width": "NetworkWidth",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",

@@ -15,10 +15,10 @@ from bitwright import (
     Program,
     addition,
     certify,
-    ensemble_sizes,
     multiplication,
     parse,
     run_batch,
+    size,
 )
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.cells import certify_cells
@@ -118,20 +118,20 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
 
 
 def test_sizes_do_not_grow_with_the_program() -> None:
-    found = [ensemble_sizes(multiplication(bits), cells=True) for bits in (5, 50)]
+    found = [size(multiplication(bits), cells=True).to_dict() for bits in (5, 50)]
     assert asdict(certify(multiplication(5), cells=True)) == asdict(certify(multiplication(50), cells=True))
     assert found[0] == found[1]
     networks = found[0]["calibrated"]["networks"]
-    assert networks * 100 < ensemble_sizes(multiplication(50))["calibrated"]["networks"]
-    tiles = ensemble_sizes(addition(8), cells=True, tile=4)
+    assert networks * 100 < size(multiplication(50)).to_dict()["calibrated"]["networks"]
+    tiles = size(addition(8), cells=True, tile=4).to_dict()
     assert tiles["n_max"] == 8
-    assert tiles["calibrated"]["networks"] > ensemble_sizes(addition(8), cells=True)["calibrated"]["networks"]
-    assert tiles["calibrated"]["networks"] < ensemble_sizes(addition(64))["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] > size(addition(8), cells=True).to_dict()["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] < size(addition(64)).to_dict()["calibrated"]["networks"]
 
 
 def test_what_does_not_go_with_cells() -> None:
-    for ask in (certify, ensemble_sizes):
-        with pytest.raises(InputError, match="n does not go with cells"):
+    for ask in (certify, size):
+        with pytest.raises(InputError, match="^n (does not go with cells|and unmasked are for whole states)"):
             ask(addition(4), cells=True, n="declared")
         with pytest.raises(InputError, match="tile goes with cells"):
             ask(addition(4), tile=2)
@@ -145,7 +145,7 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
     pattern = pattern_of([program])
     assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
     assert certify(program, "sign", cells=True).certified
-    assert ensemble_sizes(program, cells=True)["kinds"] == 2
+    assert size(program, cells=True).to_dict()["kinds"] == 2
     states = np.array([[True, False], [False, True], [True, True]])
     for name in ("limit", "kernel", "sampled"):
         done = run_batch(program, states, engine=name, cells=True, limit=1)

@@ -162,44 +162,6 @@ def certify(
     return prove(algorithm.program, chosen, matches_range(algorithm, n, told), examples, told)
 
 
-def ensemble_sizes(
-    what: Algorithm | Program,
-    delta: float = 0.01,
-    *,
-    scope: str = "inputs",
-    masked: bool = True,
-    n: str | None = None,
-    padding: int | None = None,
-    cells: bool = False,
-    tile: int = 1,
-) -> dict[str, Any]:
-    """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
-
-    `scope` is what shall come out right: one `input`, all `inputs`, or all steps of all `runs`. Unless `masked`, the
-    sign rule guesses bits that nothing writes, as in the paper. With `cells` these are networks of the program's cells.
-
-    >>> from bitwright import addition
-    >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
-    50
-    >>> ensemble_sizes(addition(10), cells=True)["calibrated"]["networks"]
-    2
-    """
-    from bitwright.checking.ranges import matches_range
-    from bitwright.theory import check_scope, sizes
-
-    algorithm = as_algorithm(what)
-    asked = check_scope(scope)
-    if (pattern := pattern_asked([algorithm], cells, tile, n, padding)) is not None:
-        from bitwright.checking.cells import cell_sizes
-
-        if not masked:
-            raise InputError("masked is for whole states; leave it out, or cells")
-        return cell_sizes(pattern, delta, asked, padding=padding)
-    if n == "reachable":
-        say_compiling()
-    return sizes(algorithm, delta, asked, matches_range(algorithm, n), padding=padding, masked=masked)
-
-
 def validate(
     what: Algorithm | Program,
     *,
