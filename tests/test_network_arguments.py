@@ -155,7 +155,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "random": (lambda: bw.validate(small(), random="x"), "random must be a whole number"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
     "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
-    "validate": (lambda: bw.validate(small(), limit="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
     "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from bitwright.api.public import certify as certify
     from bitwright.api.public import run as run
     from bitwright.api.public import run_batch as run_batch
-    from bitwright.api.public import validate as validate
     from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
     from bitwright.api.size import size as size
+    from bitwright.api.validate import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.inference.local_rule import LocalRule as LocalRule
@@ -107,9 +107,10 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
-        "bitwright.api.public": "certify run run_batch validate",
+        "bitwright.api.public": "certify run run_batch",
         "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
         "bitwright.api.size": "size",
+        "bitwright.api.validate": "validate",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",

@@ -131,7 +131,7 @@ def test_sizes_do_not_grow_with_the_program() -> None:
 
 def test_what_does_not_go_with_cells() -> None:
     for ask in (certify, size):
-        with pytest.raises(InputError, match="^n (does not go with cells|and unmasked are for whole states)"):
+        with pytest.raises(InputError, match=r"^n (does not go with cells|and unmasked are for whole states)"):
             ask(addition(4), cells=True, n="declared")
         with pytest.raises(InputError, match="tile goes with cells"):
             ask(addition(4), tile=2)

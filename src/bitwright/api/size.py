@@ -231,7 +231,7 @@ def _ensemble(
         right = f"{local} of {counted(found['kinds'], 'kind')}"
         return EnsembleSizes(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)
     if n == "reachable":
-        say_compiling()
+        say_compiling(tell)
     with tell.working("running") as told:
         within = matches_range(algorithm, n, told)
     found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)

@@ -23,7 +23,7 @@ class Teller(Protocol):
         """
 
 
-class _Listener:
+class Listener:
     """Python's way: a function of what is done and how much there is, lines on standard error, or silence."""
 
     def __init__(self, given: Progress | bool | None) -> None:
@@ -41,7 +41,7 @@ class _Listener:
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
     """Who listens: True for lines on standard error, a function, or a Teller; None for nobody."""
-    return cast(Teller, given) if hasattr(given, "working") else _Listener(given)
+    return cast(Teller, given) if hasattr(given, "working") else Listener(given)
 
 
 def _nothing(done: int, total: int) -> None:
