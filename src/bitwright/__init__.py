@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from bitwright.api.exports import export as export
     from bitwright.api.graphs import run_graphs as run_graphs
     from bitwright.api.graphs import with_results as with_results
-    from bitwright.api.inference import Inference as Inference
-    from bitwright.api.inference import infer as infer
+    from bitwright.api.infer import infer as infer
     from bitwright.api.kinds import KindsOfCells as KindsOfCells
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from bitwright.api.validate import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
-    from bitwright.checking.inference.local_rule import LocalRule as LocalRule
-    from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
     from bitwright.checking.validation import Validation as Validation
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
@@ -103,7 +100,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.export.writing": "Export",
         "bitwright.api.exports": "export",
         "bitwright.api.graphs": "run_graphs with_results",
-        "bitwright.api.inference": "Inference infer",
+        "bitwright.api.infer": "infer",
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
@@ -113,7 +110,6 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.validate": "validate",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
-        "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
         "bitwright.checking.validation": "Validation",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",

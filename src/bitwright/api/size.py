@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, overload
 
 from bitwright.api.arguments import pattern_asked
 from bitwright.api.notes import say_compiling
@@ -23,6 +24,7 @@ from bitwright.running.progress import Progress
 from bitwright.theory import check_scope, sizes
 from bitwright.theory.ranges import cells_range
 
+Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
 OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 
@@ -152,8 +154,16 @@ class WidthOfNetwork:
         }
 
 
-def size(
-    what: Algorithm | Program | NodeProgram | str | PathLike[str],
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["ensemble"] = "ensemble", **more: Any) -> EnsembleSizes: ...
+
+
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["network"], **more: Any) -> WidthOfNetwork: ...
+
+
+def size(  # type: ignore[misc]
+    what: Sized,
     delta: float = 0.01,
     *,
     of: str = "ensemble",
@@ -214,7 +224,7 @@ def size(
 
 
 def _ensemble(
-    algorithms: list[Algorithm],
+    algorithms: Sequence[Algorithm],
     delta: float,
     scope: str,
     unmasked: bool,
@@ -239,7 +249,7 @@ def _ensemble(
 
 
 def _width(
-    algorithms: list[Algorithm],
+    algorithms: Sequence[Algorithm],
     delta: float,
     domain: str | None,
     cells: bool,
@@ -260,6 +270,8 @@ def _width(
     return WidthOfNetwork(algorithm.name, found)
 
 
-def _pattern(algorithms: list[Algorithm], cells: bool, tile: int, padding: int | None, tell: Teller) -> Pattern | None:
+def _pattern(
+    algorithms: Sequence[Algorithm], cells: bool, tile: int, padding: int | None, tell: Teller
+) -> Pattern | None:
     with tell.working("looking for kinds of cells"):
         return pattern_asked(algorithms, cells, tile, None, padding)
