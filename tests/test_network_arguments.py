@@ -155,10 +155,10 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "random": (lambda: bw.validate(small(), random="x"), "random must be a whole number"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
     "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
-    "validate": (lambda: bw.validate(small(), limit="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
-    "delta": (lambda: bw.ensemble_sizes(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
+    "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
     "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
     "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding goes with engine limit .*, not templates"),
     "misspelt": (lambda: bw.run(small(), ONES, roundng="sign"), "no input 'roundng'; did you mean 'rounding'"),

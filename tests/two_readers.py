@@ -13,7 +13,7 @@ from typing import Any
 
 from bitwright import Algorithm, NetworkCertificate, addition, train_cells
 from bitwright.checking.exhaustion import certify_network
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
 CHECKER = Path(__file__).parents[1] / "sceptic" / "check_network.py"
@@ -55,7 +55,7 @@ def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tu
     try:
         found = NetworkCertificate.load(certificate)
         found.check(algorithm, load_any_network(network, algorithm.program))
-    except DoesNotHoldError as error:
+    except ProofError as error:
         return 1, str(error)
     except InputError as error:
         return 2, str(error)

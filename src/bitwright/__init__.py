@@ -24,29 +24,24 @@ if TYPE_CHECKING:
     from bitwright.api.exports import export as export
     from bitwright.api.graphs import run_graphs as run_graphs
     from bitwright.api.graphs import with_results as with_results
-    from bitwright.api.inference import Inference as Inference
-    from bitwright.api.inference import infer as infer
+    from bitwright.api.infer import infer as infer
     from bitwright.api.kinds import KindsOfCells as KindsOfCells
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program as open_program
     from bitwright.api.public import certify as certify
-    from bitwright.api.public import ensemble_sizes as ensemble_sizes
     from bitwright.api.public import run as run
     from bitwright.api.public import run_batch as run_batch
-    from bitwright.api.public import validate as validate
     from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
-    from bitwright.api.widths import network_width as network_width
+    from bitwright.api.size import size as size
+    from bitwright.api.validate import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
-    from bitwright.checking.inference.local_rule import LocalRule as LocalRule
-    from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
     from bitwright.checking.validation import Validation as Validation
-    from bitwright.checking.width import NetworkWidth as NetworkWidth
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
@@ -54,10 +49,10 @@ if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
-    from bitwright.errors import DoesNotHoldError as DoesNotHoldError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.errors import ProofError as ProofError
     from bitwright.files.executions import Executions as Executions
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
@@ -105,23 +100,22 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.export.writing": "Export",
         "bitwright.api.exports": "export",
         "bitwright.api.graphs": "run_graphs with_results",
-        "bitwright.api.inference": "Inference infer",
+        "bitwright.api.infer": "infer",
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
-        "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
+        "bitwright.api.public": "certify run run_batch",
         "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
-        "bitwright.api.widths": "network_width",
+        "bitwright.api.size": "size",
+        "bitwright.api.validate": "validate",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
-        "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
         "bitwright.checking.validation": "Validation",
-        "bitwright.checking.width": "NetworkWidth",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError BitwrightWarning DoesNotHoldError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError Problem ProgramError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",

@@ -26,8 +26,7 @@ def test_infer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     STATES.save(tmp_path / "states.npz")
     told = said(capsys, "infer", tmp_path / "states.npz", "--blocks", "find", "-o", tmp_path / "found.bw")
     found = bw.infer(STATES)
-    assert found.recovered is not None
-    assert (found.program().id, found.recovered.confirmed) == (told["program_id"], told["confirmed"])
+    assert found.to_dict() | {"file": told["file"]} == told
     assert found.program() == SMALL.program
     assert found.text() == (tmp_path / "found.bw").read_text()
     (tmp_path / "layout.bw").write_text(SMALL.text())
@@ -54,7 +53,7 @@ def test_what_cannot_be_inferred() -> None:
         with pytest.raises(bw.InputError, match=message):
             bw.infer(STATES, blocks)  # type: ignore[arg-type]
     with pytest.raises(bw.InputError, match=r"give executions, or the .npz file"):
-        bw.infer(3)  # type: ignore[arg-type]
+        bw.infer(3)  # type: ignore[call-overload]
 
 
 def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +62,10 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = bw.Executions(boards, boards, names)
     held.save(tmp_path / "boards.npz")
     told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3", "--neighbourhood", "von-neumann")
-    assert bw.infer_local_rule(held, 3, 3, "von-neumann").writes == told["on"]
+    found = bw.infer(held, grid=(3, 3), neighbourhood="von-neumann")
+    assert found.to_dict() | {"file": None, "cell_file": None} == told
+    found.save(tmp_path / "rule.bw")
+    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "board"
 
 
 @pytest.mark.parametrize(
@@ -76,37 +78,51 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_widths(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
-    told = said(capsys, "size", "addition", "--bits", "2", "--network", *options)
-    found = bw.network_width(SMALL, **given)
-    assert (found.expected, found.covering) == (told["width"], told["width_covering"])
-    assert (found.examples, found.program_id) == (told["examples"], told["program_id"])
+    told = said(capsys, "size", "addition", "--bits", "2", "--of", "network", *options)
+    assert bw.size(SMALL, of="network", **given).to_dict() == told
 
 
 def test_widths_that_cannot_be() -> None:
     with pytest.raises(bw.InputError, match="leave out domain and padding"):
-        bw.network_width(SMALL, cells=True, domain="runs")
+        bw.size(SMALL, of="network", cells=True, domain="runs")
     with pytest.raises(bw.InputError, match="there is no domain 'walks'"):
-        bw.network_width(SMALL, domain="walks")
-    with pytest.raises(bw.InputError, match="the seed is 0 or more"):
-        bw.network_width(SMALL, seed=-1)
+        bw.size(SMALL, of="network", domain="walks")
+    with pytest.raises(bw.InputError, match="seed is 0 or more"):
+        bw.size(SMALL, of="network", seed=-1)
 
 
 @pytest.mark.parametrize(
     ("options", "given"),
     [
         (["--scope", "input"], {"scope": "input"}),
-        (["--scope", "runs", "--unmasked"], {"scope": "runs", "masked": False}),
+        (["--scope", "runs", "--unmasked"], {"scope": "runs", "unmasked": True}),
         (["--cells", "--scope", "input"], {"cells": True, "scope": "input"}),
     ],
 )
 def test_sizes(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "size", "addition", "--bits", "2", *options)
-    found = bw.ensemble_sizes(SMALL, **given)
-    assert {name: told[name] for name in found} == found
-    with pytest.raises(bw.InputError, match="masked is for whole states"):
-        bw.ensemble_sizes(SMALL, cells=True, masked=False)
-    with pytest.raises(bw.InputError, match="inputs"):
-        bw.ensemble_sizes(SMALL, scope="all")
+    assert bw.size(SMALL, **given).to_dict() == told
+
+
+def test_sizes_that_cannot_be() -> None:
+    for given, message in (
+        ({"cells": True, "unmasked": True}, "n and unmasked are for whole states"),
+        ({"scope": "all"}, "inputs"),
+        ({"of": "networks"}, "of is ensemble or network, got 'networks'; did you mean 'network'"),
+        ({"of": "network", "scope": "runs"}, "scope, n and unmasked are for ensembles"),
+        ({"domain": "runs"}, "domain is for of network"),
+        ({"tile": 2}, "tile goes with cells"),
+    ):
+        with pytest.raises(bw.InputError, match=message):
+            bw.size(SMALL, **given)
+
+
+def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
+    (tmp_path / "two.bw").write_text(SMALL.text())
+    assert bw.size(tmp_path / "two.bw").to_dict() | {"name": "addition"} == bw.size(SMALL).to_dict()
+    assert bw.size("addition").to_dict() == bw.size(bw.addition(4)).to_dict()
+    flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
+    assert bw.size(flood).to_dict()["kinds"] == len(flood.kinds)
 
 
 def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -250,14 +250,14 @@ def test_onnx_beside_the_network(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--cells"]])
 def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Headline, JSON and exit code say the same: two widths, which is which, of first order and not proved."""
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", *more, "--json")
+    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more, "--json")
     found = json.loads(out)
     assert code == 0
     assert (found["proved"], found["order"], found["delta"], found["seed"]) == (False, 1, 0.01, 0)
     assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
     assert 2 < found["width"] < found["width_covering"]
     assert found["error"]["low"] < found["error"]["mean"] < found["error"]["high"]
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", *more)
+    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more)
     headline = out.splitlines()[0]
     assert f"width {found['width']:,} is expected to suffice in " in headline
     assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
@@ -266,7 +266,7 @@ def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture
 def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[str]) -> None:
     widths = []
     for delta in ("0.1", "0.001"):
-        _, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", "--delta", delta, "--json")
+        _, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", "--delta", delta, "--json")
         widths.append((json.loads(out)["width"], json.loads(out)["width_covering"]))
     assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
 
@@ -289,14 +289,17 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device goes with --engine network, not templates"),
         (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
         (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
-        (("size", "addition", "--seed", "1"), "--seed goes with --network"),
-        (("size", "addition", "--domain", "runs"), "--domain goes with --network"),
-        (("size", "addition", "--network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
-        (("size", "addition", "--network", "--domain", "cells"), "there is no domain 'cells'; choose states or runs"),
-        (("size", "addition", "--network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
-        (("size", "addition", "--network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
-        (("size", "addition", "--network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
-        (("size", "addition", "--bits", "3000", "--network"), "size the network of its cells instead"),
+        (("size", "addition", "--seed", "1"), "--seed is for --of network"),
+        (("size", "addition", "--domain", "runs"), "--domain is for --of network"),
+        (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
+        (
+            ("size", "addition", "--of", "network", "--domain", "cells"),
+            "there is no domain 'cells'",
+        ),
+        (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
+        (("size", "addition", "--of", "network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
+        (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
+        (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),

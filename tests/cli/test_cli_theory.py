@@ -293,7 +293,7 @@ def test_sampled(capsys: Capture) -> None:
         (["certify", "addition", "--n", "declared"], "declares no bound on its matches"),
         (["size", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
         (["size", "addition", "--n", "declared"], "declares no bound on its matches"),
-        (["size", "addition", "--n", "blocks", "--network"], "--n and --unmasked are for ensembles"),
+        (["size", "addition", "--n", "blocks", "--of", "network"], "--n and --unmasked are for ensembles"),
         (["certify", "addition", "--bits", 13, "--n", "reachable"], "every input can be run up to 24"),
         (["certify", "addition", "--padding", -1], "0<=x<=1000000000"),
         (["certify", "addition", "--check", "/no/such.json"], "cannot read"),

@@ -61,7 +61,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),
     ("show-network", 0, [CELLS, ["show", NET]]),
     ("size", 0, [["size", "addition", "--bits", "3", "--cells"]]),
-    ("size-network", 0, [["size", "addition", "--bits", "2", "--network"]]),
+    ("size-network", 0, [["size", "addition", "--bits", "2", "--of", "network"]]),
     ("validate", 0, [["validate", "examples/comparison.bw", "--random", "20"]]),
     ("validate", 1, [["validate", "addition", "--bits", "2", "--engine", "sampled", "--rounding", "sign"]]),
     ("check", 1, [["check", "{folder}/wrong.bw"]]),

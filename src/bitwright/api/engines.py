@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from bitwright.bits import shorten, whole_number
 from bitwright.engines.make import check_engine, make_engine
 from bitwright.engines.protocol import Engine
-from bitwright.errors import InputError
+from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, Program
 from bitwright.theory.ranges import training_size
 from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:
+    from bitwright.api.telling import Teller
     from bitwright.engines.cells.deciders import Decider
     from bitwright.networks import AnyNetwork, Network, Recipe
     from bitwright.program.pattern import Pattern
@@ -63,7 +64,7 @@ class EngineChoice:
     tile: int = 1  # how many neighbouring cells are taken as one
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
-    def checked(self, spell: Callable[[str], str] = lambda name: PYTHON.get(name, name)) -> EngineChoice:
+    def checked(self, spell: Callable[[str], str] = lambda name: option(PYTHON.get(name, name))) -> EngineChoice:
         """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
         check_engine(self.name)
         check_rounding(self.rounding)
@@ -272,6 +273,33 @@ def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     if choice.device != "cpu":
         common = replace(common, trainer="torch", device=choice.device)
     return [replace(common, member=member) for member in range(choice.networks)]
+
+
+def cached_told(tell: Teller) -> Trainer:
+    """Trains a network that is not in the cache, and tells how far gradient descent is."""
+
+    def make(program: Program, recipe: Recipe) -> Network:
+        from bitwright.networks.cache import cached_network
+        from bitwright.networks.start import NetworkShape
+
+        shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
+        most = recipe.plan.expected_steps(shape.inputs, None)
+        with tell.working("training") as told:
+            return cached_network(program, recipe, lambda step, _: told(min(step, most), most))[0]
+
+    return make
+
+
+def note_training(name: str, network: object, settings: Mapping[str, object], tell: Teller) -> None:
+    """Tells that networks must be trained first, where none are given."""
+    if name != "network" or network is not None:
+        return
+    count = settings.get("networks", 1)
+    what, them = ("a network", "one") if count == 1 else (f"{count:,} networks", "them")
+    whole = settings.get("width") is not None and not (settings.get("cells") or settings.get("whole"))
+    cells = f"{option('cells')} {option('width')}"
+    of = f", for the whole state as {option('width')} asks ({cells} for its cells)" if whole else ""
+    tell.note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache")
 
 
 def choice_of(options: Mapping[str, object]) -> EngineChoice:

@@ -15,12 +15,11 @@ from bitwright.api.arguments import (
     check_values,
     pattern_asked,
 )
-from bitwright.api.engines import EngineChoice, choose_engine
+from bitwright.api.engines import EngineChoice, Trainer, choose_engine
 from bitwright.api.notes import say_compiling
-from bitwright.bits import BoolArray, whole_number
+from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
-from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm, by_its_cells
 from bitwright.running import run as running
@@ -30,8 +29,6 @@ from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
     from bitwright.checking.certificate import Certificate
-    from bitwright.checking.validation import Validation
-    from bitwright.checking.validation.given import Given
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
 
@@ -86,7 +83,7 @@ def run(
     elif graph is not None:
         raise InputError("only a node program runs on a graph; leave out graph")
     algorithm = as_algorithm(what)
-    chosen, told = _engine(algorithm, engine, network, settings), as_progress(progress, "steps, at most")
+    chosen, told = asked_engine(algorithm, engine, network, settings), as_progress(progress, "steps, at most")
     return running.run_with(algorithm, given, chosen, limit=limit, record=record, progress=told, watch=watch)
 
 
@@ -115,7 +112,7 @@ def run_batch(
     """
     algorithm = as_algorithm(what)
     check_batch(states, workers)
-    chosen = _engine(algorithm, engine, network, settings)
+    chosen = asked_engine(algorithm, engine, network, settings)
     return running.run_batch(algorithm, states, engine=chosen, limit=limit, workers=workers, margins=margins)
 
 
@@ -162,92 +159,6 @@ def certify(
     return prove(algorithm.program, chosen, matches_range(algorithm, n, told), examples, told)
 
 
-def ensemble_sizes(
-    what: Algorithm | Program,
-    delta: float = 0.01,
-    *,
-    scope: str = "inputs",
-    masked: bool = True,
-    n: str | None = None,
-    padding: int | None = None,
-    cells: bool = False,
-    tile: int = 1,
-) -> dict[str, Any]:
-    """How many networks must be averaged to be wrong with probability at most `delta`, for each rounding.
-
-    `scope` is what shall come out right: one `input`, all `inputs`, or all steps of all `runs`. Unless `masked`, the
-    sign rule guesses bits that nothing writes, as in the paper. With `cells` these are networks of the program's cells.
-
-    >>> from bitwright import addition
-    >>> ensemble_sizes(addition(10))["calibrated"]["networks"]
-    50
-    >>> ensemble_sizes(addition(10), cells=True)["calibrated"]["networks"]
-    2
-    """
-    from bitwright.checking.ranges import matches_range
-    from bitwright.theory import check_scope, sizes
-
-    algorithm = as_algorithm(what)
-    asked = check_scope(scope)
-    if (pattern := pattern_asked([algorithm], cells, tile, n, padding)) is not None:
-        from bitwright.checking.cells import cell_sizes
-
-        if not masked:
-            raise InputError("masked is for whole states; leave it out, or cells")
-        return cell_sizes(pattern, delta, asked, padding=padding)
-    if n == "reachable":
-        say_compiling()
-    return sizes(algorithm, delta, asked, matches_range(algorithm, n), padding=padding, masked=masked)
-
-
-def validate(
-    what: Algorithm | Program,
-    *,
-    oracle: Given | None = None,
-    oracle_arrays: Given | None = None,
-    engine: str | Engine | None = None,
-    network: Networks | None = None,
-    random: int | None = None,
-    sample_seed: int = 0,
-    limit: int | None = None,
-    workers: str | int = "1",
-    resume: str | PathLike[str] | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Any,
-) -> Validation:
-    """Runs every input (or `random` ones) through an engine, and compares every step with the rules.
-
-    Without an engine's name it is `network` where a network is given, else `limit`.
-
-    Outputs are compared with an oracle; without one, with what the rules give. It is any function that takes the inputs
-    by name and gives the output, or a dictionary of outputs; None where a run never ends. `oracle_arrays` is one that
-    takes NumPy arrays of inputs, which is much faster. With several workers, or a file to `resume` from, the function
-    is in a file, and named as "module:function". `progress` is True for lines on standard error, or a function of the
-    inputs done and of all.
-
-    >>> from bitwright import addition
-    >>> validate(addition(3), oracle=lambda p, q: p + q).verdict
-    'exact'
-    >>> validate(addition(3), oracle_arrays=lambda p, q: p | q).tally.failures[0].inputs
-    {'p': 1, 'q': 1}
-    """
-    from bitwright.checking import validation
-    from bitwright.workers import Workers
-
-    algorithm = as_algorithm(what)
-    chosen = _engine(algorithm, engine, network, settings, default="limit")
-    for name, value in (("random", random), ("sample_seed", sample_seed)):
-        if value is not None:
-            whole_number(value, name)
-    file = None if resume is None else as_path(resume, "the file to resume from")
-    asked = validation.given_oracle(algorithm, oracle, oracle_arrays)
-    task = validation.make_task(algorithm, chosen, asked, random, sample_seed, limit)
-    if task.sliced:
-        say_compiling()
-    who = Workers.parse(str(workers), str(settings.get("device", "cpu")))
-    return validation.validate(task, who, as_progress(progress, "inputs"), file)
-
-
 SETTINGS = (
     *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
     *("cells", "tile"),
@@ -257,13 +168,15 @@ SETTINGS = (
 _OPTIONS = ("inputs", "graph", "engine", "network", "limit", "record", "progress", "watch")  # of `run`, beside them
 
 
-def _engine(
+def asked_engine(
     algorithm: Algorithm,
     engine: str | Engine | None,
     network: Networks | None,
     settings: Mapping[str, Any],
     default: str = "templates",
+    train: Trainer | None = None,
 ) -> Engine:
+    """The engine that a person asks for: one that was made, or a name and its settings."""
     check_options(settings, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
         if not hasattr(engine, "begin"):
@@ -297,4 +210,4 @@ def _engine(
         raise InputError("give networks or their files, not both")
     for item in held if not settings.get("cells") else ():
         check_made_for(item, algorithm.program)
-    return choose_engine(algorithm, EngineChoice(name, files=files, **settings), held or None)
+    return choose_engine(algorithm, EngineChoice(name, files=files, **settings), held or None, train)

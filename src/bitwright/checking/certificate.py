@@ -127,7 +127,7 @@ class Certificate(Shown):
     def check(
         self, what: Algorithm | Program | NodeProgram, progress: Progress | None = None, *, tile: int = 1
     ) -> None:
-        """Proves everything anew for this program; raises DoesNotHoldError at the first claim that does not hold.
+        """Proves everything anew for this program; raises ProofError at the first claim that does not hold.
 
         A certificate of cells is checked for the cells of the program, `tile` of them taken as one as in `certify`.
 

@@ -23,7 +23,7 @@ from bitwright.cli.progress import working
 from bitwright.cli.reporting import StepProgress, note, print_json
 from bitwright.cli.sizes import in_sizes
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import DoesNotHoldError, InputError, listing
+from bitwright.errors import InputError, ProofError, listing
 
 if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice
@@ -161,7 +161,7 @@ def command(
         if check is not None:
             try:
                 certificate = _checked(check, algorithm, progress)
-            except DoesNotHoldError as error:
+            except ProofError as error:
                 return refused(str(error), algorithm, as_json, quiet)
         else:
             chosen = check_rounding(rounding or "calibrated")
@@ -190,7 +190,7 @@ def command(
 
 
 def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certificate:
-    """The certificate in a file, proved again; raises DoesNotHoldError where it claims too much."""
+    """The certificate in a file, proved again; raises ProofError where it claims too much."""
     from bitwright.checking.certificate_file import check_certificate, load_certificate
 
     certificate = load_certificate(path)

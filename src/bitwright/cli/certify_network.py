@@ -16,7 +16,7 @@ from bitwright.cli.reporting import note, print_json
 from bitwright.cli.shorter_proof import HOPELESS, advice
 from bitwright.cli.sizes import in_sizes, training_command
 from bitwright.cli.targets import asked_program, let_words
-from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing
+from bitwright.errors import InputError, OtherKindError, ProofError, counted, listing
 
 if TYPE_CHECKING:
     from bitwright.checking.exhaustion import NetworkCertificate, ProofTask
@@ -101,7 +101,7 @@ def prove_cells(algorithm: Algorithm, asked: NetworkProof, as_json: bool, quiet:
     if certificate is not None:
         try:  # before its sizes are tried on this program
             check_speaks_of(certificate, as_algorithm(pattern, algorithm.name), network)
-        except DoesNotHoldError as error:
+        except ProofError as error:
             return refused(str(error), as_algorithm(pattern, algorithm.name), as_json, quiet, of="network")
     claimed = None if certificate is None else certificate.sizes
     if claimed is not None and asked.sizes not in (None, claimed):
@@ -271,7 +271,7 @@ def _check(
         task = _announced(task, asked, workers, quiet)
         with StepProgress(not quiet, task.unit) as progress:
             certificate.check(algorithm, network, workers=workers, progress=progress, device=task.device)
-    except DoesNotHoldError as error:
+    except ProofError as error:
         return refused(str(error), algorithm, as_json, quiet, of="network")
     if certificate.kinds is not None:
         certificate = replace(certificate, sizes=asked.sizes)  # those that were looked at now

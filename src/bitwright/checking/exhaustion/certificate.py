@@ -143,7 +143,7 @@ class NetworkCertificate(Shown):
         progress: Progress | bool | None = None,
         device: str = "cpu",
     ) -> None:
-        """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold.
+        """Goes through the whole domain again; raises ProofError at the first claim that does not hold.
 
         It takes what `certify_network` takes: a network, or its file; one of cells with any program of its kinds.
 

@@ -1,58 +1,28 @@
-"""What `validate` says: the report, the JSON, and the command that shows a failure again."""
+"""What a validation says: its report for people, and everything for JSON."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.open import NAMES
-from bitwright.cli.reporting import program_id
-from bitwright.cli.targets import let_words
-from bitwright.errors import counted
+from bitwright.errors import counted, option
 
 if TYPE_CHECKING:
-    from bitwright.checking.validation import Failure, Validation
+    from bitwright.checking.validation.tally import Failure
+    from bitwright.checking.validation.validate import Validation
     from bitwright.theory.decisions import Triple
 
 _SHOWN = 3  # failures that the report has; JSON has all that are kept
+_MOST_TEMPLATES = 200_000  # of a program whose id takes no longer than a moment
 
 
-def rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
-    """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
-    task = done.task
-    name = f"./{target}" if target.startswith("-") else target
-    words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
-    if target in NAMES and options["order"] is None:
-        words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
-    words += let_words()
-    if options["order"] is not None:
-        words += ["--order", options["order"]]
-    if options["machine"] is not None:
-        words += ["--machine", str(options["machine"])]
-    words += ["--engine", task.engine.name]
-    if task.engine.rounding is not None:
-        words += ["--rounding", task.engine.rounding]
-    for path in options["files"]:
-        words += ["--network", str(path)]
-    words += [f"--{option}" for option in ("whole", "cells", "evaluate") if options[option]]
-    for option in ("padding", "width", "tile", "max_steps"):
-        if options[option] is not None:
-            words += [f"--{option.replace('_', '-')}", str(options[option])]
-    for option, usual in (("networks", 1), ("seed", 0)):
-        if options[option] not in (None, usual):
-            words += [f"--{option}", str(options[option])]
-    return shlex.join(words)
-
-
-def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything, as JSON."""
+def document(done: Validation) -> dict[str, Any]:
+    """Everything, ready for JSON."""
     task, tally = done.task, done.tally
-    engine = task.engine
+    engine, program = task.engine, task.algorithm.program
     return {
         "name": task.algorithm.name,
-        "algorithm": task.algorithm.name,
-        "program_id": program_id(task.algorithm.program),
+        "program_id": program.id if program.templates <= _MOST_TEMPLATES else None,
         "engine": engine.name,
         "rounding": engine.rounding,
         "examples": task.examples,
@@ -77,12 +47,7 @@ def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[
         "unjudged": tally.unjudged,
         "undecided": tally.undecided,
         "failures": [
-            {
-                "inputs": failure.inputs,
-                "outputs": failure.outputs,
-                "expected": failure.expected,
-                "command": rerun(failure, target, done, options),
-            }
+            {"inputs": failure.inputs, "outputs": failure.outputs, "expected": failure.expected}
             for failure in tally.failures
         ],
         "n_max": tally.n_max,
@@ -95,8 +60,8 @@ def document(done: Validation, target: str, options: Mapping[str, Any]) -> dict[
     }
 
 
-def report(done: Validation, target: str, options: Mapping[str, Any]) -> str:
-    """For people."""
+def report(done: Validation, again: Callable[[Failure], str] | None = None) -> str:
+    """For people; `again` gives the command that shows a failure once more."""
     task, tally = done.task, done.tally
     name = task.algorithm.name
     about = f"{name} ({task.algorithm.description})" if task.algorithm.description else name
@@ -123,31 +88,30 @@ def report(done: Validation, target: str, options: Mapping[str, Any]) -> str:
         lines += [f"  declared  {what}", f"            {therefore}"]
     shown = tally.failures[:_SHOWN]
     for failure in shown:
-        right = "should not end" if failure.expected is None else f"should give {values_text(failure.expected)}"
-        lines.append(f"  wrong     {values_text(failure.inputs) or name} gives {values_text(failure.outputs)}, {right}")
-        lines.append(f"            {rerun(failure, target, done, options)}")
+        right = "should not end" if failure.expected is None else f"should give {_values(failure.expected)}"
+        lines.append(f"  wrong     {_values(failure.inputs) or name} gives {_values(failure.outputs)}, {right}")
+        lines += [] if again is None else [f"            {again(failure)}"]
     if tally.wrong > len(shown) > 0:
-        listed = f"; --json lists {len(tally.failures)}" if len(tally.failures) > len(shown) else ""
+        more = len(tally.failures) > len(shown) and again is not None
+        listed = f"; {option('json')} lists {len(tally.failures)}" if more else ""
         lines.append(f"            and {tally.wrong - len(shown):,} more{listed}")
     return "\n".join(lines)
 
 
 def oracle_name(done: Validation) -> str:
+    """Who says what is right."""
     return "the rules" if done.task.oracle is None else done.task.oracle.name
 
 
 def broken_bound(done: Validation) -> tuple[str, str]:
     """That runs match more than is declared, and what this means for certificates."""
-    tally, declared = done.tally, done.task.algorithm.matches
-    first = (
-        f", the first {values_text(tally.first_beyond.inputs)}"
-        if tally.first_beyond and tally.first_beyond.inputs
-        else ""
-    )
-    doubt = " (wrong steps may have led there; see --engine templates)" if tally.wrong_steps else ""
+    tally, declared, n = done.tally, done.task.algorithm.matches, option("n")
+    beyond = tally.first_beyond
+    first = f", the first {_values(beyond.inputs)}" if beyond and beyond.inputs else ""
+    doubt = f" (wrong steps may have led there; see {option('engine')} templates)" if tally.wrong_steps else ""
     return (
         f"matches {declared} is broken: n = {tally.n_max:,} occurred{doubt}; {_runs(tally.beyond)} met more{first}",
-        "a certificate made with --n declared does not hold; use --n reachable or --n blocks",
+        f"a certificate made with {n} declared does not hold; use {n} reachable or {n} blocks",
     )
 
 
@@ -161,11 +125,11 @@ def _declared(done: Validation) -> dict[str, Any] | None:
 
 
 def _networks(done: Validation) -> list[str]:
-    if not done.task.engine.digests:
+    digests = done.task.engine.digests
+    if not digests:
         return []
-    count = len(done.task.engine.digests)
-    more = f" and {count - 1:,} more, see --json" if count > 1 else ""
-    return [f"  networks  {count:,}, as read at the start: sha256 {done.task.engine.digests[0][:16]}...{more}"]
+    more = f" and {len(digests) - 1:,} more, see {option('json')}" if len(digests) > 1 else ""
+    return [f"  networks  {len(digests):,}, as read at the start: sha256 {digests[0][:16]}...{more}"]
 
 
 def _undecided(done: Validation) -> list[str]:
@@ -175,7 +139,7 @@ def _undecided(done: Validation) -> list[str]:
     limit = counted(task.limit, "step")
     if cut:
         declared = task.limit == task.algorithm.steps
-        advice = "its 'steps' allows no more" if declared else "raise --max-steps"
+        advice = "its 'steps' allows no more" if declared else f"raise {option('steps')}"
         lines.append(f"  undecided {_runs(cut)} did not end within {limit}, and their outputs are not known; {advice}")
     if tally.unjudged:
         lines.append(f"  undecided {_runs(tally.unjudged)} ended, and {oracle_name(done)} does not know what is right")
@@ -193,5 +157,5 @@ def _situation(triple: Triple) -> str:
     return f"n = {n:,} where {matching:,} of {counted(writers, 'writer')} match{'es' * (matching == 1)}"
 
 
-def values_text(values: Mapping[str, int]) -> str:
+def _values(values: Mapping[str, int]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
