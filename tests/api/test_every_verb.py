@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 
+ROOT = Path(__file__).parents[2]
 SMALL = bw.addition(2)
+PAGE = {"addition": {"bits": 10}}  # the size that a page begins with
 STATES = bw.executions(SMALL, "states", states=300)
 
 
@@ -165,15 +168,34 @@ def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any,
     for network in (cells, net):
         done = bw.export(network, tmp_path / name, bw.addition(5))
         assert [file.name for file in done.files] == [Path(file).name for file in document["files"]]
-        assert (done.about["proved"], done.about["states"]) == (True, document["states"])
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+        assert done.about["proved"]
         assert (tmp_path / name).read_bytes() == (told / name).read_bytes()
+
+
+@pytest.mark.parametrize("what", ["addition", "examples/subtraction.bw", "examples/subleq/hello.sq"])
+def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same bytes from Python as from the command line: a page for every size, and one with a console."""
+    target = ROOT / what if "/" in what else what
+    held: Any = bw.open(target)
+    sized = held.sizing is not None
+    trained = bw.train_cells(
+        *([one.algorithm for one in in_sizes(held, range(1, 11)).programs] if sized else [held.program])
+    )
+    trained.save(tmp_path / "net.safetensors")
+    document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
+    for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):
+        done = bw.export(trained, tmp_path / "page.html", given)
+        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "told.html").read_bytes()
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+    assert ('"formula"' in (tmp_path / "page.html").read_text()) == sized
 
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     network = bw.quantize(SMALL, bw.train(SMALL, width=256))
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
-    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), version="2.0")
+    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), vnnlib_version="2.0")
     assert all(file.exists() for file in done.files)
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
@@ -185,17 +207,17 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
     trained = bw.train(SMALL, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
-        (cells, "a.txt", {}, "the file to write ends in .c or .mjs"),
-        (cells, "a.c", {"to": "onnx"}, "the file to write ends in .onnx, got"),
-        (cells, "a.c", {"to": "cc"}, "networks are exported to c, js.* got 'cc'"),
+        (cells, "a.txt", {}, "give to c or js .* or path a file that ends in .c or .mjs"),
+        (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),
+        (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
         (trained, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
-        (cells, "a.c", {"states": range(3)}, "states and version go with to=.vnnlib.; leave them out"),
-        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with pages"),
+        (cells, "a.c", {"states": range(3)}, "states and vnnlib_version go with to vnnlib"),
+        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
         (cells, "a.html", {}, "needs a program to run"),
-        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph goes with node programs"),
+        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),
         (cells, "a", {"what": SMALL, "to": "vnnlib"}, "leave out the program"),
         (cells, "a.c", {"what": bw.permutation([2, 1])}, "no cell like"),
     ]

@@ -293,11 +293,11 @@ def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
     from bitwright.networks import Plan, Recipe
 
     file = "examples/subtraction.bw"
-    pattern = pattern_of([open(file, lets={"l": l}).program for l in (1, 2, 5)])
+    pattern = pattern_of([open(file, l=l).program for l in (1, 2, 5)])
     network = train_on_pattern(pattern, Recipe(128, plan=Plan(momentum=True))).network
-    sizes = every_size(network, pattern, lambda size: open(file, lets={"l": size}), 10)
+    sizes = every_size(network, pattern, lambda size: open(file, l=size), 10)
     assert sizes.formula is not None
-    found = exported_cells(network, pattern, open(file, lets={"l": 90}))
+    found = exported_cells(network, pattern, open(file, l=90))
     runs = [{"a": str(3**50), "b": str(2**77)}, {"a": "5", "b": "9"}]
     said = evaluate(found, {"sizes": {**sizes.document(), "chosen": 90}, "runs": runs}, RUN, tmp_path)
     expected = [[str((int(r["a"]) - int(r["b"])) % 2**90), str(int(int(r["a"]) < int(r["b"])))] for r in runs]
