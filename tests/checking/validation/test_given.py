@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from programs import EXAMPLES
 
-from bitwright import InputError, addition, load, parse, validate
+from bitwright import InputError, addition, parse, validate
 from bitwright.checking.validation import Arithmetic, given_oracle
 from bitwright.cli.validate_report import report
+from bitwright.program import load
 
 SMALL = addition(2)
 
