@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright import Run, parse_node_program, run
+from bitwright import Run, run
 from bitwright.files.storage import write_atomically
-from bitwright.program import NodeProgram, Topology
+from bitwright.program import NodeProgram, Topology, parse_node_program
 from bitwright.viewer import graph_steps_svg, graph_svg
 
 ROOT = Path(__file__).parent.parent

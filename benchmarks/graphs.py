@@ -19,13 +19,14 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from bitwright import NodeProgram, parse_node_program, run
+from bitwright import NodeProgram, run
 from bitwright.api.cells import train_on_pattern
 from bitwright.api.graphs import on_graph
 from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
 from bitwright.graphs.named import from_networkx
 from bitwright.networks import Plan, Recipe
+from bitwright.program import parse_node_program
 from bitwright.program.pattern import Pattern
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "graphs"
@@ -136,7 +137,7 @@ def check(name: str, program: NodeProgram, cells: Any, sizes: list[int], degree:
         inputs, right = CASES[name](graph, rng)
         algorithm = on_graph(program, graph, inputs)
         start = time.perf_counter()
-        done = run(algorithm, network=cells, limit=LARGE_STEPS)
+        done = run(algorithm, network=cells, steps=LARGE_STEPS)
         seconds += time.perf_counter() - start
         steps += done.steps
         wrong += not (done.halted and done.cells and done.cells["proved"] and right(done.nodes))

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
-from bitwright import multiplication, run, run_batch
+from bitwright import multiplication, run
 from bitwright.checking.certificate import certify
 from bitwright.engines.make import make_engine
 from bitwright.theory import Predictor, declared_range, smallest_examples, weights
@@ -20,8 +20,8 @@ def rows() -> Iterator[Row]:
     for rounding in ("calibrated", "sign"):
         examples = smallest_examples(algorithm.program) if rounding == "sign" else None
         engine = make_engine("limit", algorithm.program, rounding=rounding, examples=examples)
-        ours = seconds(lambda e=engine: run_batch(algorithm, states, engine=e))
-        templates = seconds(lambda: run_batch(algorithm, states))
+        ours = seconds(lambda e=engine: run(algorithm, states=states, engine=e))
+        templates = seconds(lambda: run(algorithm, states=states))
         yield Row(
             f"limit engine, {rounding}, multiplication of 10 bits, batch of {len(states):,}",
             f"{len(states) * 430 / ours / 1e6:,.0f} M state-steps/s",

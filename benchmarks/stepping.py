@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import Row, readable, seconds
-from bitwright import Algorithm, Program, addition, multiplication, run, run_batch
+from bitwright import Algorithm, Program, addition, multiplication, run
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import RuleEngine
 
@@ -19,7 +19,7 @@ def rows() -> Iterator[Row]:
     for algorithm in (addition(10), multiplication(10)):
         states = random_states(algorithm, 1 << 20 if algorithm.name == "addition" else 1 << 17)
         assert algorithm.steps is not None
-        spent = seconds(lambda a=algorithm, s=states: run_batch(a, s), repeat=3)
+        spent = seconds(lambda a=algorithm, s=states: run(a, states=s), repeat=3)
         ours = len(states) * algorithm.steps / spent
         peer = dense_rate(algorithm.program, states[:4096])
         yield Row(

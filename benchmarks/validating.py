@@ -25,16 +25,8 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
-from bitwright import (
-    Algorithm,
-    EngineChoice,
-    TrainingSet,
-    addition,
-    choose_engine,
-    multiplication,
-    permutation,
-    run_batch,
-)
+from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
@@ -109,7 +101,7 @@ def against_peer(name: str, growth: Growth) -> Iterator[Row]:
         rate = f"{count / spent / 1e6:,.0f} M evaluations/s"
         yield Row(f"every {name} of 10 bits, limit, {rounding}", readable(spent), rate)
     states = random_states(algorithm, 1 << 15)
-    plain = len(states) * (algorithm.steps or 0) / seconds(lambda: run_batch(algorithm, states, engine="limit"))
+    plain = len(states) * (algorithm.steps or 0) / seconds(lambda: run(algorithm, states=states, engine="limit"))
     for words in (1, 4, 16, 64, 256):
         growth.batches[64 * words] = sliced_rate(algorithm, words)
     if not PEERS.exists():

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Documents of one kind, by the names of their golden files. Others have a schema of their own name, or their verb's.
 KINDS = {
-    **dict.fromkeys(("add", "multiply", "permute", "run-sbn", "run-graph", "run-cells"), "run"),
+    **dict.fromkeys(("add", "multiply", "run-sbn", "run-graph", "run-cells", "run-name"), "run"),
     **dict.fromkeys(("certify-cells",), "certify-network"),
 }
 # Objects whose keys are names of the user's own.

@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bitwright import addition, multiplication, parse_node_program
+from bitwright import addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, try_states
 from bitwright.api.export.page_file import engine_text, joined, network_facts
 from bitwright.api.open import MachineChoice, SubleqProgram, open_sbn, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
-from bitwright.program import NodeProgram
+from bitwright.program import NodeProgram, parse_node_program
 from bitwright.program.pattern import Pattern
 
 ROOT = Path(__file__).parents[1]

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from graph_cases import graph_cases
 
-from bitwright import Algorithm, Builder, Program, addition, load, multiplication, permutation, span
+from bitwright import Algorithm, Builder, Program, addition, multiplication, permutation
 from bitwright.bits import BoolArray
+from bitwright.program import load, span
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Values = dict[str, int]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitwright import Algorithm, EngineChoice, choose_engine
+from bitwright import Algorithm
+from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.checking.validation import Oracle, Task, make_task
 
 

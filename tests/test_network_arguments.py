@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.program import word
 
 
 @cache
@@ -54,14 +56,17 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
     "cells of": (
         lambda: cells().engine("addition"),
-        r"give an Algorithm or a Program, got a str; open_program\(path\) gives one from a file$",
+        r"give an Algorithm or a Program, got a str; open\(path\) gives one from a file$",
     ),
     "a machine": (
         lambda: bw.train_cells(machine()),  # type: ignore[arg-type]
         r"got a MachineV; give the program in its attribute: what\.program$",
     ),
     "a number": (lambda: bw.train_cells(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
-    "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells()]), "give it by itself, not in a list"),
+    "cells in a list": (
+        lambda: bw.run(small(), p=1, q=1, network=[cells(), cells()]),
+        "give it by itself, not in a list",
+    ),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
     "weights of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().trained), "one of cells is given whole"),
@@ -115,15 +120,15 @@ WRONG |= {
     "no such device": (with_option(trainer="torch", device="gpu"), "there is no device 'gpu'"),
     "no device": (with_option(trainer="torch", device=None), "there is no device 'None'"),
     "rules on a device": (
-        lambda: bw.make_engine("templates", small().program, device="cuda"),
+        lambda: make_engine("templates", small().program, device="cuda"),
         "go with the engine network, not templates",
     ),
-    "no drawn networks": (lambda: bw.make_engine("sampled", small().program, networks=0), "networks must lie between"),
+    "no drawn networks": (lambda: make_engine("sampled", small().program, networks=0), "networks must lie between"),
     "NaN networks": (
-        lambda: bw.make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
+        lambda: make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
         "networks must be a whole number",
     ),
-    "drawn seed": (lambda: bw.make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
+    "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
     "NaN examples": (lambda: bw.limit_weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
     "NaN padding": (lambda: bw.TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
     "no hidden units": (
@@ -136,16 +141,16 @@ WRONG |= {
 ONES = {"p": 1, "q": 1}
 # The same for runs and proofs of the limit.
 RUNS: dict[str, tuple[Callable[[], object], str]] = {
-    "limit": (lambda: bw.run(small(), ONES, limit="x"), "the step limit must be a whole number, got 'x'"),  # type: ignore[arg-type]
-    "limit 2.5": (lambda: bw.run(small(), ONES, limit=2.5), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "limit": (lambda: bw.run(small(), ONES, steps="x"), "the step limit must be a whole number, got 'x'"),  # type: ignore[arg-type]
+    "limit 2.5": (lambda: bw.run(small(), ONES, steps=2.5), "the step limit must be a whole number"),  # type: ignore[arg-type]
     "inputs": (lambda: bw.run(small(), [1, 2]), "inputs are given by name, .*{'p': NUMBER, 'q': NUMBER}, got a list"),  # type: ignore[arg-type]
     "one input": (lambda: bw.run(small(), 5), "inputs are given by name"),  # type: ignore[arg-type]
     "input names": (lambda: bw.run(small(), {1: 2}), "the name of an input is a str, got a int"),  # type: ignore[dict-item]
-    "states": (lambda: bw.run_batch(small(), [[True]]), "states are a NumPy array of bool, got a list"),  # type: ignore[arg-type]
-    "numbers": (lambda: bw.run_batch(small(), np.ones((1, 6))), "array of bool, got one of float64"),  # type: ignore[arg-type]
-    "batch": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), limit="x"), "the step limit must be"),  # type: ignore[arg-type]
-    "threads": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), workers="x"), "workers must be a whole number"),  # type: ignore[arg-type]
-    "no threads": (lambda: bw.run_batch(small(), np.ones((1, 6), bool), workers=0), "1 or more, got 0"),
+    "states": (lambda: bw.run(small(), states=[[True]]), "states are a NumPy array of bool, got a list"),  # type: ignore[arg-type]
+    "numbers": (lambda: bw.run(small(), states=np.ones((1, 6))), "array of bool, got one of float64"),  # type: ignore[arg-type]
+    "batch": (lambda: bw.run(small(), states=np.ones((1, 6), bool), steps="x"), "the step limit must be"),  # type: ignore[arg-type]
+    "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers must be a whole number"),  # type: ignore[arg-type]
+    "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "1 or more, got 0"),
     "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding must be a whole number"),
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "padding is 0 or more, got -1"),
     "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be a whole number"),
@@ -165,8 +170,8 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "misspelt engine": (lambda: bw.run(small(), p=1, q=1, engin="limit"), "no input 'engin'; did you mean 'engine'"),
     "no input": (lambda: bw.run(small(), p=1, q=1, zzz=1), "addition has no input 'zzz'; it takes p, q"),
     "batch setting": (
-        lambda: bw.run_batch(small(), np.ones((1, 6), bool), engine="limit", roundng="sign"),
-        "an engine has no option 'roundng'; did you mean 'rounding'.*there are rounding, padding",
+        lambda: bw.run(small(), states=np.ones((1, 6), bool), engine="limit", roundng="sign"),
+        "addition has no input 'roundng'; did you mean 'rounding'",
     ),
     "validate setting": (
         lambda: bw.validate(small(), widht=3),
@@ -188,10 +193,10 @@ def bits() -> Any:
 
 # The same for algorithms that are put together by hand.
 MADE: dict[str, tuple[Callable[[], object], str]] = {
-    "names": (lambda: made(inputs=("x",)), r"inputs are words, as word_of\(x\[:\]\) gives them, got a str, 'x'"),
-    "bits": (lambda: made(inputs=(bits()[:],)), r"inputs are words, as word_of\(x\[:\]\) gives them, got a Ref"),
-    "one": (lambda: made(inputs=bw.word(bits()[:])), r"put a comma behind the one: inputs=\(word_of\(...\),\)"),
-    "an output": (lambda: made(outputs=bw.word(bits()[:])), "outputs are a tuple of words; put a comma"),
+    "names": (lambda: made(inputs=("x",)), r"inputs are words, as word\(x\[:\]\) gives them, got a str, 'x'"),
+    "bits": (lambda: made(inputs=(bits()[:],)), r"inputs are words, as word\(x\[:\]\) gives them, got a Ref"),
+    "one": (lambda: made(inputs=word(bits()[:])), r"put a comma behind the one: inputs=\(word\(...\),\)"),
+    "an output": (lambda: made(outputs=word(bits()[:])), "outputs are a tuple of words; put a comma"),
     "a text": (lambda: made(inputs="x"), "inputs are a tuple of words, .* got a str, 'x'"),
     "a builder": (lambda: made(program=bw.Builder()), r"is a Program, as Builder.build\(\) gives, got a Builder"),
     "steps": (lambda: made(steps="3"), "steps must be a whole number, got '3'"),

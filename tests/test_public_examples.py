@@ -41,12 +41,8 @@ METHODS = {
 }
 # Short names that mean nothing alone, and what they are called as well.
 LONGER = {
-    "grid": "index_grid",
-    "open": "open_program",
-    "span": "index_range",
     "variance": "limit_variance",
     "weights": "limit_weights",
-    "word": "word_of",
 }
 
 
@@ -91,5 +87,4 @@ def test_a_star_import_leaves_names_of_python_as_they_are() -> None:
     assert set(dir(bitwright)) - set(bitwright.__all__) == {"open"}
     names: dict[str, Any] = {}
     exec("from bitwright import *", names)
-    assert names["open_program"] is bitwright.open
     assert "open" not in names

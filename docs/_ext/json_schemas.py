@@ -14,7 +14,7 @@ document that they look at against its schema. [JSON](../reference/json.md) says
 is not always there."""
 # Documents that are not all of a verb's, and how one gets them.
 TITLES = {
-    "run": "`add`, `multiply`, `permute`, `run`",
+    "run": "`add`, `multiply`, `run`",
     "run-image": "`run` of a SUBLEQ image",
     "certify": "`certify`, of the limit",
     "certify-network": "`certify --network`",

@@ -18,25 +18,20 @@ if TYPE_CHECKING:
     from bitwright.algorithms import permutation as permutation
     from bitwright.api.checked import Checked as Checked
     from bitwright.api.checked import check as check
-    from bitwright.api.engines import EngineChoice as EngineChoice
-    from bitwright.api.engines import choose_engine as choose_engine
     from bitwright.api.export.writing import Export as Export
     from bitwright.api.exports import export as export
-    from bitwright.api.graphs import run_graphs as run_graphs
-    from bitwright.api.graphs import with_results as with_results
     from bitwright.api.infer import infer as infer
     from bitwright.api.kinds import KindsOfCells as KindsOfCells
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
-    from bitwright.api.open import open_program as open_program
+    from bitwright.api.open import open_program
     from bitwright.api.public import certify as certify
-    from bitwright.api.public import run as run
-    from bitwright.api.public import run_batch as run_batch
     from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
+    from bitwright.api.run import run as run
     from bitwright.api.size import size as size
     from bitwright.api.validate import validate as validate
     from bitwright.checking.certificate import Certificate as Certificate
@@ -44,7 +39,6 @@ if TYPE_CHECKING:
     from bitwright.checking.validation import Validation as Validation
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
-    from bitwright.engines.make import make_engine as make_engine
     from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
@@ -68,18 +62,8 @@ if TYPE_CHECKING:
     from bitwright.program import Program as Program
     from bitwright.program import Topology as Topology
     from bitwright.program import Word as Word
-    from bitwright.program import grid as grid
-    from bitwright.program import index_grid as index_grid
-    from bitwright.program import index_range as index_range
-    from bitwright.program import parse_node_program as parse_node_program
-    from bitwright.program import span as span
-    from bitwright.program import word as word
-    from bitwright.program import word_of as word_of
-    from bitwright.program.text.warned import load as load
     from bitwright.program.text.warned import parse as parse
-    from bitwright.program.text.warned import warnings_of as warnings_of
     from bitwright.program.trace import Trace as Trace
-    from bitwright.running.run import BatchRun as BatchRun
     from bitwright.running.run import Run as Run
     from bitwright.theory import Predictor as Predictor
     from bitwright.theory import calibrated_size as calibrated_size
@@ -96,16 +80,15 @@ _names, __getattr__ = lazy_names(
     {
         "bitwright.algorithms": "addition multiplication permutation",
         "bitwright.api.checked": "Checked check",
-        "bitwright.api.engines": "EngineChoice choose_engine",
         "bitwright.api.export.writing": "Export",
         "bitwright.api.exports": "export",
-        "bitwright.api.graphs": "run_graphs with_results",
         "bitwright.api.infer": "infer",
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
-        "bitwright.api.open": "open_program open_program=open",
-        "bitwright.api.public": "certify run run_batch",
+        "bitwright.api.open": "open_program=open",
+        "bitwright.api.public": "certify",
         "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.run": "run",
         "bitwright.api.size": "size",
         "bitwright.api.validate": "validate",
         "bitwright.checking.certificate": "Certificate",
@@ -113,18 +96,16 @@ _names, __getattr__ = lazy_names(
         "bitwright.checking.validation": "Validation",
         "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
-        "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
         "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError Problem ProgramError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
-        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
-        "index_range parse_node_program span word word_of",
-        "bitwright.program.text.warned": "load parse warnings_of",
+        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word",
+        "bitwright.program.text.warned": "parse",
         "bitwright.program.trace": "Trace",
-        "bitwright.running.run": "BatchRun Run",
+        "bitwright.running.run": "Run",
         "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "
         "variance variance=limit_variance weights weights=limit_weights",
     },

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import index
 from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,39 @@ def from_bits(bits: BoolArray, signed: bool = False) -> int:
     """
     value = int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
     return value - 2 ** len(bits) if signed and bits[-1] else value
+
+
+def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool = False) -> BoolArray:
+    """The same for several numbers, a row each; `values` is an array of one dimension or a list.
+
+    >>> to_bit_rows([6, 1], 4).astype(int).tolist()
+    [[0, 1, 1, 0], [1, 0, 0, 0]]
+    """
+    array = values if isinstance(values, np.ndarray) else np.array([*values, None], dtype=object)[:-1]
+    if array.ndim != 1 or array.dtype.kind not in "biuO":
+        got = f"{counted(array.ndim, 'dimension')} of {array.dtype}"
+        raise InputError(f"{name} must be an array of integers in one dimension, got {got}")
+    if array.dtype.kind in "iu" and width < 63 and array.size:
+        low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+        if low <= int(array.min()) and int(array.max()) <= high:
+            return (array.astype(np.int64)[:, np.newaxis] >> np.arange(width) & 1).astype(bool)
+    rows = [to_bits(value, width, f"{name}[{row}]", signed) for row, value in enumerate(array.tolist())]
+    return np.array(rows, dtype=bool).reshape(len(rows), width)
+
+
+def from_bit_rows(bits: BoolArray, signed: bool = False) -> NDArray[Any]:  # (rows, width)
+    """The number in each row: int64, or Python's own integers where they need more than 63 bits.
+
+    >>> from_bit_rows(to_bit_rows([6, 1], 4))
+    array([6, 1])
+    """
+    rows, width = bits.shape
+    if width > 63:
+        return np.array([*(from_bits(row, signed) for row in bits), None], dtype=object)[:rows]
+    weights = np.int64(1) << np.arange(width, dtype=np.int64)
+    if signed and width:
+        weights[-1] = -weights[-1]
+    return np.asarray(bits @ weights)
 
 
 def bit_string(value: int, width: int) -> str:

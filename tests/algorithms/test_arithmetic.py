@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from programs import EXAMPLES
 
-from bitwright import Algorithm, InputError, addition, load, multiplication, permutation, run, run_batch
+from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
+from bitwright.program import load
 
 
 def check_pairs(algorithm: Algorithm, pairs: list[tuple[int, int]], meaning: Callable[[int, int], int]) -> None:
     names = [word.name for word in algorithm.inputs]
     states = np.array([algorithm.state(dict(zip(names, pair, strict=True))) for pair in pairs])
-    done = run_batch(algorithm, states)
+    done = run(algorithm, states=states)
     for pair, state in zip(pairs, done.states, strict=True):
         assert list(algorithm.read(state).values()) == [meaning(*pair)], pair
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from programs import EXAMPLES
 
-from bitwright import Algorithm, ProgramError, parse, run, run_batch
+from bitwright import Algorithm, ProgramError, parse, run
 
 
 def altered(name: str, bits: int, *changes: tuple[str, str]) -> str:
@@ -28,7 +28,7 @@ def wrong(algorithm: Algorithm, bits: int, meaning: object) -> int:
     assert callable(meaning)
     pairs = list(product(range(2**bits), repeat=2))
     names = [word.name for word in algorithm.inputs]
-    done = run_batch(algorithm, np.array([algorithm.state(dict(zip(names, pair, strict=True))) for pair in pairs]))
+    done = run(algorithm, states=np.array([algorithm.state(dict(zip(names, pair, strict=True))) for pair in pairs]))
     values = [next(iter(algorithm.read(state).values())) for state in done.states]
     return sum(value != meaning(*pair) for value, pair in zip(values, pairs, strict=True))
 

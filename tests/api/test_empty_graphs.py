@@ -9,11 +9,11 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from bitwright import open_program, run
+from bitwright import open, run
 from bitwright.errors import InputError
 
 PROGRAMS = Path(__file__).parents[2] / "examples" / "graphs"
-SHORTEST = [open_program(PROGRAMS / f"{name}.bw") for name in ("shortest-paths", "shortest-paths-binary")]
+SHORTEST = [open(PROGRAMS / f"{name}.bw") for name in ("shortest-paths", "shortest-paths-binary")]
 
 
 def written(kind: str, graph: Any, folder: Path) -> Any:
@@ -62,7 +62,7 @@ def test_a_graph_needs_a_node(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.bw")))
 def test_every_program_takes_one_node_or_says_why_not(name: str) -> None:
-    program = open_program(PROGRAMS / f"{name}.bw")
+    program = open(PROGRAMS / f"{name}.bw")
     marks = {word.name: "order" if word.unique else "0" for word in program.schema().inputs if word.place == "node"}
     if name in ("life", "wireworld"):
         with pytest.raises(InputError, match=f"{name} is for graphs whose nodes all have 8 edges; '0' has 0"):

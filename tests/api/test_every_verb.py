@@ -199,7 +199,7 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     assert all(file.exists() for file in done.files)
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
-    flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
+    flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
     page = bw.export(bw.train_cells(flood), tmp_path / "b.html", flood, graph="path:4")
     assert (page.about["view"], page.about["proved"]) == ("graph", True)
 

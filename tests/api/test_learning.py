@@ -66,7 +66,7 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
 
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
     """Nothing that a wider network could mend: of one template runs of this program show nothing."""
-    algorithm = bw.load(EXAMPLES / "comparison.bw", {"l": 3})
+    algorithm = bw.open(EXAMPLES / "comparison.bw", l=3)
     with pytest.warns(
         bw.BitwrightWarning, match="none of which runs showed, nor 1 template: 'when kind1_block2"
     ) as said:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from bitwright import parse_node_program, run, run_graphs, train_cells
-from bitwright.api import public
+from bitwright import run, train_cells
+from bitwright.api import run as running
 from bitwright.errors import InputError
+from bitwright.program import parse_node_program
 
 FLOOD = parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\ngraph simple\n", "flood")
 BY_NODES = parse_node_program("let l = digits(nodes)\nbits r[l] z\nblock r[*]\nblock z\nwhen r[*]=0 write z far.z\n")
@@ -17,7 +18,7 @@ BY_NODES = parse_node_program("let l = digits(nodes)\nbits r[l] z\nblock r[*]\nb
 
 def test_results_come_in_the_order_of_the_graphs() -> None:
     sizes = [7, 2, 5, 3, 9, 1]
-    done = run_graphs(FLOOD, [f"path:{size}" for size in sizes], [{"source": "0"}] * len(sizes))
+    done = run(FLOOD, graph=[f"path:{size}" for size in sizes], inputs=[{"source": "0"}] * len(sizes))
     assert [len(one.nodes) for one in done] == sizes
     assert [one.steps for one in done] == [max(0, size - 1) for size in sizes]
 
@@ -43,16 +44,16 @@ def test_a_bad_graph_is_named_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch, graphs: list[Any], inputs: list[dict[str, str]], message: str
 ) -> None:
     ran: list[object] = []
-    monkeypatch.setattr(public, "run", lambda *given, **_: ran.append(given))
+    monkeypatch.setattr(running, "run_with", lambda *given, **_: ran.append(given))
     with pytest.raises(InputError, match=message):
-        run_graphs(FLOOD, graphs, inputs)
+        run(FLOOD, graph=graphs, inputs=inputs)
     assert not ran
 
 
 def test_a_run_that_fails_is_named_too() -> None:
     cells = train_cells(BY_NODES)  # of graphs of other sizes
     with pytest.raises(InputError, match=r"^graphs\[1\] \(path:6\): this network has no cell like"):
-        run_graphs(BY_NODES, ["path:3", "path:6"], network=cells)
+        run(BY_NODES, graph=["path:3", "path:6"], network=cells)
 
 
 def test_a_run_says_what_its_nodes_put_out(tmp_path: Path) -> None:

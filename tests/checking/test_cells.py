@@ -9,17 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import (
-    Algorithm,
-    InputError,
-    Program,
-    addition,
-    certify,
-    multiplication,
-    parse,
-    run_batch,
-    size,
-)
+from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse, run, size
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate import Certificate
@@ -148,9 +138,9 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
     assert size(program, cells=True).to_dict()["kinds"] == 2
     states = np.array([[True, False], [False, True], [True, True]])
     for name in ("limit", "kernel", "sampled"):
-        done = run_batch(program, states, engine=name, cells=True, limit=1)
+        done = run(program, states=states, engine=name, cells=True, steps=1)
         assert done.states.tolist() == [[True, True], [False, False], [True, True]]
     idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
-    assert not run_batch(idle, states[:, :1], engine="limit", cells=True, limit=1).states.any()
+    assert not run(idle, states=states[:, :1], engine="limit", cells=True, steps=1).states.any()
     with pytest.raises(InputError, match="no cell of this program writes anything"):
         certify(idle, cells=True)

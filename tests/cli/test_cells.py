@@ -220,7 +220,9 @@ def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: list[str], sai
     found = json.loads(out)
     assert (code, found["exact"], found["engine"], found["examples"]) == (0, True, engine[0], 8)
     assert found["cells"]["wrong"] == 0
-    code, out, _ = call(capsys, "trace", "add", 3, 1, "--cells", "--evaluate", "--engine", *engine, "--json")
+    code, out, _ = call(
+        capsys, "trace", "addition", "p=3", "q=1", "--cells", "--evaluate", "--engine", *engine, "--json"
+    )
     found = json.loads(out)
     assert (code, found["value"], found["cells"]["evaluated"]) == (0, 4, True)
 

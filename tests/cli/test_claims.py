@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bitwright import NetworkCertificate, certify_network, open_program, parse_node_program, train_cells
+from bitwright import NetworkCertificate, certify_network, open, train_cells
 from bitwright.cli.main import main
-from bitwright.program import Topology
+from bitwright.program import Topology, parse_node_program
 
 Captured = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
@@ -78,7 +78,7 @@ def test_the_graphs_follow_from_the_text(line: str, graphs: str) -> None:
 
 def test_a_given_number_takes_the_place_of_what_the_graph_says(tmp_path: Path, capsys: Captured) -> None:
     rules, network = trained(capsys, tmp_path, BY_NODES, "--sizes", "l=1..3")
-    assert open_program(rules, l=3).graphs == "every graph"
+    assert open(rules, l=3).graphs == "every graph"
     code, out, _ = call(capsys, "certify", rules, "--network", network, "--sizes", "l=1..3")
     assert code == 0
     assert out.splitlines()[0].endswith("this program was checked at l=1..3, on every graph")

@@ -58,13 +58,11 @@ def test_notes_go_to_stderr(capsys: Capture) -> None:
 def test_json_of_a_product(capsys: Capture) -> None:
     assert json.loads(answer(capsys, "multiply", 719, 483, "--json")) == {
         "name": "multiplication",
-        "algorithm": "multiplication",
         "program_id": multiplication(10).program.id,
         "inputs": {"multiplicand": 719, "multiplier": 483},
         "seed": None,
         "value": 347277,
         "outputs": {"product": 347277},
-        "bit_length": 10,
         "bits": 10,
         "steps": 430,
         "halted": True,
@@ -99,11 +97,10 @@ def test_counter_lets_the_program_halt_by_itself(capsys: Capture) -> None:
     ("bits", "order", "moved"),
     [("10110", "3,1,2,5,4", "01011"), ("001", "3,1,2", "100"), ("010", "3,1,2", "001"), ("1", "1", "1")],
 )
-def test_permute(capsys: Capture, bits: str, order: str, moved: str) -> None:
-    assert answer(capsys, "permute", bits, "--order", order) == f"{bits} -> {moved}\n"
-    document = json.loads(answer(capsys, "permute", bits, "--order", order, "--json"))
-    assert document["value"] == moved
-    assert document["outputs"] == {"p": int(moved, 2)}
+def test_bits_in_another_order(capsys: Capture, bits: str, order: str, moved: str) -> None:
+    arguments = ("run", "permutation", f"p=0b{bits}", "--order", order)
+    assert answer(capsys, *arguments) == f"p = 0b{moved}\n"
+    assert json.loads(answer(capsys, *arguments, "--json"))["outputs"] == {"p": int(moved, 2)}
 
 
 def test_run_a_file(capsys: Capture) -> None:
@@ -116,14 +113,15 @@ def test_run_a_file(capsys: Capture) -> None:
 
 
 def test_outputs_in_hexadecimal(capsys: Capture) -> None:
-    numbers = ("a=0x2cf", "b=0x1e3")
-    assert answer(capsys, "run", EXAMPLES / "subtraction.bw", *numbers, "--hex").startswith("difference = 0xec\n")
-    assert answer(capsys, "run", EXAMPLES / "subtraction.bw", *numbers, "--hex", "--quiet") == "0xec\n0x0\n"
-    assert answer(capsys, "run", EXAMPLES / "sbn" / "gcd.sbn", "a=34", "b=51", "--hex", "-q").split()[-1] == "0x11"
-    for more in (("--json",), ("--graph", "path:3")):
-        assert "--hex is for the numbers that a run prints" in refusal(
-            capsys, "run", "addition", "p=1", "q=1", "--hex", *more
-        )
+    """Outputs have the base of the inputs; where these have two bases they are decimal."""
+    subtraction = ("run", EXAMPLES / "subtraction.bw")
+    assert answer(capsys, *subtraction, "a=0x2cf", "b=0x1e3").startswith("difference = 0xec\n")
+    assert answer(capsys, *subtraction, "a=0x2CF", "b=483", "-q") == "0xec\n0x0\n"
+    assert answer(capsys, *subtraction, "a=0X2cf", "b=0b111100011", "-q") == "236\n0\n"
+    assert answer(capsys, *subtraction, "a=0b1011001111", "b=0b111100011", "-q") == "0b0011101100\n0b0\n"
+    assert answer(capsys, "run", EXAMPLES / "sbn" / "add.sbn", "a=-0x10", "b=1", "-q").split()[-1] == "-0xf"
+    assert answer(capsys, "add", "0x2cf", "0x1e3") == "0x2cf + 0x1e3 = 0x4b2\n"
+    assert answer(capsys, "multiply", "0b11", "0b10", "-q") == "0b110\n"
 
 
 def test_run_a_name(capsys: Capture) -> None:
@@ -202,7 +200,7 @@ def test_text_of_a_program_runs(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_trace_as_text(capsys: Capture) -> None:
-    lines = answer(capsys, "trace", "add", 11, 6).splitlines()
+    lines = answer(capsys, "trace", "addition", "p=11", "q=6").splitlines()
     assert lines[0].split() == ["step", "n", "p", "q", "c"]
     assert lines[1].split() == ["0", "4", "1·11", "·11·", "····"]
     assert lines[-1].split() == ["8", "2", "···1", "····", "1···"]
@@ -210,7 +208,7 @@ def test_trace_as_text(capsys: Capture) -> None:
 
 def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "sum.svg"
-    code, out, err = call(capsys, "trace", "add", 719, 483, "-o", path)
+    code, out, err = call(capsys, "trace", "addition", "p=719", "q=483", "-o", path)
     assert (code, out) == (0, "")
     assert "20 steps" in err
     assert path.read_text().startswith("<svg")
@@ -219,24 +217,26 @@ def test_trace_as_picture(capsys: Capture, tmp_path: Path) -> None:
 
 def test_trace_as_page(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "sum.html"
-    code, out, err = call(capsys, "trace", "add", 719, 483, "--engine", "limit", "-o", path)
+    code, out, err = call(capsys, "trace", "addition", "p=719", "q=483", "--engine", "limit", "-o", path)
     assert (code, out) == (0, "")
     assert "20 steps" in err
     assert f"{path.stat().st_size // 1024} KiB" in err
     assert "addition: p = 719, q = 483 gives sum = 1202" in path.read_text()
-    code, out, _ = call(capsys, "trace", "add", 719, 483, "--text", "-o", path)
+    code, out, _ = call(capsys, "trace", "addition", "p=719", "q=483", "--text", "-o", path)
     assert (code, len(out.splitlines())) == (0, 22)
 
 
 def test_trace_as_text_file(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "sum.txt"
-    assert call(capsys, "trace", "add", 11, 6, "-o", path)[0] == 0
-    assert path.read_text() == answer(capsys, "trace", "add", 11, 6)
+    assert call(capsys, "trace", "addition", "p=11", "q=6", "-o", path)[0] == 0
+    assert path.read_text() == answer(capsys, "trace", "addition", "p=11", "q=6")
 
 
 def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "wrong.html"
-    code, _, err = call(capsys, "trace", "add", 37, 45, "--engine", "sampled", "--rounding", "sign", "-o", path)
+    code, _, err = call(
+        capsys, "trace", "addition", "p=37", "q=45", "--engine", "sampled", "--rounding", "sign", "-o", path
+    )
     assert code == 1
     assert "not what the rules give" in err
     assert path.exists()
@@ -263,13 +263,13 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["add", 3, 2, "--engine", "templats"], "did you mean 'templates'?"),
         (["add", 3, 2, "--max-steps", -1], "must be 0 or more"),
         (["add", "9" * 1_000_001, 1], "at most 1,000,000 digits"),
-        (["permute", "1012", "--order", "1,2,3,4"], "must be written in 0s and 1s"),
-        (["permute", "", "--order", "1"], "must be written in 0s and 1s"),
-        (["permute", "101"], "--order"),
-        (["permute", "101", "--order", "1,2"], "a position for each bit, 3 in all, got 2"),
-        (["permute", "101", "--order", "1,2,2"], "2 occurs twice"),
-        (["permute", "101", "--order", "1,2,4"], "positions 1 to 3, got 4"),
-        (["permute", "101", "--order", "1,,2"], "each position of --order"),
+        (["permute", "101", "--order", "1,2,3"], "there is no command 'permute'"),
+        (["run", "permutation", "p=0b1012", "--order", "1,2,3,4"], "input p must be a whole number"),
+        (["run", "permutation", "p=", "--order", "1"], "input p must be a whole number"),
+        (["run", "permutation", "p=0b101", "--order", "1,2"], "input p must fit in 2 bits, got 5, which needs 3"),
+        (["run", "permutation", "p=0b101", "--order", "1,2,2"], "2 occurs twice"),
+        (["run", "permutation", "p=0b101", "--order", "1,2,4"], "positions 1 to 3, got 4"),
+        (["run", "permutation", "p=0b101", "--order", "1,,2"], "each position of --order"),
         (["run", "aditon"], "did you mean 'addition'?"),
         (["run", "nosuch.bw"], "there is no file nosuch.bw"),
         (["run", EXAMPLES], "is a folder"),
@@ -280,14 +280,14 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["run", EXAMPLES / "gray.bw", "x=1", "--bits", 4], "for a rule file give --let NAME=NUMBER"),
         (["run", EXAMPLES / "gray.bw", "x=1", "--order", "1"], "--order goes with permutation only"),
         (["check", "nosuch.bw"], "there is no file"),
-        (["trace", "add", 1], "takes two numbers"),
-        (["trace", "add", 1, 2, "-o", "x.png"], ".html, .svg, .txt or .npz"),
-        (["trace", "add", 1, 2, "-o", "x.html", "--only", "p"], "--only does not go with a page"),
-        (["trace", "add", 1, 2, "-o", "/no/such/folder/x.html"], "cannot write"),
-        (["trace", "add", 1, 2, "--network", "x.safetensors", "--engine", "limit"], "--engine network"),
-        (["trace", "add", 1, 2, "-o", "/no/such/folder/x.svg"], "cannot write"),
-        (["trace", "add", 1, 2, "--only", "z"], "there are no bits called 'z'"),
-        (["trace", "permute", "101"], "--order"),
+        (["trace", "addition", 1], "give inputs as NAME=NUMBER"),
+        (["trace", "addition", "p=1", "q=2", "-o", "x.png"], ".html, .svg, .txt or .npz"),
+        (["trace", "addition", "p=1", "q=2", "-o", "x.html", "--only", "p"], "--only does not go with a page"),
+        (["trace", "addition", "p=1", "q=2", "-o", "/no/such/folder/x.html"], "cannot write"),
+        (["trace", "addition", "p=1", "q=2", "--network", "x.safetensors", "--engine", "limit"], "--engine network"),
+        (["trace", "addition", "p=1", "q=2", "-o", "/no/such/folder/x.svg"], "cannot write"),
+        (["trace", "addition", "p=1", "q=2", "--only", "z"], "there are no bits called 'z'"),
+        (["trace", "permute", "p=101"], "'permute' is neither a file nor one of addition"),
         (["show", "addition", "--bits", 0], "bits must be between 1 and"),
         (["run", "addition", "p=1", "q=1", "--bits", 0], "bits must be between 1 and"),
         (["run", "permutation", "p=1", "--order", "3,1,2", "--bits", 7], "leave out --bits"),

@@ -89,8 +89,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         (("multiply", "3", "2"), "multiplication", "6"),
         (("multiply", "3", "2", "--bits", "3"), "multiplication", "6"),
         (("add", "1", "2"), "addition", "3"),
-        (("permute", "110"), "permutation", "011"),
-        (("permute", "110", "--order", "3,1,2"), "permutation", "011"),
+        (("run", "permutation", "p=0b110"), "permutation", "0b011"),
+        (("run", "permutation", "p=0b110", "--order", "3,1,2"), "permutation", "0b011"),
         (("run", "addition", "p=1", "q=1"), "addition", "2"),
         (("run", "permutation", "p=6"), "permutation", "3"),
         (("validate", "permutation"), "permutation", "exact"),
@@ -109,22 +109,21 @@ def test_the_length_comes_from_the_network(
 
 
 def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    for target in (("add", "1", "2"), ("addition", "p=1", "q=2")):
-        code, out, _ = call(capsys, "trace", *target, "--engine", "network", "--network", trained["addition"])
-        assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
+    code, out, _ = call(capsys, "trace", "addition", "p=1", "q=2", "--network", trained["addition"])
+    assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
 
 
 @pytest.mark.parametrize(
     ("arguments", "network", "message"),
     [
         (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
-        (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave out --bits"),
+        (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave it out"),
         (("add", "3", "2"), "multiplication", "was trained for multiplication of 3 bits, not for addition"),
         (("add", "3", "2"), "rules", "(2 bits, 1 template), not for addition"),
         (("add", "3", "2", "--counter"), "addition", "of 3 bits without a counter, got --counter"),
-        (("run", "addition", "p=3", "q=9"), "addition", "input q must fit in 3 bits, got 9"),
-        (("permute", "110", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
-        (("permute", "1100"), "permutation", "this network permutes 3 bits, got BITS of 4"),
+        (("run", "addition", "p=3", "q=9"), "addition", "for addition of 3 bits; q is 9, which needs 4"),
+        (("run", "permutation", "p=6", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
+        (("run", "permutation", "p=0b1100"), "permutation", "for permutation of 3 bits; p is 12, which needs 4"),
         (("validate", "addition", "--bits", "2"), "addition", "of 3 bits, got --bits 2"),
         (("validate", "multiplication"), "addition", "was trained for addition of 3 bits, not for multiplication"),
     ],
@@ -331,7 +330,7 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
         (("train", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
         (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
         (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
-        (("trace", "multiply", "7", "7", "-o", "f.html"), "f.html"),
+        (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
     ],
 )
 def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path)
 
 
 def test_the_width_of_a_word_is_explained_where_there_are_words(bitwright: object) -> None:
-    for verb in ("run", "trace", "add", "multiply", "permute"):
+    for verb in ("run", "trace", "add", "multiply"):
         _, out, _ = bitwright(verb, "--help")  # type: ignore[operator]
         assert ("bits of a word" in " ".join(out.replace("For machine V: bits of a word", "").split())) == (
             verb == "run"

@@ -33,7 +33,7 @@ def requests(one: Path) -> dict[str, tuple[object, ...]]:
     return {
         "add": ("add", 5, 6),
         "multiply": ("multiply", 5, 6),
-        "permute": ("permute", "101", "--order", "3,1,2"),
+        "permute": ("run", "permutation", "p=5", "--order", "3,1,2"),
         "run": ("run", one, "a=1"),
         "run sampled": ("run", one, "a=1", "--engine", "sampled", "--seed", 7, "--networks", 99),
         "run .sbn": ("run", ROOT / "examples/sbn/add.sbn", "a=1", "b=2"),
@@ -90,19 +90,19 @@ def test_every_key_of_a_validation_is_explained(capsys: Capture, one: Path) -> N
 def test_inputs_and_program_of_a_sum(capsys: Capture) -> None:
     found = document(capsys, "add", 5, 6)
     assert (found["inputs"], found["program_id"]) == ({"p": 5, "q": 6}, addition(3).program.id)
-    assert found["bit_length"] == found["bits"] == 3
+    assert found["bits"] == 3
 
 
 def test_a_trace_as_json(capsys: Capture, tmp_path: Path) -> None:
-    found = document(capsys, "trace", "add", 11, 6, "--only", "p,q")
+    found = document(capsys, "trace", "addition", "p=11", "q=6", "--only", "p,q")
     states = found["states"]
     assert isinstance(states, list)
     assert states[0] == {"step": 0, "n": 4, "state": {"p": "1011", "q": "0110"}}
     assert (len(states), found["steps"], found["value"], found["halted"]) == (9, 8, 17, True)
     path = tmp_path / "sum.svg"
-    assert document(capsys, "trace", "add", 11, 6, "-o", path)["file"] == str(path)
+    assert document(capsys, "trace", "addition", "p=11", "q=6", "-o", path)["file"] == str(path)
     assert path.exists()
-    arguments = ("trace", "add", 37, 45, "--engine", "sampled", "--rounding", "sign")
+    arguments = ("trace", "addition", "p=37", "q=45", "--engine", "sampled", "--rounding", "sign")
     assert document(capsys, *arguments, code=1)["exact"] is False
 
 
@@ -163,8 +163,7 @@ def test_one_of_something_is_no_plural(capsys: Capture, one: Path, tmp_path: Pat
         ("run", image, *machine, "--max-instructions", 1),
         ("trace", one, "a=1", "-o", tmp_path / "one.svg"),
         ("dataset", one, "-o", tmp_path / "one.npz"),
-        ("permute", "1", "--order", "1,2"),
-        ("permute", "1", "--order", "2"),
+        ("run", "permutation", "p=1", "--order", "2"),
         ("show", "permutation", "--order", "1"),
     ):
         main([str(argument) for argument in arguments])

@@ -10,9 +10,9 @@ import pytest
 from programs import EXAMPLES
 
 import bitwright
-from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, parse_node_program, run
+from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
 from bitwright.cli.main import main
-from bitwright.program import load
+from bitwright.program import load, parse_node_program
 
 Capture = pytest.CaptureFixture[str]
 SUBTRACTION, GRAY = EXAMPLES / "subtraction.bw", EXAMPLES / "gray.bw"
@@ -148,11 +148,11 @@ SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
 @pytest.mark.parametrize(
     ("port", "value", "hint"),
     [
-        ("input x", 16, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
-        ("input v = x[*]", 300, "; for longer numbers give --let l=9, or in Python lets={'l': 9}"),
-        ("input y", 99, "; for longer numbers give --let n=7, or in Python lets={'n': 7}"),
-        ("input signed x", 8, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
-        ("input signed x", -9, "; for longer numbers give --let l=5, or in Python lets={'l': 5}"),
+        ("input x", 16, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
+        ("input v = x[*]", 300, "; for longer numbers give --let l=9, or in Python open(path, l=9)"),
+        ("input y", 99, "; for longer numbers give --let n=7, or in Python open(path, n=7)"),
+        ("input signed x", 8, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
+        ("input signed x", -9, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
         ("input x", -1, "got -1"),
         ("input z", 32, "which needs 6"),  # its length is computed
         ("input w", 8, "which needs 4"),
@@ -194,7 +194,7 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
         (("run", SUBTRACTION, "--let", "l=3", "--let", "l=4", "a=1", "b=1"), "--let l is given twice"),
         (("show", "addition", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("show", "machine-v", "--let", "l=3"), "--let goes with rule files (.bw)"),
-        (("trace", "add", "1", "2", "--let", "l=3"), "--let goes with rule files (.bw)"),
+        (("trace", "addition", "p=1", "q=2", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("run", EXAMPLES / "sbn" / "gcd.sbn", "--let", "l=3", "a=1", "b=1"), "--let goes with rule files (.bw)"),
         (("run", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("check", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),

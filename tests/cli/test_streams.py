@@ -31,7 +31,7 @@ VERBS = [  # and the exit code of the answer
     (["add", "719", "483"], 0),
     (["add", "719", "483", "--json"], 0),
     (["multiply", "7", "4", "-q"], 0),
-    (["permute", "101", "--order", "3,1,2"], 0),
+    (["run", "permutation", "p=5", "--order", "3,1,2"], 0),
     (["run", "addition", "p=1", "q=2"], 0),
     (["run", "blink.bw", "--max-steps", "5", "--json"], 1),
     (["run", "yes.sq"], 0),
@@ -41,7 +41,7 @@ VERBS = [  # and the exit code of the answer
     (["show", "addition", "--bits", "400", "--text"], 0),
     (["show", "addition", "--bits", "400", "--json"], 0),
     (["show", "addition"], 0),
-    (["trace", "add", "719", "483"], 0),
+    (["trace", "addition", "p=719", "q=483"], 0),
     (["certify", "addition"], 0),
     (["size", "addition"], 0),
     (["compile", "yes.sq"], 0),
@@ -71,7 +71,7 @@ def test_nobody_reads_it(arguments: list[str], code: int, folder: Path) -> None:
     [
         (["show", "addition", "--bits", "3000", "--text"], "bits p[3000]\n"),  # much larger than a pipe holds
         (["show", "addition", "--bits", "3000", "--json"], "{\n"),
-        (["trace", "multiply", "719719719", "483483483", "-q"], "step"),
+        (["trace", "multiplication", "multiplicand=719719719", "multiplier=483483483", "-q"], "step"),
         (["run", "yes.sq"], "y\n"),  # it never ends by itself
     ],
 )

@@ -83,7 +83,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-network", 0, [NARROW, ["show", NET]]),
     ("check", 0, [["check", "{folder}/odd.bw"]]),
     ("dataset", 0, [["dataset", "addition", "--bits", "2", "--basis-seed", "3", "-o", "{folder}/set.npz"]]),
-    ("trace", 0, [["trace", "add", "1", "2", "--engine", "sampled", "--networks", "99"]]),
+    ("trace", 0, [["trace", "addition", "p=1", "q=2", "--engine", "sampled", "--networks", "99"]]),
     ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),
     ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),

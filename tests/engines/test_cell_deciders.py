@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from programs import CASES, Case
 
-from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch, train, validate
+from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.checking.cells import cell_sizes
@@ -62,7 +62,7 @@ def test_every_program_cell_by_cell(case: Case, name: str) -> None:
     assert (engine.following(states)[0] == rules.states()).all()
     inputs = case.inputs(most=3)
     plain = made(case.algorithm, name, networks=networks)
-    done = run_batch(case.algorithm, case.states(inputs), engine=plain)
+    done = run(case.algorithm, states=case.states(inputs), engine=plain)
     for values, state in zip(inputs, done.states, strict=True):
         assert case.algorithm.read(state) == case.meaning(**values)
 
@@ -178,7 +178,8 @@ def test_more_networks_are_nearer_to_the_limit() -> None:
 
 def test_the_sign_rule_on_cells_may_be_wrong_and_then_says_so() -> None:
     """Many templates of one cell write a bit: the limit's mean has the wrong sign there, and padding mends it."""
-    from bitwright import Builder, span
+    from bitwright import Builder
+    from bitwright.program import span
 
     b = Builder()
     x, y = b.bits("x", 6), b.bit("y")

@@ -8,7 +8,7 @@ import pytest
 from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 
 from bitwright.api.cells import TrainedCells, train_on_pattern
-from bitwright.api.public import run
+from bitwright.api.run import run
 from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe

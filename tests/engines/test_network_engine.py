@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import InputError, Program, addition, run, run_batch
+from bitwright import InputError, Program, addition, run
 from bitwright.engines.network import NetworkEngine, check_networks, scale_of
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Network, Plan, Recipe, train
@@ -55,7 +55,7 @@ def test_outputs_that_are_not_finite_are_noticed(network: Network, name: str) ->
     states = np.zeros((70, ADDITION.program.bits), dtype=bool)
     states[3:] = ADDITION.state({"p": 3, "q": 5})
     with pytest.raises(InputError, match="outputs are not finite"):
-        run_batch(ADDITION, states, engine=engine)
+        run(ADDITION, states=states, engine=engine)
 
 
 @pytest.mark.parametrize("name", list(ENGINES))

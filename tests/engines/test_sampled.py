@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, addition, make_engine, parse, run, run_batch
+from bitwright import InputError, addition, parse, run
 from bitwright.encoding.training_set import TrainingSet
+from bitwright.engines import make_engine
 from bitwright.engines.sampled import RandomFunction, SampledEngine
 from bitwright.theory import Predictor, calibrated_size, covariance, variance, weights
 
@@ -68,9 +69,9 @@ def test_runs_do_not_depend_on_batches_or_workers() -> None:
     algorithm = addition(4)
     states = np.array([algorithm.state({"p": p, "q": 9}) for p in range(16)])
     engine = make_engine("sampled", algorithm.program, networks=2, seed=11)
-    whole = run_batch(algorithm, states, engine=engine, margins=True, workers=1)
+    whole = run(algorithm, states=states, engine=engine, margins=True, workers=1)
     for at in (0, 7, 15):
-        part = run_batch(algorithm, states[at : at + 1], engine=engine, margins=True, workers=3)
+        part = run(algorithm, states=states[at : at + 1], engine=engine, margins=True, workers=3)
         assert (part.states == whole.states[at]).all()
         assert whole.margin is not None
         assert part.margin is not None
@@ -89,8 +90,8 @@ def test_uneven_runs_keep_their_functions_when_the_batch_shrinks() -> None:
         "when x[1]=1 write stop\nwhen stop=1 write stop\ninput x\noutput x\nhalt when stop"
     )
     states = np.array([walk.state({"x": 3 if i else 0b11000000}) for i in range(80)])
-    together = run_batch(walk, states, engine="sampled", networks=40, seed=2, margins=True)
-    alone = run_batch(walk, states[:1], engine="sampled", networks=40, seed=2, margins=True)
+    together = run(walk, states=states, engine="sampled", networks=40, seed=2, margins=True)
+    alone = run(walk, states=states[:1], engine="sampled", networks=40, seed=2, margins=True)
     assert together.margin is not None
     assert alone.margin is not None
     assert together.margin[0] == alone.margin[0]

@@ -20,7 +20,7 @@ from bitwright import (
     certify,
     certify_network,
     load_network,
-    open_program,
+    open,
     permutation,
     run,
     save_network,
@@ -143,7 +143,7 @@ def test_files_of_the_other_kind_are_named(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_a_node_program_is_looked_at() -> None:
-    program = open_program(GRAPHS / "independent-set.bw")
+    program = open(GRAPHS / "independent-set.bw")
     assert isinstance(program, NodeProgram)
     schemas = program.schemas()
     assert len(schemas) > 1

@@ -21,19 +21,11 @@ from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 from two_readers import Both
 
-from bitwright import (
-    Certificate,
-    NetworkCertificate,
-    addition,
-    certify,
-    certify_network,
-    load,
-    make_engine,
-    permutation,
-)
+from bitwright import Certificate, NetworkCertificate, addition, certify, certify_network, permutation
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import make_task, validate
+from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
@@ -49,6 +41,7 @@ from bitwright.networks import (
 )
 from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.networks.ensemble import Study, grow
+from bitwright.program import load
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts

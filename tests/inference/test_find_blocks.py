@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import EXAMPLES
 
-from bitwright import Algorithm, addition, load, multiplication, permutation
+from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.find_blocks import find_blocks
 from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
+from bitwright.program import load
 from bitwright.running.executions import executions_of_runs, random_executions
 
 PROGRAMS: dict[str, Algorithm] = {

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import addition, load
+from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, load_executions, save_executions
+from bitwright.program import load
 from bitwright.running.executions import random_executions
 
 Capture = pytest.CaptureFixture[str]
@@ -66,7 +67,7 @@ def test_sizes_are_given_by_let(tmp_path: Path, capsys: Capture) -> None:
 
 def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -> None:
     trace, runs = tmp_path / "t.npz", tmp_path / "r.npz"
-    ask(capsys, 0, "trace", "add", "11", "6", "-o", trace)
+    ask(capsys, 0, "trace", "addition", "p=11", "q=6", "-o", trace)
     ask(capsys, 0, "dataset", "addition", "--executions", "50", "-o", runs)
     assert len(load_executions(trace)) == 8
     assert load_executions(trace).program_id == addition(4).program.id
@@ -147,7 +148,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
     (["dataset", "addition", "--random", "-o", "x.npz"], "go with --executions"),
     (["dataset", "addition", "--executions", "5", "--padding", "3", "-o", "x.npz"], "leave them out"),
-    (["trace", "add", "1", "2", "--only", "p", "-o", "x.npz"], "--only does not go"),
+    (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),
 ]
 
 

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import EXAMPLES, random_program
 
-from bitwright import Algorithm, Program, addition, load, multiplication, permutation
+from bitwright import Algorithm, Program, addition, multiplication, permutation
 from bitwright.checking.inference.contradiction import find_contradiction
 from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.recovered import Recovered, compare
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
+from bitwright.program import load
 from bitwright.running.executions import executions_of_runs, random_executions
 
 PROGRAMS: dict[str, tuple[Algorithm, int]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import InputError, run_batch
+from bitwright import InputError, run
 from bitwright.checking.certificate import certify
 from bitwright.engines.make import make_engine
 from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
@@ -52,7 +52,7 @@ def test_answers_are_those_of_the_interpreter(path: Path, kind: str) -> None:
         make_engine("limit", machine.program),
         make_engine("limit", machine.program, rounding="sign", examples=needed),
     ):
-        done = run_batch(algorithm, states, engine=engine)
+        done = run(algorithm, states=states, engine=engine)
         assert done.halted.all()
         for values, state in zip(inputs, done.states, strict=True):
             assert algorithm.read(state) == run_interpreter(code, values), (engine.describe(), values)

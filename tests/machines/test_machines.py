@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lockstep import Steps, altered, compare, random_code
 
-from bitwright import InputError, run, run_batch
+from bitwright import InputError, run
 from bitwright.checking.certificate import certify
 from bitwright.machines import (
     Code,
@@ -170,7 +170,7 @@ def test_one_machine_runs_every_code_of_its_sizes() -> None:
 def test_batches(kind: str) -> None:
     machine = MACHINES[kind](COUNTDOWN.sizes)
     algorithm = machine.algorithm(COUNTDOWN)
-    done = run_batch(algorithm, np.array([algorithm.state({"x": x}) for x in range(32)]), limit=20_000)
+    done = run(algorithm, states=np.array([algorithm.state({"x": x}) for x in range(32)]), steps=20_000)
     assert done.halted.all()
     assert {algorithm.read(state)["x"] for state in done.states} == {-1}
     assert (np.diff(done.steps) > 0).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, InputError, addition, multiplication, run, run_batch
+from bitwright import Algorithm, InputError, addition, multiplication, run
 from bitwright.bits import BoolArray
 from bitwright.checking.reachable import all_states
 from bitwright.engines.network import NetworkEngine
@@ -51,7 +51,7 @@ def test_every_input_through_one_network(algorithm: Algorithm) -> None:
 @pytest.mark.parametrize("algorithm", [addition(8), multiplication(4)], ids=lambda algorithm: algorithm.name)
 def test_whole_runs_through_one_network(algorithm: Algorithm) -> None:
     engine, starts = one_network(algorithm, 4_096), next(all_states(algorithm, 1 << 8))
-    done, truth = (run_batch(algorithm, starts, engine=chosen) for chosen in (engine, None))
+    done, truth = (run(algorithm, states=starts, engine=chosen) for chosen in (engine, None))
     assert np.array_equal(done.states, truth.states)
     assert np.array_equal(done.steps, truth.steps)
 
@@ -88,11 +88,11 @@ def test_the_torch_engine_agrees() -> None:
     states = next(all_states(algorithm, 64))
     for dtype in ("float32", "float64", "bfloat16"):
         engine = TorchNetworkEngine(algorithm.program, [network], dtype=dtype)
-        done = run_batch(algorithm, states, engine=engine, margins=True)
-        truth = run_batch(algorithm, states)
+        done = run(algorithm, states=states, engine=engine, margins=True)
+        truth = run(algorithm, states=states)
         assert (done.states == truth.states).all()
-        plain = run_batch(
-            algorithm, states, engine=NetworkEngine(algorithm.program, [network], "calibrated"), margins=True
+        plain = run(
+            algorithm, states=states, engine=NetworkEngine(algorithm.program, [network], "calibrated"), margins=True
         )
         assert done.margin is not None
         assert plain.margin is not None

@@ -27,7 +27,6 @@ from bitwright.api.open import open_sbn
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.running.images import run_images
-from bitwright.running.run import run_batch
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}
@@ -102,7 +101,7 @@ def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tupl
 @pytest.mark.parametrize(("name", "size", "count"), [("addition", 16, 2_000), ("multiplication", 9, 1_000)])
 def test_whole_runs(name: str, size: int, count: int, tmp_path: Path) -> None:
     algorithm, runs, said = whole_runs(name, size, count, "", tmp_path)
-    done = run_batch(algorithm, np.array([algorithm.state(values) for values in runs]))
+    done = run(algorithm, states=np.array([algorithm.state(values) for values in runs]))
     for values, state, made, (steps, outputs, wrong) in zip(runs, done.states, done.steps, said, strict=True):
         assert steps == made, values
         assert outputs == [str(value) for value in algorithm.read(state).values()]
@@ -115,7 +114,7 @@ def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
     algorithm, runs, said = whole_runs("addition", 12, 300, "wrong", tmp_path)
     network, pattern = network_for("addition")
     engine = CellEngine(algorithm.program, pattern, [changed(network, "wrong")], evaluate=True)
-    done = run_batch(algorithm, np.array([algorithm.state(values) for values in runs]), engine=engine)
+    done = run(algorithm, states=np.array([algorithm.state(values) for values in runs]), engine=engine)
     assert [outputs for _, outputs, _ in said] == [[str(algorithm.read(s)["sum"])] for s in done.states]
     assert any(wrong for _, _, wrong in said)
 

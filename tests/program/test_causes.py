@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bitwright import Builder, Problem, ProgramError, parse, span
+from bitwright import Builder, Problem, ProgramError, parse
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq, compile_program
+from bitwright.program import span
 
 
 def problems(read: Callable[[], object]) -> list[str]:

@@ -9,17 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from bitwright import (
-    Algorithm,
-    Builder,
-    ProgramError,
-    addition,
-    index_range,
-    multiplication,
-    parse,
-    parse_node_program,
-)
+from bitwright import Algorithm, Builder, ProgramError, addition, multiplication, parse
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.program import parse_node_program, span
 from bitwright.program.cells import check_same_order
 from bitwright.program.text.doubts import doubts
 
@@ -151,7 +143,7 @@ def test_problems_of_cells_do_not_hide_others() -> None:
 
 def test_a_builder_names_its_line() -> None:
     b = Builder()
-    p, i = b.bits("p", 3), index_range(1, 3)
+    p, i = b.bits("p", 3), span(1, 3)
     b.block(p[i])
     b.when(p[i] == 1).write(p[i])
     b.cell(p[1], p[2])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from programs import EXAMPLES
 
-from bitwright import Algorithm, InputError, Program, addition, load, multiplication, parse, permutation
+from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation
+from bitwright.program import load
 from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, check_same_order, distinct
 from bitwright.program.families import Families
 from bitwright.program.pattern import Pattern, read_pattern

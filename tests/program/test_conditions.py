@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError
-from bitwright.program import Bits, Builder, Program, Ref, index_range, parse, word_of
+from bitwright.program import Bits, Builder, Program, Ref, parse, span, word
 
 
 @dataclass
@@ -50,14 +50,14 @@ def test_and_of_two_comparisons_between_bits_has_all_their_ways(setting: Setting
 
 
 def test_and_works_row_by_row(setting: Setting) -> None:
-    i = index_range(1, 2)
+    i = span(1, 2)
     setting.b.when((setting.z[i] == [1, 0]) & (setting.z[3] == 1)).write(setting.m[i, i])
     expected = parse(TEXT + "when z[1]=1 z[3]=1 write m[1,1]\nwhen z[2]=0 z[3]=1 write m[2,2]").program
     assert setting.program() == expected
 
 
 def test_numbers_may_stand_on_the_left(setting: Setting) -> None:
-    z, m, i = setting.z, setting.m, index_range(1, 2)
+    z, m, i = setting.z, setting.m, span(1, 2)
     setting.b.when(z[1] == 1, np.int64(0) == z[2]).write(setting.f)
     setting.b.when(np.array([0, 1]) == m[1, i]).write(z[i])
     text = TEXT + "when z[1]=1 z[2]=0 write f\nwhen m[1,1]=0 write z[1]\nwhen m[1,2]=1 write z[2]"
@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[Callable[[Setting], object], str]] = {
     "a number written": (lambda s: s.b.when(s.f == 1).write(3), "write takes bits such as .*, got 3"),
     "an array in a block": (lambda s: s.b.block(s.m), r"a block takes bits, but m\[2,2\] is an array; write m\[:, :\]"),
     "a name in a block": (lambda s: s.b.block("f"), "a block takes bits such as .*, got 'f'"),
-    "an array as a number": (lambda s: word_of(s.z), r"a number takes bits, but z\[3\] is an array; write z\[:\]"),
+    "an array as a number": (lambda s: word(s.z), r"a number takes bits, but z\[3\] is an array; write z\[:\]"),
 }  # fmt: skip
 
 
@@ -122,6 +122,6 @@ def test_bits_and_conditions_show_themselves(setting: Setting) -> None:
     assert repr(setting.z) == "<bits z[3]>"
     assert repr(setting.f) == "<f>"
     assert repr(setting.m[:, :]) == "<m[1,1], m[1,2], m[2,1] and 1 more>"
-    assert repr(setting.z[index_range(2, 1)]) == "<no bits of z>"
+    assert repr(setting.z[span(2, 1)]) == "<no bits of z>"
     assert repr(setting.z[9]) == "<z[9]>"
     assert repr((setting.z[1] == 1) & (setting.f != setting.z[2])) == "<condition on z[1], f, z[2]>"

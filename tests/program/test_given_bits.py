@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import addition, parse, parse_node_program, run
+from bitwright import addition, parse, run
 from bitwright.errors import InputError
-from bitwright.program import Algorithm, Builder, Topology, Word, index_range, word_of
+from bitwright.program import Algorithm, Builder, Topology, Word, parse_node_program, span, word
 from bitwright.program.graph.node_program import NodeProgram
 
 LENGTH = 4
@@ -20,7 +20,7 @@ def adder() -> tuple[Builder, dict[str, Any]]:
     """p + q with a carry; a carry at the start adds 1."""
     b = Builder()
     p, q, c = b.bits("p", LENGTH), b.bits("q", LENGTH), b.bits("c", LENGTH + 1)
-    i = index_range(1, LENGTH)
+    i = span(1, LENGTH)
     b.block(p[i], q[i], c[i])
     b.block(c[LENGTH + 1])
     for one in range(8):
@@ -34,8 +34,8 @@ def adder() -> tuple[Builder, dict[str, Any]]:
 
 def made(start: Any = (), **more: Any) -> Algorithm:
     b, bits = adder()
-    words = (word_of(bits["p"][:]), word_of(bits["q"][:]))
-    out = (word_of(bits["c"][LENGTH + 1], bits["p"][:], name="sum"),)
+    words = (word(bits["p"][:]), word(bits["q"][:]))
+    out = (word(bits["c"][LENGTH + 1], bits["p"][:], name="sum"),)
     given = start(bits) if callable(start) else start
     return Algorithm("adder", b.build(), words, out, start=given, **{"steps": LENGTH, **more})
 
@@ -52,7 +52,7 @@ def test_a_bit_at_the_start_is_named_referred_to_or_numbered(start: Any) -> None
 
 
 def test_a_reference_may_be_to_several_bits() -> None:
-    assert made(lambda bits: (bits["c"][index_range(1, 2)],)).start == made(("c[1]", "c[2]")).start
+    assert made(lambda bits: (bits["c"][span(1, 2)],)).start == made(("c[1]", "c[2]")).start
 
 
 def test_the_end_is_a_bit_in_the_same_ways() -> None:

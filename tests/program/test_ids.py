@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bitwright import Program, addition, load, multiplication, parse, permutation
+from bitwright import Program, addition, multiplication, parse, permutation
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.program import load
 
 HERE = Path(__file__).parent
 RECORDED: dict[str, str] = json.loads((HERE / "recorded_ids.json").read_text())

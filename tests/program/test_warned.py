@@ -29,7 +29,7 @@ def test_parse_warns_of_what_run_would_show_as_0() -> None:
         assert bw.run(bw.parse(NO_START + "start go\n"), x=1).value == 1
 
 
-@pytest.mark.parametrize("read", [bw.load, bw.open_program])
+@pytest.mark.parametrize("read", [bw.open])
 def test_files_too(read: object, tmp_path: Path) -> None:
     path = tmp_path / "go.bw"
     path.write_text(NO_START)
@@ -44,8 +44,8 @@ def test_many_warnings_are_a_few() -> None:
     with pytest.warns(bw.BitwrightWarning) as caught:
         bw.parse(text)
     assert len(caught) == 6
-    assert str(caught[-1].message) == "program: and 4 more warnings; warnings_of(text) lists all"
-    assert len(bw.warnings_of(text)) == 9
+    assert str(caught[-1].message) == "program: and 4 more warnings; check lists all"
+    assert len(bw.check(text).warnings) == 9
 
 
 def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
     """A line of cells may have none there."""
     text = (EXAMPLES / name).read_text()
     lets = {name: 1 for name in ("l", "w") if f"let {name} =" in text}
-    assert isinstance(doubts(text, bw.load(EXAMPLES / name, lets)), list)
+    assert isinstance(doubts(text, bw.open(EXAMPLES / name, **lets)), list)
     assert main(["check", str(EXAMPLES / name), "-q", *(f"--let={key}=1" for key in lets)]) == 0
 
 
@@ -91,12 +91,12 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
         (Path("a.bw"), "rule text is a str, got a PosixPath"),
         (
             "collatz.bw",
-            r"1:1: rule text is expected .* name of a file; open_program\('collatz.bw'\) reads it",
+            r"1:1: rule text is expected .* name of a file; open\('collatz.bw'\) reads it",
         ),
         ("examples/graphs/flood.bw\n", "this is the name of a file"),
     ],
 )
-@pytest.mark.parametrize("read", [bw.parse, bw.parse_node_program, bw.warnings_of])
+@pytest.mark.parametrize("read", [bw.parse])
 def test_what_is_no_text(read: object, text: object, message: str) -> None:
     with pytest.raises(bw.BitwrightError, match=message):
         read(text)  # type: ignore[operator]
@@ -104,10 +104,10 @@ def test_what_is_no_text(read: object, text: object, message: str) -> None:
 
 def test_numbers_of_lets_are_quoted() -> None:
     with pytest.raises(bw.InputError, match="let l takes an integer below 2\\^31, got '6'"):
-        bw.parse("let l = 2\nbits x[l]\nblock x[*]\nwhen x[1]=1 write x[1]", lets={"l": "6"})  # type: ignore[dict-item]
+        bw.parse("let l = 2\nbits x[l]\nblock x[*]\nwhen x[1]=1 write x[1]", l="6")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("read", [bw.load, bw.open_program, bw.check])
+@pytest.mark.parametrize("read", [bw.open, bw.check])
 def test_what_is_no_path(read: object) -> None:
     with pytest.raises(bw.InputError, match="is a str or a Path, got NoneType"):
         read(None)  # type: ignore[operator]

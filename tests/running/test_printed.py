@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import addition, certify, certify_network, multiplication, quantize, run, run_batch, train, train_cells
+from bitwright import addition, certify, certify_network, multiplication, quantize, run, train, train_cells
 from bitwright import validate as validated
 
 
@@ -17,15 +17,15 @@ def test_runs() -> None:
     assert first == "sum = 1202"
     assert second == "40 templates, 20 steps, engine network, calibrated rounding"
     assert third.startswith("one network of width 128 for 2 kinds of cells, proved on all 16 local states")
-    assert "NOT DONE: addition did not halt within 3 steps" in str(run(addition(10), p=1023, q=1, limit=3))
+    assert "NOT DONE: addition did not halt within 3 steps" in str(run(addition(10), p=1023, q=1, steps=3))
     large = 2**20_000
     assert str(run(addition(20_001), p=large, q=0)).startswith("sum = 39802768")  # beyond what Python prints by itself
 
 
 def test_many_runs() -> None:
     starts = addition(2).states(np.ones((3, 4), dtype=bool))
-    assert str(run_batch(addition(2), starts)) == "3 runs, all halted, at most 4 steps"
-    assert str(run_batch(addition(2), starts, limit=1)).startswith("3 runs, 0 halted, at most 1 step")
+    assert str(run(addition(2), states=starts)) == "3 runs, all halted, at most 4 steps; 8 templates, engine templates"
+    assert str(run(addition(2), states=starts, steps=1)).startswith("3 runs, 0 halted, at most 1 step")
 
 
 def test_validations() -> None:

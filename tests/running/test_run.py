@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitwright import InputError, addition, make_engine, multiplication, parse, permutation, run, run_batch
+from bitwright import InputError, addition, multiplication, parse, permutation, run
+from bitwright.engines import make_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 
@@ -56,7 +57,7 @@ def test_no_ending_means_a_fixed_point() -> None:
 
 
 def test_a_run_that_never_halts_meets_the_limit() -> None:
-    done = run(parse(BLINK), limit=101)
+    done = run(parse(BLINK), steps=101)
     assert (done.value, done.steps, done.halted) == (0, 101, False)
 
 
@@ -66,12 +67,12 @@ def test_declared_steps_limit_a_run_that_should_halt() -> None:
 
 
 def test_a_limit_below_the_declared_steps_is_no_halt() -> None:
-    done = run(addition(4), p=15, q=1, limit=3)
+    done = run(addition(4), p=15, q=1, steps=3)
     assert (done.steps, done.halted) == (3, False)
 
 
 def test_a_limit_above_the_declared_steps_changes_nothing() -> None:
-    assert run(addition(4), p=15, q=1, limit=1000).steps == 8
+    assert run(addition(4), p=15, q=1, steps=1000).steps == 8
 
 
 def test_zero_steps() -> None:
@@ -90,7 +91,7 @@ def test_steps_after_a_fixed_point_are_counted_though_not_made() -> None:
 def test_batches_of_uneven_runs_equal_single_runs(ending: str) -> None:
     algorithm = walk(ending)
     values = list(range(256)) * 2
-    together = run_batch(algorithm, np.array([algorithm.state({"x": x}) for x in values]))
+    together = run(algorithm, states=np.array([algorithm.state({"x": x}) for x in values]))
     for at, x in enumerate(values[:256]):
         alone = run(algorithm, x=x)
         for row in (at, at + 256):
@@ -106,15 +107,15 @@ class SmallChunks(RuleEngine):
 def test_chunks_and_workers_change_nothing(workers: int) -> None:
     algorithm = multiplication(4)
     states = np.array([algorithm.state({"multiplicand": a, "multiplier": b}) for a in range(16) for b in range(16)])
-    whole = run_batch(algorithm, states, workers=1)
-    parts = run_batch(algorithm, states, engine=SmallChunks(algorithm.program), workers=workers)
+    whole = run(algorithm, states=states, workers=1)
+    parts = run(algorithm, states=states, engine=SmallChunks(algorithm.program), workers=workers)
     assert (whole.states == parts.states).all()
     assert (whole.steps == parts.steps).all()
 
 
 def test_an_empty_batch() -> None:
     algorithm = addition(3)
-    done = run_batch(algorithm, np.zeros((0, algorithm.program.bits), dtype=bool))
+    done = run(algorithm, states=np.zeros((0, algorithm.program.bits), dtype=bool))
     assert done.states.shape == (0, 9)
     assert done.halted.shape == (0,)
 
@@ -164,12 +165,12 @@ def test_unknown_engine() -> None:
 
 def test_negative_limit() -> None:
     with pytest.raises(InputError, match="step limit must be 0 or more"):
-        run(addition(4), p=1, q=2, limit=-1)
+        run(addition(4), p=1, q=2, steps=-1)
 
 
 def test_states_of_another_shape_are_refused() -> None:
     with pytest.raises(InputError, match=r"\(batch, 12\)"):
-        run_batch(addition(4), np.zeros((2, 11), dtype=bool))
+        run(addition(4), states=np.zeros((2, 11), dtype=bool))
 
 
 def test_value_needs_a_single_output() -> None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from programs import CASES, Case, crowded, random_program
 
-from bitwright import Algorithm, Program, Word, multiplication, parse, run_batch
+from bitwright import Algorithm, Program, Word, multiplication, parse, run
 from bitwright.bits import BoolArray
 from bitwright.checking.validation.walk import Walker
 from bitwright.engines.kernel import KernelEngine
@@ -66,7 +66,7 @@ def test_runs_are_those_of_the_plain_engine(
     wanted = Walker(algorithm, RuleEngine(algorithm.program), steps).run(rows, count)
     assert_equal(found, wanted, count)
     assert found.wrong_steps == 0
-    done = run_batch(algorithm, lanes.unpack_lanes(rows, count))
+    done = run(algorithm, states=lanes.unpack_lanes(rows, count))
     assert (lanes.unpack_lanes(found.outputs, count) == done.states).all()
     assert (found.unfinished == ~done.halted).all()
     assert found.steps == done.steps.max()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from programs import CASES, Case
 
-from bitwright.api.public import run, run_batch
+from bitwright.api.run import run
 from bitwright.engines.make import ENGINES
 from bitwright.program import Program
 from bitwright.theory import calibrated_size, sign_size, smallest_examples
@@ -68,9 +68,9 @@ def test_the_answer_is_pythons(case: Case, way: Way) -> None:
     states = case.states(inputs)
     limit = min(case.algorithm.steps or 10_000, TOO_LONG.get(way.engine, 10**9))
     settings = way.settings(case.algorithm.program)
-    done = run_batch(case.algorithm, states, engine=way.engine, limit=limit, **settings)
+    done = run(case.algorithm, states=states, engine=way.engine, steps=limit, **settings)
     if case.algorithm.steps is not None and limit < case.algorithm.steps:  # compare as far as it went
-        assert (done.states == run_batch(case.algorithm, states, limit=limit).states).all()
+        assert (done.states == run(case.algorithm, states=states, steps=limit).states).all()
         return
     assert done.halted.all()
     for values, state in zip(inputs, done.states, strict=True):
@@ -82,8 +82,8 @@ def test_the_answer_is_pythons(case: Case, way: Way) -> None:
 def test_single_runs_equal_batched_ones(case: Case, way: Way) -> None:
     inputs = case.inputs(most=40, seed=2)
     settings = way.settings(case.algorithm.program)
-    together = run_batch(
-        case.algorithm, case.states(inputs), engine=way.engine, margins=way.engine != "templates", **settings
+    together = run(
+        case.algorithm, states=case.states(inputs), engine=way.engine, margins=way.engine != "templates", **settings
     )
     for at in (0, len(inputs) // 2, len(inputs) - 1):
         alone = run(case.algorithm, inputs[at], engine=way.engine, **settings)

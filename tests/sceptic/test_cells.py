@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from forged import forged, opened
 
-from bitwright import Algorithm, addition, load, multiplication, parse, parse_node_program, train_cells
+from bitwright import Algorithm, addition, multiplication, parse, train_cells
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import IntegerNetwork, save_network
+from bitwright.program import load, parse_node_program
 from bitwright.program.pattern import Pattern, pattern_of
 
 ROOT = Path(__file__).parents[2]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from fuzz.campaign import Counter
 
-from bitwright import Executions, executions, parse, parse_node_program, permutation
+from bitwright import Executions, executions, parse, permutation
 from bitwright.api.executions import Wanted, executions_for
 from bitwright.api.graphs import on_graph
 from bitwright.errors import InputError, ProgramError, suggestion
 from bitwright.files.documents import parse as parse_json
 from bitwright.graphs.files import read_graph
-from bitwright.program import Word
+from bitwright.program import Word, parse_node_program
 from bitwright.program.tables import layout_of_names
 from bitwright.program.text.expand import Expansion
 from bitwright.program.text.groups import _head

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bitwright import Builder, InputError, addition, multiplication, parse, span
+from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
+from bitwright.program import span
 from bitwright.viewer.diagram import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
 from bitwright.viewer.layered.texts import text_width
 

@@ -12,8 +12,9 @@ import pytest
 from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
-from bitwright import InputError, addition, make_engine, parse_node_program, run
-from bitwright.program import Topology
+from bitwright import InputError, addition, run
+from bitwright.engines import make_engine
+from bitwright.program import Topology, parse_node_program
 from bitwright.viewer import graph_page, graph_steps_svg, graph_svg, write_graph_page
 from bitwright.viewer.graph import page as page_module
 from bitwright.viewer.graph import view as view_module
@@ -168,7 +169,7 @@ def test_the_page_holds_the_run_and_the_graph() -> None:
 def test_steps_that_differ_from_the_rules_are_counted() -> None:
     on = searched().algorithm
     engine = make_engine("sampled", on.program, networks=1, seed=1)
-    done = run(on, engine=engine, record=True, limit=4)
+    done = run(on, engine=engine, record=True, steps=4)
     assert done.trace is not None
     _, arrays = opened(graph_page(done))
     expected = []

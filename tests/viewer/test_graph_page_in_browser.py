@@ -11,8 +11,8 @@ import pytest
 from graph_runs import NAMES, glider, one, program, searched, torus
 from waiting import wait_until
 
-from bitwright import Run, parse_node_program, run
-from bitwright.program import Topology
+from bitwright import Run, run
+from bitwright.program import Topology, parse_node_program
 from bitwright.viewer import graph_page
 from bitwright.viewer.graph.colours import scale_colour
 from bitwright.viewer.graph.view import GraphView

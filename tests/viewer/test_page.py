@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from page_data import opened, unpacked
 
-from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
+from bitwright import InputError, Run, addition, multiplication, permutation, run, weights
+from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page import page as page_module
@@ -149,7 +150,7 @@ def test_where_nothing_matches_nothing_is_at_stake(engine: str, rounding: str) -
 
 
 def test_a_run_of_no_steps() -> None:
-    facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, limit=0, record=True)))
+    facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, steps=0, record=True)))
     assert (facts["steps"], facts["halted"], facts["real"]["least"]) == (0, False, None)
     assert len(arrays["states"]) == 1
 

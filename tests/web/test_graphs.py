@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bitwright import parse_node_program, run
+from bitwright import run
 from bitwright.api.graphs import on_graph, open_graph
-from bitwright.program import Topology
+from bitwright.program import Topology, parse_node_program
 from bitwright.viewer import graph_page
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "graphs"

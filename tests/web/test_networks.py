@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, children, serving
 
-from bitwright import addition, parse_node_program, run, train_cells
+from bitwright import addition, run, train_cells
 from bitwright.api import export
 from bitwright.api.cells import as_algorithm, load_cells, pattern_in
 from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.networks import Plan, Recipe
+from bitwright.program import parse_node_program
 from bitwright.web.choosing import trained
 from bitwright.web.exports import forms
 from bitwright.web.limits import Limits

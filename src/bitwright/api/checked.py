@@ -34,14 +34,23 @@ class Checked:
 
 
 def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
-    """All problems and warnings of a .bw, .sbn, .sq or .dec file; raises InputError where it cannot be read.
+    """All problems and warnings of a .bw, .sbn, .sq or .dec file, or of rule text of several lines.
+
+    Raises InputError if a file cannot be read.
 
     >>> from pathlib import Path
     >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))
     >>> found = check("one.bw")
     >>> found.ok, found.warnings[0].line
     (True, 3)
+    >>> check("bits x\\nblock x\\nwhen x=1 write y").problems[0].line
+    3
     """
+    if isinstance(path, str) and "\n" in path:
+        try:
+            return _rules(path, "program", lets)
+        except ProgramError as error:
+            return Checked("", error.problems)
     path = as_path(path, "a program")
     try:
         return _read(path, path.suffix.lower(), lets)
@@ -64,13 +73,17 @@ def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
         from bitwright.machines.subleq import load_image
 
         return Checked(f"an image of {counted(len(load_image(path)), 'word')}")
+    from bitwright.program.text.files import read_text
+
+    return _rules(read_text(path), printable(path.stem), lets)
+
+
+def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
     from bitwright.program import NodeProgram
     from bitwright.program.text import parse_any
     from bitwright.program.text.doubts import doubts
-    from bitwright.program.text.files import read_text
 
-    text = read_text(path)
-    algorithm = parse_any(text, printable(path.stem), lets)
+    algorithm = parse_any(text, name, lets)
     if isinstance(algorithm, NodeProgram):
         kinds = counted(len(algorithm.kinds), "kind")
         return Checked(f"a node program with {algorithm.sizes}; {kinds} of cells")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten, whole_number
 from bitwright.engines.make import check_engine, make_engine
@@ -38,7 +38,10 @@ _OF = {
 }
 _SAID_BY_FILES = ("width", "networks", "seed", "padding", "tile")  # a network file says how it was trained
 MOST_TILE = 16  # neighbouring cells that are taken as one
-PYTHON = {"files": "network"}  # what settings are called, where it is not their name
+SETTINGS = (
+    *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
+    *("cells", "tile"),
+)
 
 
 @dataclass(frozen=True)
@@ -64,47 +67,47 @@ class EngineChoice:
     tile: int = 1  # how many neighbouring cells are taken as one
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
-    def checked(self, spell: Callable[[str], str] = lambda name: option(PYTHON.get(name, name))) -> EngineChoice:
-        """The same choice; raises InputError where settings do not go together. `spell` names them to the person."""
+    def checked(self) -> EngineChoice:
+        """The same choice; raises InputError where settings do not go together."""
         check_engine(self.name)
         check_rounding(self.rounding)
         for name in ("padding", "networks", "seed", "width", "tile"):
             if (value := getattr(self, name)) is not None:
-                whole_number(value, spell(name))
+                whole_number(value, _spelt(name))
         for name in ("cells", "whole", "evaluate", "compiled"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{spell(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
+                raise InputError(f"{_spelt(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
         default = EngineChoice()
         given = [name for name in _OF if getattr(self, name) != getattr(default, name)]
         for name in given:
             if self.name not in (engines := _OF[name]):
-                raise InputError(f"{spell(name)} goes with {spell('engine')} {' or '.join(engines)}, not {self.name}")
-        if self.files and (both := [spell(name) for name in _SAID_BY_FILES if name in given]):
+                raise InputError(f"{_spelt(name)} goes with {_spelt('engine')} {' or '.join(engines)}, not {self.name}")
+        if self.files and (both := [_spelt(name) for name in _SAID_BY_FILES if name in given]):
             raise InputError(f"a network file says how it was trained; leave out {' and '.join(both)}")
         if not 1 <= self.networks <= 10**9:
             raise InputError(f"an ensemble has between 1 and 10^9 networks, got {shorten(self.networks)}")
         if self.padding is not None and self.padding < 0:
-            raise InputError(f"{spell('padding')} is 0 or more, got {shorten(self.padding)}")
+            raise InputError(f"{_spelt('padding')} is 0 or more, got {shorten(self.padding)}")
         if not 0 <= self.seed <= 2**63:
             raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
-        self._check_cells(given, spell)
+        self._check_cells(given)
         return self
 
-    def _check_cells(self, given: Sequence[str], spell: Callable[[str], str]) -> None:
+    def _check_cells(self, given: Sequence[str]) -> None:
         if not 1 <= self.tile <= MOST_TILE:
-            raise InputError(f"{spell('tile')} is a whole number from 1 to {MOST_TILE}, got {shorten(self.tile)}")
+            raise InputError(f"{_spelt('tile')} is a whole number from 1 to {MOST_TILE}, got {shorten(self.tile)}")
         for name in ("tile", "evaluate"):
             if name in given and not self.by_cells and not self.files:
-                raise InputError(f"{spell(name)} goes with cells; add {spell('cells')}, or leave it out")
+                raise InputError(f"{_spelt(name)} goes with cells; add {_spelt('cells')}, or leave it out")
         if not self.cells or not self.runs_trained:
             return
         if self.rounding != "calibrated":
             raise InputError(
-                f"networks of cells have calibrated rounding; leave out {spell('rounding')} {self.rounding}"
+                f"networks of cells have calibrated rounding; leave out {_spelt('rounding')} {self.rounding}"
             )
         for name in ("whole", "padding", "device", "precision"):
             if name in given:
-                raise InputError(f"{spell(name)} does not go with networks of cells; leave out one of them")
+                raise InputError(f"{_spelt(name)} does not go with networks of cells; leave out one of them")
 
     @property
     def has_networks(self) -> bool:
@@ -136,6 +139,10 @@ class EngineChoice:
     def examples(self, algorithm: Algorithm) -> int:
         """K, the same for every verb."""
         return training_size(algorithm, self.rounding, self.padding)
+
+
+def _spelt(setting: str) -> str:
+    return option("network" if setting == "files" else setting)
 
 
 Trainer = Callable[["Program", "Recipe"], "Network"]
@@ -262,6 +269,20 @@ def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | N
     return [make(program, recipe) for recipe in recipes(algorithm, choice)]
 
 
+def trainer(tell: Teller) -> Trainer:
+    """What trains networks that the cache has not, and tells how far gradient descent is."""
+    from bitwright.networks.cache import cached_network
+    from bitwright.networks.start import NetworkShape
+
+    def make(program: Program, recipe: Recipe) -> Any:
+        shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
+        most = recipe.plan.expected_steps(shape.inputs, None)
+        with tell.working("training") as progress:
+            return cached_network(program, recipe, lambda step, _: progress(min(step, most), most))[0]
+
+    return make
+
+
 def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     """How each network of a choice is trained."""
     from bitwright.checking.width import suggested_width
@@ -273,33 +294,6 @@ def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     if choice.device != "cpu":
         common = replace(common, trainer="torch", device=choice.device)
     return [replace(common, member=member) for member in range(choice.networks)]
-
-
-def cached_told(tell: Teller) -> Trainer:
-    """Trains a network that is not in the cache, and tells how far gradient descent is."""
-
-    def make(program: Program, recipe: Recipe) -> Network:
-        from bitwright.networks.cache import cached_network
-        from bitwright.networks.start import NetworkShape
-
-        shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
-        most = recipe.plan.expected_steps(shape.inputs, None)
-        with tell.working("training") as told:
-            return cached_network(program, recipe, lambda step, _: told(min(step, most), most))[0]
-
-    return make
-
-
-def note_training(name: str, network: object, settings: Mapping[str, object], tell: Teller) -> None:
-    """Tells that networks must be trained first, where none are given."""
-    if name != "network" or network is not None:
-        return
-    count = settings.get("networks", 1)
-    what, them = ("a network", "one") if count == 1 else (f"{count:,} networks", "them")
-    whole = settings.get("width") is not None and not (settings.get("cells") or settings.get("whole"))
-    cells = f"{option('cells')} {option('width')}"
-    of = f", for the whole state as {option('width')} asks ({cells} for its cells)" if whole else ""
-    tell.note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache")
 
 
 def choice_of(options: Mapping[str, object]) -> EngineChoice:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from bitwright.bits import shorten
-from bitwright.errors import BitwrightError, InputError
+from bitwright.errors import InputError
 from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
 from bitwright.graphs.shapes import is_shape, shaped_graph
 from bitwright.graphs.values import values_for
 from bitwright.program import GraphAlgorithm, NodeProgram, Topology
-from bitwright.running.run import Run
-from bitwright.workers import in_threads
-
-Result = TypeVar("Result")
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -52,55 +48,24 @@ def on_graph(
     names: Sequence[Hashable] = named.names if named.source is None else list(named.source)
     if isinstance(graph, Topology):
         names = range(topology.nodes)
-    return program.on(topology, found, names)
+    return replace(program.on(topology, found, names), given=dict(values or {}))
 
 
-def run_graphs(
-    program: NodeProgram, graphs: Iterable[Any], inputs: Sequence[Mapping[str, Any]] | None = None, **settings: Any
-) -> list[Run]:
-    """Runs a node program on many graphs, on all cores; `inputs` are those of each graph.
+def as_node_program(
+    path: str | PathLike[str], lets: Mapping[str, int] | None = None, any_rules: bool = True
+) -> NodeProgram | None:
+    """The node program in a rule file; None for another program.
 
-    `settings` are those of `run`: an engine, a network, a limit. The results do not depend on the number of cores. All
-    graphs and inputs are looked at before the first run; an error says which one is wrong, counted from 0.
-
-    >>> from bitwright import parse_node_program
-    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
-    >>> done = run_graphs(flood, ["path:3", "ring:4"], [{"source": "0"}, {"source": "2"}])
-    >>> [run.steps for run in done]
-    [2, 2]
+    With `any_rules` all rules are one, whose nodes need not talk to each other.
     """
-    from bitwright.api.public import run
+    from bitwright.errors import printable, problems_of
+    from bitwright.program import parse_node_program
+    from bitwright.program.text import parse_any
+    from bitwright.program.text.files import read_text
 
-    listed = list(graphs)
-    given: Sequence[Mapping[str, Any]] = [{}] * len(listed) if inputs is None else inputs
-    if len(given) != len(listed):
-        raise InputError(f"there are {len(listed)} graphs and the inputs of {len(given)}; give those of each graph")
-
-    def named(place: int, work: Callable[[], Result]) -> Result:
-        try:
-            return work()
-        except BitwrightError as error:
-            graph = listed[place]
-            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
-            raise InputError(f"graphs[{place}]{name}: {error}") from None
-
-    places = range(len(listed))
-    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, listed[at], given[at])), places))
-    return list(in_threads(lambda at: named(at, lambda: run(on[at], **settings)), places))
-
-
-def with_results(graph: Any, done: Run) -> Any:
-    """A copy of a networkx graph whose nodes have what they put out as attributes; what has no value is left out.
-
-    >>> import networkx as nx
-    >>> from bitwright import parse_node_program, run
-    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
-    >>> G = nx.path_graph(3)
-    >>> with_results(G, run(flood, graph=G, source=0)).nodes(data=True)
-    NodeDataView({0: {'x': 1}, 1: {'x': 1}, 2: {'x': 1}})
-    """
-    copy = graph.copy()
-    for node, own in done.nodes.items():
-        copy.nodes[node].update({name: value for name, value in own.items() if value is not None})
-    copy.graph.update(done.outputs)
-    return copy
+    place = Path(path)
+    if place.suffix.lower() != ".bw" or not place.is_file():
+        return None
+    with problems_of(place):
+        found = (parse_node_program if any_rules else parse_any)(read_text(place), printable(place.stem), lets)
+    return found if isinstance(found, NodeProgram) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import InputError, option, problems_of, suggestion
 from bitwright.files.storage import as_path
@@ -76,14 +76,14 @@ def open_program(
     runs on machine B unless `machine` is "A". An image does not say what machine it is for: give `words`, `word_width`
     and `dialect`. The names of the shipped algorithms are taken too, with `bits` or `order`.
 
-    >>> from bitwright import run
+    >>> import bitwright
     >>> lines = ["let l = 3", "bits p[l]", "block p[1..l]", "when p[1]=1 write p[2]", "input p", "steps 1"]
     >>> _ = Path("double.bw").write_text("\\n".join(lines))
-    >>> run(open_program("double.bw"), p=1).value
+    >>> bitwright.run(bitwright.open("double.bw"), p=1).value
     2
-    >>> open_program("double.bw", l=5)
+    >>> bitwright.open("double.bw", l=5)
     Algorithm 'double': 5 bits, 1 block, 1 template
-    >>> open_program("addition", bits=4)
+    >>> bitwright.open("addition", bits=4)
     Algorithm 'addition': 12 bits, 8 blocks, 16 templates
     """
     target, choice = fspath(as_path(path, "a program")), MachineChoice(machine, words, word_width, dialect)
@@ -113,13 +113,14 @@ def opened(
     machine: MachineChoice | None = None,
     lets: Mapping[str, int] | None = None,
     default_bits: int = 4,
+    values: Mapping[str, Any] | None = None,
     files: Sequence[Path] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
     """What a shipped name or a file of any kind stands for.
 
-    A name with network `files` is the algorithm in the size that they were trained for. With `nodes` a node program is
-    given as it is; otherwise it is refused.
+    A name is the algorithm in the size that network `files` were trained for, or that `values` need. With `nodes` a
+    node program is given as it is; otherwise it is refused.
     """
     from bitwright.bits import shorten
     from bitwright.program import NodeProgram
@@ -156,12 +157,8 @@ def opened(
         raise InputError(f"{option('order')} says how many bits there are; leave out {option('bits')}")
     if order is not None and target != "permutation":
         raise InputError(f"{option('order')} goes with permutation only")
-    if target in SIZED and files:
-        from bitwright.api.trained import trained_algorithm
-
-        return trained_algorithm(target, files, bits, order)
     if target in SIZED:
-        return named_algorithm(target, default_bits if bits is None else bits, order)
+        return shipped(target, values or {}, bits, order, files, default_bits=default_bits)
     if bits is not None:
         raise InputError(
             f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
@@ -191,6 +188,35 @@ def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None
     if name == "multiplication":
         return multiplication(bits)
     raise InputError(f"there is no algorithm '{name}'; there are {', '.join(SIZED)}{suggestion(name, SIZED)}")
+
+
+def shipped(
+    name: str,
+    values: Mapping[str, Any],
+    bits: int | None = None,
+    order: Sequence[int] | None = None,
+    files: Sequence[Path] = (),
+    counter: bool = False,
+    default_bits: int = 4,
+) -> Algorithm:
+    """A shipped algorithm in the size that was asked for, that network files say, or that the values need."""
+    if files:
+        from bitwright.api.trained import trained_algorithm
+
+        return trained_algorithm(name, files, bits, order, values, counter)
+    return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order, counter)
+
+
+def _width(values: Mapping[str, Any], default: int) -> int:
+    """The bits that the largest of some numbers or arrays needs."""
+    from bitwright.bits import width_of
+
+    numbers: list[int] = []
+    for value in values.values():
+        several = value.tolist() if hasattr(value, "tolist") else value
+        several = several if isinstance(several, list | tuple | range) else [several]
+        numbers += [one for one in several if isinstance(one, int)]
+    return max(map(width_of, numbers), default=default)
 
 
 def open_sbn(target: str, choice: MachineChoice | None = None) -> SbnProgram:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, option
 
 if TYPE_CHECKING:
     from bitwright.networks.store import About
@@ -55,12 +55,14 @@ def trained_algorithm(
         raise InputError(f"{trained}, not for {name}")
     length = length_of(found)
     if bits is not None and bits != length:
-        raise InputError(f"{trained}, got --bits {shorten(bits)}; leave out --bits, or choose another network")
+        raise InputError(f"{trained}, got {option('bits')} {shorten(bits)}; leave it out, or choose another network")
     if order is not None and list(order) != order_of(found):
         own, asked = (shorten(",".join(map(str, places))) for places in (order_of(found), order))
-        raise InputError(f"{trained} in the order {own}, got --order {asked}; leave it out, or choose another network")
+        raise InputError(
+            f"{trained} in the order {own}, got {option('order')} {asked}; leave it out, or choose another network"
+        )
     if counter and found.halt is None:
-        raise InputError(f"{trained} without a counter, got --counter")
+        raise InputError(f"{trained} without a counter, got {option('counter')}")
     for given, value in (values or {}).items():
         if value >= 0 and width_of(value) > length and given in {word.name for word in found.inputs}:
             raise InputError(f"{trained}; {given} is {shorten(value)}, which needs {width_of(value):,}")

@@ -7,10 +7,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.engines import EngineChoice, cached_told, note_training
+from bitwright.api.engines import EngineChoice
 from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
-from bitwright.api.public import asked_engine
+from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
 from bitwright.checking import validation
@@ -94,12 +94,9 @@ def validate(
     if device is None and name == "network" and isinstance(engine, str | None):
         device = _device(algorithm, network, random, who, tell)
     settings |= {} if device in (None, "cpu") else {"device": device}
-    if isinstance(engine, str | None):
-        note_training(name, network, settings, tell)
-    with tell.working("preparing the engine"):
-        chosen = asked_engine(algorithm, engine, network, settings, "limit", cached_told(tell))
-        asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
-        task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, plain)
+    chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
+    asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
+    task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, plain)
     if asked is None and chosen.rounding is None:
         tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
     if task.sliced and say_compiling(tell):

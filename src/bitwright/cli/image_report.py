@@ -88,16 +88,13 @@ def _document(
     found: Sequence[tuple[Words, list[int]]],
 ) -> dict[str, object]:
     machine, tally = computer.machine, ending.tally
-    name = Path(asked.target).stem
     return {
-        "name": name,
-        "algorithm": name,
+        "name": Path(asked.target).stem,
         "program_id": program_id(machine.program),
         "image_id": asked.image,
         "machine": "V",
         "words": machine.shape.words,
         "word_width": machine.shape.width,
-        "width": machine.shape.width,
         "dialect": machine.shape.dialect.flags,
         "start": asked.start,
         "ended": ending.reason,

@@ -20,7 +20,7 @@ from bitwright.errors import BitwrightError, InputError, OtherKindError, spellin
 from bitwright.version import __version__
 
 VERBS = (
-    *("add", "multiply", "permute", "run", "check", "show", "trace", "serve"),
+    *("add", "multiply", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
     "infer",
     *("compile", "examples"),
@@ -83,7 +83,7 @@ def cli() -> None:
     \b
     bitwright add 719 483
     bitwright multiply 719 483
-    bitwright permute 10110 --order 3,1,2,5,4
+    bitwright run permutation p=0b10110 --order 3,1,2,5,4
     bitwright examples
     bitwright run examples/subtraction.bw a=719 b=483
     """

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bitwright.api.open import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
-from bitwright.cli.progress import working
-from bitwright.cli.targets import keep_program, spell_option
-from bitwright.cli.training import cached_shown
+from bitwright.cli.progress import Terminal
+from bitwright.cli.targets import keep_program
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
     from bitwright.api.engines import EngineChoice
     from bitwright.program import Algorithm, Program
-    from bitwright.running.observers import Watch
     from bitwright.running.run import Run
 
 
@@ -44,28 +44,48 @@ def execute(
     *,
     max_steps: int | None,
     quiet: bool,
-    record: bool = False,
-    watch: Watch | None = None,
+    files: Sequence[Path] = (),
     **options: Any,
 ) -> Run:
     """A run with the options that users give, under a progress bar."""
-    from bitwright.api.engines import choose_engine
-    from bitwright.running.run import run_with
+    from bitwright.api.run import run
 
-    if algorithm.name in SIZED:  # add, multiply and permute name none
+    if algorithm.name in SIZED:  # add and multiply name none
         keep_program(algorithm.name, algorithm)
-    choice = engine_choice(options, quiet)
-    with working(PREPARING):
-        engine = choose_engine(algorithm, choice, train=cached_shown)
-    with StepProgress(not quiet, at_most=algorithm.halt is not None) as progress:
-        return run_with(algorithm, values, engine, limit=max_steps, record=record, progress=progress, watch=watch)
+    network = list(files) or None
+    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=Terminal(quiet), **options)
+    return done
+
+
+def run_shipped(
+    name: str,
+    sign: str,
+    given: Mapping[str, str],
+    *,
+    bits: int | None,
+    as_json: bool,
+    quiet: bool,
+    counter: bool = False,
+    **options: Any,
+) -> int:
+    """A shipped algorithm on two numbers."""
+    from bitwright.api.open import shipped
+    from bitwright.api.trained import files_of
+    from bitwright.bits import parse_number
+
+    which = ("the first number", "the second number")
+    values = {key: parse_number(text, what) for (key, text), what in zip(given.items(), which, strict=True)}
+    algorithm = shipped(name, values, bits, files=files_of(options), counter=counter)
+    done = execute(algorithm, values, quiet=quiet, **options)
+    p, q, found = in_base_of(given.values(), [*values.values(), done.value])
+    return report(done, f"{p} {sign} {q} = {found}", found, as_json, quiet)
 
 
 def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
     """The engine that options describe; a note says so where networks must be trained for it."""
     from bitwright.api.engines import choice_of
 
-    choice = choice_of(options).checked(spell_option)
+    choice = choice_of(options).checked()
     if choice.trains:
         one = choice.networks == 1
         what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
@@ -80,52 +100,21 @@ def program_id(program: Program) -> str | None:
     return program.id if program.templates <= 200_000 else None
 
 
-def run_json(run: Run, bits: int | None, **more: object) -> dict[str, object]:
-    """The stable keys of a run; docs/reference/json.md says what they mean."""
-    single = {"value": run.value} if len(run.outputs) == 1 else {}
-    return {
-        "name": run.algorithm.name,
-        "algorithm": run.algorithm.name,
-        "program_id": program_id(run.algorithm.program),
-        "inputs": run.inputs,
-        "seed": run.seed,
-        **single,
-        "outputs": run.outputs,
-        "bit_length": bits,
-        "bits": bits,
-        "steps": run.steps,
-        "halted": run.halted,
-        "engine": run.engine,
-        "rounding": run.rounding,
-        "examples": run.examples,
-        "margin": run.margin,
-        **({} if run.cells is None else {"cells": dict(run.cells)}),
-        **more,
-    }
-
-
-def report(
-    run: Run, bits: int | None, line: str, bare: str, as_json: bool, quiet: bool, about: str = "", **more: object
-) -> int:
+def report(run: Run, line: str, bare: str, as_json: bool, quiet: bool) -> int:
     """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
 
     Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
     """
-    from bitwright.running.run import is_exact
-    from bitwright.running.sentences import cells_sentence
-
-    exact = is_exact(run)
     if as_json:
-        print_json(run_json(run, bits, **({} if exact is None else {"exact": exact}), **more))
+        print_json(run.to_dict())
     elif run.halted:
         click.echo(bare if quiet else line)
-        note(f"{about}{run.sentence}", quiet)
-        if run.cells is not None:
-            note(cells_sentence(run.cells), quiet)
-    return exit_code(run, exact)
+        for sentence in run.sentences:
+            note(sentence, quiet)
+    return exit_code(run)
 
 
-def exit_code(run: Run, exact: bool | None) -> int:
+def exit_code(run: Run) -> int:
     """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
     if not run.halted:
         click.echo(
@@ -134,8 +123,18 @@ def exit_code(run: Run, exact: bool | None) -> int:
             + ", or check its rules",
             err=True,
         )
-    if exact is False:
+    if run.exact is False:
         random = run.networks is not None  # else the limit itself is wrong there
         advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
         click.echo(f"bitwright: this is not what the rules give; {advice}", err=True)
-    return 0 if run.halted and exact is not False else 1
+    return 0 if run.halted and run.exact is not False else 1
+
+
+def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int] = repeat(0)) -> list[str]:
+    """Numbers in the base that some were given in, 0x or 0b; in binary with that many bits."""
+    from bitwright.bits import any_digits
+
+    bases = {text.strip().lstrip("-")[:2].lower() for text in given} & {"0x", "0b"}
+    form = {"0x": "#x", "0b": "#0{}b"}[bases.pop()] if len(bases) == 1 else "d"
+    with any_digits():
+        return [format(number, form.format(width + 2)) for number, width in zip(numbers, bits, strict=False)]

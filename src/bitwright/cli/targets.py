@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ def keep_lets(target: str | None, pairs: Sequence[str]) -> None:
     lets = _numbers(pairs, "--let", "--let", "l=16")
     if lets:
         path = Path(target or "")
-        if target in (None, *NAMES, "add", "multiply", "permute") or path.suffix.lower() in _NO_RULES or path.is_dir():
+        if target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir():
             raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
         click.get_current_context().meta[_LETS] = lets
 
@@ -72,11 +72,12 @@ def find_algorithm(
     machine: MachineChoice | None = None,
     files: Sequence[Path] = (),
     cells: bool = False,
+    values: Mapping[str, int] | None = None,
 ) -> Algorithm:
     """The algorithm that a shipped name, a rule file or an SBN program stands for.
 
-    A name with network files is the algorithm in the size that they were trained for. Where only `cells` count, a node
-    program is one too.
+    A name is the algorithm in the size that network files were trained for, or that `values` need. Where only `cells`
+    count, a node program is one too.
     """
     from bitwright.program import NodeProgram
 
@@ -89,6 +90,7 @@ def find_algorithm(
             machine=machine,
             lets=given_lets(),
             default_bits=default_bits,
+            values=values,
             files=files,
             nodes=cells,
         )
@@ -126,8 +128,3 @@ def _numbers(pairs: Sequence[str], all_of: str, one: str, form: str) -> dict[str
             raise InputError(f"{one} {name} is given twice")
         values[name] = parse_signed(text, f"{one} {name}")
     return values
-
-
-def widest(algorithm: Algorithm) -> int:
-    """The bit length of its longest input, or output if it has no input."""
-    return max((len(word.bits) for word in algorithm.inputs or algorithm.outputs), default=0)

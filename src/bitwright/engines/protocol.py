@@ -27,7 +27,8 @@ from bitwright.theory.scales import Scale
 class Batch(ABC):
     """States on their way through an engine.
 
-    >>> from bitwright import addition, make_engine
+    >>> from bitwright import addition
+    >>> from bitwright.engines import make_engine
     >>> algorithm = addition(2)
     >>> batch = make_engine("templates", algorithm.program).begin(algorithm.state({"p": 3, "q": 1})[np.newaxis])
     >>> for _ in range(4):
@@ -94,7 +95,8 @@ class Batch(ABC):
 class Engine(Protocol):
     """Makes steps of one program.
 
-    >>> from bitwright import addition, make_engine
+    >>> from bitwright import addition
+    >>> from bitwright.engines import make_engine
     >>> engine = make_engine("limit", addition(10).program)
     >>> engine.name, engine.rounding, engine.examples, engine.fallible
     ('limit', 'calibrated', 40, False)

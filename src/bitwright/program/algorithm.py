@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal
 
 import numpy as np
 
@@ -46,12 +47,12 @@ class Algorithm(Shown):
     `matches` and `examples` are what the author says for the theory: a certificate uses `matches` only if asked to, and
     names it as assumed. Without outputs, every number and flag of the program is one.
 
-    >>> from bitwright.program import Builder, word_of
+    >>> from bitwright.program import Builder, word
     >>> b = Builder()
     >>> x = b.bits("x", 2)
     >>> b.block(x[:])
     >>> b.when(x[1] == 1, x[2] == 0).write(x[2])
-    >>> algorithm = Algorithm("double", b.build(), inputs=(word_of(x[:]),), steps=1)
+    >>> algorithm = Algorithm("double", b.build(), inputs=(word(x[:]),), steps=1)
     >>> algorithm
     Algorithm 'double': 2 bits, 1 block, 1 template
     >>> algorithm.state({"x": 1})
@@ -69,6 +70,7 @@ class Algorithm(Shown):
     matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
     sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
+    computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -97,12 +99,12 @@ class Algorithm(Shown):
                 raise InputError(f"the {what} of an algorithm is a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
             if isinstance(words, Word):
-                raise InputError(f"{what} are a tuple of words; put a comma behind the one: {what}=(word_of(...),)")
+                raise InputError(f"{what} are a tuple of words; put a comma behind the one: {what}=(word(...),)")
             if not isinstance(words, tuple | list):
-                raise InputError(f"{what} are a tuple of words, as word_of(x[:]) gives them, got {_got(words)}")
+                raise InputError(f"{what} are a tuple of words, as word(x[:]) gives them, got {_got(words)}")
             for word in words:
                 if not isinstance(word, Word):
-                    raise InputError(f"{what} are words, as word_of(x[:]) gives them, got {_got(word)}")
+                    raise InputError(f"{what} are words, as word(x[:]) gives them, got {_got(word)}")
             object.__setattr__(self, what, tuple(words))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
@@ -129,6 +131,20 @@ class Algorithm(Shown):
         object.__setattr__(self, "start", tuple(sorted(start)))
         if self.halt is not None and not (isinstance(self.halt, str) and self.halt == FIXED_POINT):
             object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
+
+    def __call__(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
+        """The output of a run, or a dictionary of its outputs if there are several; arrays give arrays, as in `run`.
+
+        >>> from bitwright import addition
+        >>> addition(4)(p=3, q=9)
+        12
+        >>> addition(4)(p=[1, 2, 3], q=9)
+        array([10, 11, 12])
+        """
+        done = import_module("bitwright.api.run").run(self, inputs, **values)
+        if not np.all(done.halted):
+            raise InputError(f"{self.name} did not halt within its step limit; run(...) gives the unfinished run")
+        return done.value if len(self.outputs) == 1 else done.outputs
 
     def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
         """The state in which a run with these input values starts.
@@ -258,7 +274,7 @@ def _longer(word: Word, value: object) -> str:
         return ""
     bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
     given = f"{word.sized_by}={bits}"
-    return f"; for longer numbers give --let {given}, or in Python lets={{'{word.sized_by}': {bits}}}"
+    return f"; for longer numbers give --let {given}, or in Python open(path, {given})"
 
 
 def _got(value: object) -> str:

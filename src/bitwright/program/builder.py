@@ -1,9 +1,9 @@
 """A builder that reads like the paper's boxes, in Python.
 
->>> from bitwright.program import index_range
+>>> from bitwright.program import span
 >>> b = Builder()
 >>> p, q = b.bits("p", 4), b.bits("q", 4)
->>> i = index_range(1, 4)
+>>> i = span(1, 4)
 >>> b.block(p[i], q[i])
 >>> b.when(p[i] == 1, q[i] == 0).write(p[i])
 >>> b.build()
@@ -32,12 +32,12 @@ from bitwright.program.program import MAX_BLOCK, Program
 from bitwright.program.references import Bits, Condition, Ref, checked_conditions, checked_refs
 
 
-def word_of(*pieces: Ref, name: str = "") -> Word:
+def word(*pieces: Ref, name: str = "") -> Word:
     """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit.
 
     >>> b = Builder()
     >>> p, carry = b.bits("p", 3), b.bit("carry")
-    >>> word_of(carry, p[:], name="sum")
+    >>> word(carry, p[:], name="sum")
     Word(name='sum', bits=(0, 1, 2, 3), signed=False)
     """
     pieces = checked_refs(pieces, "a number")
@@ -112,9 +112,9 @@ class Builder:
     def block(self, *members: Ref) -> None:
         """Declares blocks, one for each row of its members' index.
 
-        >>> from bitwright import index_range
+        >>> from bitwright.program import span
         >>> b = Builder()
-        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), index_range(1, 4)
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), span(1, 4)
         >>> b.block(p[i], q[i])
         >>> b.when(p[i] == 1).write(q[i])
         >>> b.build()
@@ -134,9 +134,9 @@ class Builder:
 
         A network that is trained on one cell of each kind runs the program at every size that has no other kinds.
 
-        >>> from bitwright import index_range
+        >>> from bitwright.program import span
         >>> b = Builder()
-        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), index_range(1, 4)
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), span(1, 4)
         >>> b.block(p[i])
         >>> b.block(q[i])
         >>> b.when(p[i] == 1).write(q[i])

@@ -21,7 +21,7 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
         raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
     hint = ""
     if isinstance(what, str | PathLike):
-        hint = "; open_program(path) gives one from a file"
+        hint = "; open(path) gives one from a file"
     elif isinstance(getattr(what, "program", None), Program):  # a machine
         hint = "; give the program in its attribute: what.program"
     raise InputError(f"give an Algorithm or a Program, got a {type(what).__name__}{hint}")

@@ -16,23 +16,23 @@ from bitwright.program.layout import Field, IntArray
 Index = int | IntArray | slice
 
 
-def index_range(first: int, last: int) -> IntArray:
-    """The indices first..last, both included: the paper's `for i in [l]` is `index_range(1, l)`.
+def span(first: int, last: int) -> IntArray:
+    """The indices first..last, both included: the paper's `for i in [l]` is `span(1, l)`.
 
-    >>> index_range(1, 4)
+    >>> span(1, 4)
     array([1, 2, 3, 4])
     """
     return np.arange(first, last + 1, dtype=np.int64)
 
 
-def index_grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
+def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
     """Several indices that run through all their combinations.
 
-    >>> k, j = index_grid((1, 2), (1, 3))
+    >>> k, j = grid((1, 2), (1, 3))
     >>> k.tolist(), j.tolist()
     ([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3])
     """
-    axes = np.meshgrid(*(index_range(first, last) for first, last in ranges), indexing="ij")
+    axes = np.meshgrid(*(span(first, last) for first, last in ranges), indexing="ij")
     return tuple(axis.ravel() for axis in axes)
 
 
@@ -42,7 +42,7 @@ class Ref:
 
     >>> from bitwright.program import Builder
     >>> p = Builder().bits("p", 4)
-    >>> p[2], p[index_range(1, 3)]
+    >>> p[2], p[span(1, 3)]
     (<p[2]>, <p[1], p[2], p[3]>)
     """
 
@@ -170,7 +170,7 @@ class Bits:
             if isinstance(part, slice):
                 if part != slice(None):
                     raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
-                axes.append(index_range(1, extent))
+                axes.append(span(1, extent))
             else:
                 axes.append(_whole(part, f"an index of {self.field}"))
         slot, shaped = 1, []

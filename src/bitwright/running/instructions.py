@@ -1,4 +1,4 @@
-"""Instructions of machine V: how many each run has executed, and an end after so many."""
+"""Instructions of machines: how many a run has begun or executed, and an end after some number of them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ class Instructions(Observer):
             self.done[0] += view.batch.counted
         else:
             self.done[view.rows] += view.batch.bit(self._boundary) & view.running
+
+
+class Begun(Observer):
+    """Counts the states of a single run, its start included, in which an instruction begins."""
+
+    def __init__(self, boundary: int) -> None:
+        self._boundary, self.stops, self.count = boundary, (boundary,), 0
+
+    def start(self, view: View) -> None:
+        self.after(view)
+
+    def after(self, view: View) -> None:
+        self.count += not view.beyond and bool(view.batch.bit(self._boundary)[0])
 
 
 class InstructionLimit(Ending):

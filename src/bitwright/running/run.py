@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray, any_digits
+from bitwright.bits import BoolArray, any_digits, from_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm, GraphAlgorithm
+from bitwright.program import Algorithm, GraphAlgorithm, Word
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
+from bitwright.running.instructions import Begun
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, Watch
 from bitwright.running.recorder import TraceObserver
@@ -29,6 +33,7 @@ from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import Scale
 
 _SHOWN = 12  # outputs that are printed
+_MOST_TEMPLATES = 200_000  # of a program whose id is computed in a moment
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class Run(Shown):
     networks: int | None = None  # how many were averaged, if any were
     closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
     cells: Mapping[str, object] | None = None  # of a network of cells: its kinds, local states, and what they showed
+    executed: int | None = None  # instructions of a machine, if the algorithm is code for one
 
     @property
     def sentence(self) -> str:
@@ -69,7 +75,82 @@ class Run(Shown):
         sizes = f"{counted(self.algorithm.program.templates, 'template')}, {counted(self.steps, 'step')}"
         rounded = "" if self.rounding is None else f", {self.rounding} rounding"
         margin = "" if self.margin is None else f", smallest margin {self.margin:.3g}"
-        return f"{sizes}, engine {self.engine}{rounded}{margin}"
+        return f"{self._place}{sizes}, engine {self.engine}{rounded}{margin}"
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same, and for a network of cells a line on what is known of it."""
+        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells)])]
+
+    @property
+    def _place(self) -> str:
+        """The machine or the graph that it ran on."""
+        if self.executed is not None:
+            machine, code = self.algorithm.computer
+            return f"machine {machine.kind} with {code.sizes}: {counted(self.executed, 'SBN instruction')}; "
+        if isinstance(self.algorithm, GraphAlgorithm):
+            graph = self.algorithm.topology
+            return f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
+        return ""
+
+    @cached_property
+    def exact(self) -> bool | None:
+        """Whether the outputs, the steps and the end are those of the rules; None if the engine always follows them.
+
+        >>> from bitwright import addition, run
+        >>> run(addition(4), p=7, q=8, engine="sampled", networks=50).exact
+        True
+        """
+        if not self.fallible:
+            return None
+        rules = run_with(self.algorithm, self.inputs, limit=self.limit)
+        return (rules.outputs, rules.halted, rules.steps) == (self.outputs, self.halted, self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints.
+
+        >>> from bitwright import addition, run
+        >>> run(addition(4), p=7, q=8).to_dict()["outputs"]
+        {'sum': 15}
+        """
+        more: dict[str, Any] = {} if self.cells is None else {"cells": dict(self.cells)}
+        if self.exact is not None:
+            more["exact"] = self.exact
+        bits: int | None = widest(self.algorithm)
+        inputs: Mapping[str, Any] = self.inputs
+        if self.executed is not None:
+            machine, code = self.algorithm.computer
+            bits = code.width
+            more |= {"machine": machine.kind, "executed": self.executed, "sizes": vars(code.sizes)}
+        if isinstance(self.algorithm, GraphAlgorithm):
+            graph, inputs, bits = self.algorithm.topology, self.algorithm.given, None
+            more["graph"] = {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed}
+            more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
+        return {
+            "name": self.algorithm.name,
+            "program_id": _program_id(self.algorithm),
+            "inputs": _plain(inputs),
+            "seed": self.seed,
+            **({"value": self.value} if len(self.outputs) == 1 else {}),
+            "outputs": self.outputs,
+            "bits": bits,
+            "steps": self.steps,
+            "halted": self.halted,
+            "engine": self.engine,
+            "rounding": self.rounding,
+            "examples": self.examples,
+            "margin": self.margin,
+            **more,
+        }
+
+    def save_trace(self, path: str | PathLike[str], only: Sequence[str] = ()) -> None:
+        """Writes every state of a recorded run to a .html, .svg, .txt or .npz file.
+
+        >>> from bitwright import addition, run
+        >>> run(addition(4), p=11, q=6, record=True).save_trace("addition.html")
+        """
+        writing: Any = import_module("bitwright.api.trace")
+        writing.write_trace(self, path, only)
 
     def __str__(self) -> str:
         """The outputs, and what stands behind them; of an unfinished run that it is one."""
@@ -85,8 +166,7 @@ class Run(Shown):
                 lines.append(f"and {counted(len(self.nodes) - _SHOWN, 'more node')}")
         if not self.halted:
             lines.append(f"NOT DONE: {self.algorithm.name} did not halt within {counted(self.steps, 'step')}")
-        lines.append(self.sentence)
-        return "\n".join([*lines, *([] if self.cells is None else [cells_sentence(self.cells)])])
+        return "\n".join([*lines, *self.sentences])
 
     @property
     def value(self) -> int:
@@ -106,10 +186,10 @@ class Run(Shown):
 
         What its ports put out is a list: of flags the neighbours that they lead to, else pairs, neighbour and value.
 
-        >>> from bitwright import parse_node_program, run
+        >>> from bitwright import parse, run
         >>> from bitwright.program import Topology
         >>> lines = ["bits x", "block x", "when x=1 write x far.x", "input source = x"]
-        >>> flood = parse_node_program(chr(10).join(lines))
+        >>> flood = parse(chr(10).join(lines))
         >>> run(flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])})).nodes
         {0: {'x': 1}, 1: {'x': 1}, 2: {'x': 0}}
         """
@@ -118,28 +198,96 @@ class Run(Shown):
         return self.algorithm.read_nodes(self.state)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BatchRun:
     """What came of many runs, one row each.
 
-    >>> from bitwright import addition, run_batch
-    >>> algorithm = addition(2)
-    >>> done = run_batch(algorithm, algorithm.states(np.ones((1, 4), dtype=bool)))  # all input bits on: 3 + 3
-    >>> algorithm.read(done.states[0]), done.steps, done.halted
-    ({'sum': 6}, array([4]), array([ True]))
+    >>> from bitwright import addition, run
+    >>> done = run(addition(4), p=[1, 2, 3], q=9)
+    >>> done.outputs, done.steps
+    ({'sum': array([10, 11, 12])}, array([8, 8, 8]))
+    >>> print(done)
+    3 runs, all halted, at most 8 steps; 16 templates, engine templates
     """
 
+    algorithm: Algorithm
+    engine: str
     states: BoolArray  # (batch, k)
     steps: IntArray  # (batch,)
     halted: BoolArray  # (batch,)
     margin: FloatArray | None  # (batch,)
+    start: BoolArray  # (batch, k)
+    limit: int  # the most steps each was allowed
+    rounding: Rounding | None = None
+    examples: int | None = None
+    seed: int | None = None
+    fallible: bool = False
+    cells: Mapping[str, object] | None = None
 
-    def __str__(self) -> str:
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @cached_property
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """The inputs by name, an array each, as the start states have them."""
+        return _columns(self.algorithm.inputs, self.start)
+
+    @cached_property
+    def outputs(self) -> dict[str, NDArray[Any]]:
+        """The outputs by name, an array each; those of runs that did not halt are unfinished."""
+        return _columns(self.algorithm.outputs, self.states)
+
+    @property
+    def value(self) -> NDArray[Any]:
+        """The output of an algorithm that has just one."""
+        if len(self.outputs) != 1:
+            raise InputError(f"{self.algorithm.name} has {len(self.outputs)} outputs; use outputs['name']")
+        return next(iter(self.outputs.values()))
+
+    @cached_property
+    def exact(self) -> BoolArray | None:
+        """Of each run whether it is what the rules give; None if the engine always follows them."""
+        if not self.fallible:
+            return None
+        rules = run_batch(self.algorithm, self.start, limit=self.limit)
+        bits = self.algorithm.output_bits
+        same = (rules.states[:, bits] == self.states[:, bits]).all(axis=1)
+        return np.asarray(same & (rules.halted == self.halted) & (rules.steps == self.steps))
+
+    @property
+    def sentence(self) -> str:
+        """How the runs ended and what made them, in a line."""
         done = int(np.count_nonzero(self.halted))
-        ended = "all halted" if done == len(self.halted) else f"{done:,} halted"
+        ended = "all halted" if done == len(self) else f"{done:,} halted"
         margin = "" if self.margin is None else f", smallest margin {self.margin.min(initial=np.inf):.3g}"
         steps = counted(int(self.steps.max(initial=0)), "step")
-        return f"{counted(len(self.states), 'run')}, {ended}, at most {steps}{margin}"
+        rounded = "" if self.rounding is None else f", {self.rounding} rounding"
+        by = f"{counted(self.algorithm.program.templates, 'template')}, engine {self.engine}{rounded}"
+        return f"{counted(len(self), 'run')}, {ended}, at most {steps}{margin}; {by}"
+
+    def __str__(self) -> str:
+        return self.sentence if self.cells is None else f"{self.sentence}\n{cells_sentence(self.cells)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a document of plain values, with a list for every array."""
+        more: dict[str, Any] = {} if self.cells is None else {"cells": dict(self.cells)}
+        if self.exact is not None:
+            more["exact"] = self.exact.tolist()
+        return {
+            "name": self.algorithm.name,
+            "program_id": _program_id(self.algorithm),
+            "inputs": _plain(self.inputs),
+            "seed": self.seed,
+            "outputs": _plain(self.outputs),
+            "bits": widest(self.algorithm),
+            "steps": self.steps.tolist(),
+            "halted": self.halted.tolist(),
+            "engine": self.engine,
+            "rounding": self.rounding,
+            "examples": self.examples,
+            "margin": None if self.margin is None else self.margin.tolist(),
+            **more,
+        }
 
 
 def run_with(
@@ -157,6 +305,8 @@ def run_with(
     most, margins = step_limit(algorithm, limit), Margins()
     recorder = TraceObserver(algorithm.program) if record else None
     observers: list[Observer | None] = [margins, recorder, watch, ProgressObserver(progress) if progress else None]
+    begun = None if algorithm.computer is None else Begun(algorithm.computer.machine.boundary)
+    observers.append(begun)
     start = algorithm.state(inputs)[np.newaxis]
     done = drive(chosen, start, ending_of(algorithm), most, [o for o in observers if o is not None])
     smallest = None if margins.smallest is None else float(margins.smallest[0])
@@ -179,6 +329,8 @@ def run_with(
         networks=chosen.networks,
         closed_form=chosen.closed_form,
         cells=chosen.cell_facts,
+        # the last instruction to begin in a run that halts is the one behind the end
+        executed=None if begun is None else begun.count - bool(done.halted[0]),
     )
 
 
@@ -190,6 +342,7 @@ def run_batch(
     limit: int | None = None,
     workers: int | None = None,
     margins: bool = False,
+    progress: Progress | None = None,
 ) -> BatchRun:
     """Runs many start states at once; the result does not depend on the number of workers.
 
@@ -207,24 +360,29 @@ def run_batch(
         return done.states, done.steps, done.halted
 
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        parts = list(pool.map(part, range(len(chunks))))
+        parts = []
+        for one in pool.map(part, range(len(chunks))):
+            parts.append(one)
+            if progress is not None:
+                progress(min(len(parts) * chosen.chunk, len(states)), len(states))
     found = [observer.smallest for observer in watching]
     if any(smallest is not None for smallest in found):  # a part whose runs make no step has none of its own
         found = [np.full(len(c), np.inf) if f is None else f for f, c in zip(found, chunks, strict=True)]
     return BatchRun(
+        algorithm=algorithm,
+        engine=chosen.name,
         states=np.concatenate([states for states, _, _ in parts]),
         steps=np.concatenate([steps for _, steps, _ in parts]),
         halted=np.concatenate([halted for _, _, halted in parts]),
         margin=np.concatenate(found) if found[0] is not None else None,  # type: ignore[arg-type]
+        start=states,
+        limit=most,
+        rounding=chosen.rounding,
+        examples=chosen.examples,
+        seed=chosen.seed,
+        fallible=chosen.fallible,
+        cells=chosen.cell_facts,
     )
-
-
-def is_exact(done: Run) -> bool | None:
-    """Whether a run gave what the rules give; None for engines of which that needs no asking."""
-    if not done.fallible:
-        return None
-    rules = run_with(done.algorithm, done.inputs, limit=done.limit)
-    return (rules.outputs, rules.halted, rules.steps) == (done.outputs, done.halted, done.steps)
 
 
 def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
@@ -233,3 +391,28 @@ def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
     if engine.program is not algorithm.program and engine.program != algorithm.program:
         raise InputError(f"this engine was made for another program than that of {algorithm.name}")
     return engine
+
+
+def widest(algorithm: Algorithm) -> int:
+    """The bit length of its longest input, or output if it has no input."""
+    return max((len(word.bits) for word in algorithm.inputs or algorithm.outputs), default=0)
+
+
+def _columns(words: Sequence[Word], states: BoolArray) -> dict[str, NDArray[Any]]:
+    return {word.name: from_bit_rows(states[:, list(word.bits)], word.signed) for word in words}
+
+
+def _program_id(algorithm: Algorithm) -> str | None:
+    """The id of its program; None if it would take longer than a moment to compute."""
+    return algorithm.program.id if algorithm.program.templates <= _MOST_TEMPLATES else None
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; names of nodes become text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(own) for name, own in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, int | float | str | None) else str(value)

@@ -4,7 +4,7 @@ from bitwright.viewer.cell_diagram import cell_diagram_svg
 from bitwright.viewer.columns import choose_columns
 from bitwright.viewer.diagram import diagram_svg
 from bitwright.viewer.graph import graph_page, graph_steps_svg, graph_svg, write_graph_page
-from bitwright.viewer.machine_view import MachineView
+from bitwright.viewer.machine_view import MachineView, machine_view
 from bitwright.viewer.page import run_title, trace_page
 from bitwright.viewer.svg import trace_svg
 from bitwright.viewer.text import trace_states, trace_text
@@ -17,6 +17,7 @@ __all__ = [
     "graph_page",
     "graph_steps_svg",
     "graph_svg",
+    "machine_view",
     "run_title",
     "trace_page",
     "trace_states",

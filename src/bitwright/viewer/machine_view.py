@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.machines import Code, Machine
+from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 
@@ -60,3 +61,8 @@ class MachineView:
                 yield "end"
             else:
                 yield names[began[step]] if step in began else ""
+
+
+def machine_view(algorithm: Algorithm) -> MachineView | None:
+    """The machine that an algorithm is code for, and that code; None if it is not."""
+    return None if algorithm.computer is None else MachineView(*algorithm.computer)

@@ -11,7 +11,7 @@ from bitwright.checking.certificate import certify
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Algorithm, GraphAlgorithm
-from bitwright.running.run import Run, is_exact, run_with
+from bitwright.running.run import Run, run_with
 from bitwright.theory import sizes, training_size
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.viewer import graph_page, run_title, trace_page
@@ -61,7 +61,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
         progress=lambda step, limit: progress("running", step, limit),
     )
     progress("comparing with the rules")
-    exact = is_exact(done)
+    exact = done.exact
     progress("proving")
     certificate = attempt(lambda: _certificate(algorithm, rounding, examples))
     size = attempt(lambda: _size(algorithm, request["delta"]))

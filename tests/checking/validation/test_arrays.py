@@ -9,8 +9,9 @@ import pytest
 from programs import EXAMPLES
 from tasks import task_of
 
-from bitwright import InputError, addition, load, multiplication, parse
+from bitwright import InputError, addition, multiplication, parse
 from bitwright.checking.validation import ArrayFunction, Function, validate
+from bitwright.program import load
 from bitwright.workers import Workers
 
 _numbers = count()

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from programs import EXAMPLES
 
-from bitwright import Algorithm, InputError, addition, load, multiplication, parse, permutation, validate
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
 from bitwright.checking.validation import Arithmetic
+from bitwright.program import load
 
 SMALL = addition(2)
 

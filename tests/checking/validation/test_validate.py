@@ -11,12 +11,13 @@ import pytest
 from programs import CASES, EXAMPLES, Case
 from tasks import task_of
 
-from bitwright import Algorithm, InputError, addition, load, multiplication, parse, permutation, run
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
 from bitwright.checking.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.checking.validation.batch import run_batch_of
 from bitwright.checking.validation.inputs import Inputs
 from bitwright.checking.validation.prepare import prepare
 from bitwright.checking.validation.tally import total
+from bitwright.program import load
 from bitwright.theory import smallest_examples
 from bitwright.workers import Workers
 

@@ -96,7 +96,7 @@ def test_the_plain_interpreter_proves_that_a_run_never_ends() -> None:
     code = assemble(ENDLESS, "endless")
     algorithm = machine_b(code.sizes).algorithm(code)
     inputs = range(-4, 4)
-    ends = {a: run(algorithm, a=a, limit=3_000).halted for a in inputs}
+    ends = {a: run(algorithm, a=a, steps=3_000).halted for a in inputs}
     assert set(ends.values()) == {True, False}
     oracle = InterpreterOracle(code, 3_000)
     for a in inputs:

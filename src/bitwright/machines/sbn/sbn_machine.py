@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class Machine:
             start=tuple(start),
             halt=self.halt if self.halt is not None else "fixed point",
             description=code.description,
+            computer=Loaded(self, code),
         )
 
     def memory(self, state: BoolArray) -> list[int]:
@@ -87,6 +89,13 @@ class Machine:
 
     def _word(self, name: str, code: Code) -> Word:
         return Word(name, tuple(self.memory_bits[code.names[name]].tolist()), signed=True)
+
+
+class Loaded(NamedTuple):
+    """A machine and the code that it runs."""
+
+    machine: Machine
+    code: Code
 
 
 def numbers(bits: Bits) -> IntArray:

@@ -34,8 +34,8 @@ MAX_WIDTH = 62  # bits of a number that nodes have
 class NodeProgram(Shown):
     """Rules that every node of a graph runs; `on` gives the algorithm that this is on some graph.
 
-    >>> from bitwright import parse_node_program
-    >>> flood = parse_node_program("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> from bitwright import parse
+    >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
     >>> flood
     NodeProgram 'program': 1 bit of nodes, 1 template
     >>> path = Topology.from_edges(4, [(0, 1), (1, 2)])
@@ -80,8 +80,8 @@ class NodeProgram(Shown):
     def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
         """Its canonical rule text for graphs of this size: every block and template of a node written out.
 
-        >>> from bitwright import parse_node_program
-        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
+        >>> from bitwright import parse
+        >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
         >>> list(flood.text_lines())
         ['bits x', 'block x', 'when x=1 write x far.x', 'output x = x', 'halt at fixed point']
         """
@@ -113,11 +113,11 @@ class NodeProgram(Shown):
     def graphs(self) -> str:
         """The graphs on which all its cells are of its kinds: `every graph`, or those of the sizes looked at.
 
-        >>> from bitwright import parse_node_program
+        >>> from bitwright import parse
         >>> flood = ["bits x[l]", "block x[i] for i in 1..l", "when x[i]=1 write x[i] far.x[i] for i in 1..l"]
-        >>> parse_node_program(chr(10).join(["let l = 4", *flood])).graphs
+        >>> parse(chr(10).join(["let l = 4", *flood])).graphs
         'every graph'
-        >>> parse_node_program(chr(10).join(["let l = digits(nodes)", *flood])).graphs
+        >>> parse(chr(10).join(["let l = digits(nodes)", *flood])).graphs
         'graphs of 1, 2, 3, 16 and 1,000 nodes'
         """
         return graphs_of([self])
@@ -226,8 +226,8 @@ class NodeProgram(Shown):
 class NodeSchema(Algorithm):
     """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run.
 
-    >>> from bitwright import parse_node_program
-    >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> from bitwright import parse
+    >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
     >>> [schema.program.layout.names for schema in flood.schemas()]
     [['x', 'far.x']]
     """
@@ -239,8 +239,8 @@ class NodeSchema(Algorithm):
 class GraphAlgorithm(Algorithm):
     """A node program on a graph, with what is on at the start; it has no inputs any more.
 
-    >>> from bitwright import parse_node_program
-    >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> from bitwright import parse
+    >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
     >>> algorithm = flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])}, names="abc")
     >>> algorithm.names, algorithm.topology
     (('a', 'b', 'c'), <Topology: 3 nodes, 1 edge>)
@@ -250,6 +250,7 @@ class GraphAlgorithm(Algorithm):
 
     wiring: GraphWiring | None = None
     names: tuple[Hashable, ...] = ()  # of the nodes
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # inputs as a person gave them
 
     @property
     def topology(self) -> Topology:

@@ -43,7 +43,7 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
     with problems_of(name):
         tree = parse_statements(check_text(text))
         if is_node_program(tree):
-            raise InputError("this is a node program, which runs on a graph; use parse_node_program")
+            raise InputError("this is a node program, which runs on a graph; use parse_any")
         found = expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
         return replace(found, sizing=_sizing(tree, text, name, lets))
 
@@ -89,6 +89,6 @@ def check_text(text: object) -> str:
         raise InputError(f"rule text is a str, got {got}")
     if _FILE.fullmatch(text.strip()):
         name = shorten(text.strip())
-        message = f"rule text is expected here, and this is the name of a file; open_program('{name}') reads it"
+        message = f"rule text is expected here, and this is the name of a file; open('{name}') reads it"
         raise ProgramError([Problem(1, 1, message)])
     return text

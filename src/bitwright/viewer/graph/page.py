@@ -32,10 +32,10 @@ def graph_page(run: Run, *, title: str = "") -> str:
     that is too long for a page some steps are shown, and the page says which. Raises InputError where the run was not
     recorded, is not on a graph, or the graph is too large.
 
-    >>> from bitwright import parse_node_program, run
+    >>> from bitwright import parse, run
     >>> from bitwright.program import Topology
     >>> lines = ["bits x", "block x", "when x=1 write x far.x", "input source = x"]
-    >>> flood = parse_node_program(chr(10).join(lines))
+    >>> flood = parse(chr(10).join(lines))
     >>> edge = Topology.from_edges(2, [(0, 1)])
     >>> page = graph_page(run(flood.on(edge, {"source": np.array([1, 0])}), record=True))
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page

@@ -10,7 +10,7 @@ from bitwright.errors import InputError, printable
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.viewer.machine_view import MachineView
+from bitwright.viewer.machine_view import MachineView, machine_view
 from bitwright.viewer.page.assemble import assemble
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.machine_rows import computer_data
@@ -34,9 +34,9 @@ SCRIPTS = (
 def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
     """The page of a recorded run, as text; it needs no other file and no network.
 
-    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program, give the
-    `computer`, which is the machine whose algorithm was run and the code on it: the page then marks the phases of
-    every instruction and shows memory as numbers. Of a run that is too long for a page some steps are shown, and the
+    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
+    page marks the phases of every instruction and shows memory as numbers; `computer` is then its machine and code, if
+    the algorithm does not know them. Of a run that is too long for a page some steps are shown, and the
     page says which. Raises InputError where the run was not recorded, or the program is too large.
 
     >>> from bitwright import addition, run
@@ -44,7 +44,7 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    trace = _checked(run)
+    trace, computer = _checked(run), computer or machine_view(run.algorithm)
     blob, sample = Blob(), sample_of(trace.steps, MAX_STEPS, trace.packed.shape[1], MAX_BYTES)
     blob.deltas("states", trace.packed[sample.steps])
     program = trace.program

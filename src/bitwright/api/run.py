@@ -1,0 +1,311 @@
+"""Runs: one, many at once, or on many graphs; with the engine that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+
+from bitwright.api.arguments import check_batch, check_named, check_options, check_values
+from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
+from bitwright.api.open import SIZED, shipped, subject
+from bitwright.api.telling import Teller, teller
+from bitwright.bits import BoolArray, shorten, to_bit_rows
+from bitwright.engines.protocol import Engine
+from bitwright.errors import BitwrightError, InputError, option
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.algorithm import check_inputs
+from bitwright.running.observers import Watch
+from bitwright.running.progress import Progress
+from bitwright.running.run import BatchRun, Run, run_batch, run_with
+
+if TYPE_CHECKING:
+    from bitwright.api.network import Network
+    from bitwright.engines.cells.trained import TrainedCells
+    from bitwright.networks import AnyNetwork
+
+    What = Algorithm | Program | NodeProgram | str | PathLike[str]
+    Held = str | PathLike[str] | Network | AnyNetwork | TrainedCells
+    Networks = Held | Sequence[Held]
+
+_OPTIONS = ("inputs", "graph", "states", "engine", "network", "steps", "record", "progress", "watch")
+_OF_MANY = ("workers", "margins")
+Result = TypeVar("Result")
+
+
+@overload
+def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
+@overload
+def run(what: What, inputs: Any = None, *, graph: list[Any] | tuple[Any, ...], **settings: Any) -> list[Run]: ...
+@overload
+def run(
+    what: What,
+    inputs: Mapping[str, int] | None = None,
+    *,
+    engine: str | Engine | None = None,
+    network: Networks | None = None,
+    steps: int | None = None,
+    record: bool = False,
+    progress: Teller | Progress | bool | None = None,
+    watch: Watch | None = None,
+    **values: Any,
+) -> Run: ...
+@overload
+def run(what: What, inputs: Any = None, **values: Any) -> Any: ...
+def run(
+    what: What,
+    inputs: Any = None,
+    *,
+    graph: Any = None,
+    states: BoolArray | None = None,
+    engine: str | Engine | None = None,
+    network: Networks | None = None,
+    steps: int | None = None,
+    record: bool = False,
+    progress: Teller | Progress | bool | None = None,
+    watch: Watch | None = None,
+    **values: Any,
+) -> Run | BatchRun | list[Run]:
+    """Runs a program on input values, given by name or as a dictionary.
+
+    `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
+    is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
+    `device`, `precision`, `whole`, `cells`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
+    either. `steps` is the most to make. `record` keeps every state; `watch` looks at single steps. `progress` is True
+    for lines on standard error, or a function of the steps made and the most there can be. An input that has the name
+    of a setting is given in the dictionary.
+
+    >>> from bitwright import addition
+    >>> run(addition(10), p=719, q=483).value
+    1202
+    >>> run("addition", {"p": 7, "q": 8}, engine="limit", rounding="sign").value
+    15
+
+    Arrays and lists of inputs make many runs at once; `outputs` are then arrays. So do `states`, an array of start
+    states. `workers` is the number of threads, which changes no result; `margins` asks for the smallest margin of each.
+
+    >>> import numpy as np
+    >>> run(addition(4), p=np.arange(4), q=9).outputs["sum"]
+    array([ 9, 10, 11, 12])
+
+    A node program runs on a `graph`: one of networkx, a file, or a shape such as "torus:20x30". Its inputs are given by
+    node, or in a table, a .csv file; `nodes` of the run has what they put out. A list of graphs gives a list of runs,
+    with the same inputs for all, or with a list of them.
+
+    >>> from bitwright import parse
+    >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> run(flood, graph="path:3", source="1", steps=1).nodes["2"]
+    {'x': 1}
+    >>> [done.steps for done in run(flood, graph=["path:3", "ring:4"], source="0")]
+    [2, 2]
+    """
+    tell = teller(progress)
+    settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
+    of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
+    if isinstance(what, str | PathLike):
+        what = _opened(what, {**(inputs if isinstance(inputs, Mapping) else {}), **values}, graph, network)
+    if isinstance(what, Algorithm | NodeProgram):
+        check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
+    how = {"engine": engine, "network": network, "steps": steps, "record": record, "watch": watch}
+    if isinstance(what, NodeProgram):
+        if states is not None or of_many:
+            raise InputError(f"many runs of a node program are a list of graphs: give {option('graph')}=[...]")
+        if isinstance(graph, list | tuple):
+            return _on_graphs(what, graph, inputs, values, {**how, "progress": progress, **settings})
+        return _on_graph(what, graph, inputs, values, {**how, "progress": progress, **settings})
+    if graph is not None:
+        raise InputError(f"only a node program runs on a graph; leave out {option('graph')}")
+    check_named(what, inputs)
+    given = {**(inputs or {}), **values}
+    algorithm = subject(what)
+    assert isinstance(algorithm, Algorithm)
+    if states is None and any(isinstance(value, list | tuple | range | np.ndarray) for value in given.values()):
+        states = _states(algorithm, given)
+    elif states is not None and given:
+        raise InputError("states hold the inputs already; give states or inputs, not both")
+    if states is None:
+        if of_many:
+            raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
+        algorithm.state(given)  # complains about inputs before anything long begins
+        chosen = engine_for(algorithm, engine, network, settings, tell)
+        with tell.working("steps", at_most=algorithm.halt is not None) as told:
+            return run_with(algorithm, given, chosen, limit=steps, record=record, progress=told, watch=watch)
+    if record or watch is not None:
+        raise InputError("record and watch go with a single run; leave them out")
+    check_batch(states, of_many.get("workers"))
+    chosen = engine_for(algorithm, engine, network, settings, tell)
+    with tell.working("runs") as told:
+        return run_batch(algorithm, states, engine=chosen, limit=steps, progress=told, **of_many)
+
+
+def engine_for(
+    algorithm: Algorithm,
+    engine: str | Engine | None,
+    network: Networks | None,
+    settings: Mapping[str, Any],
+    tell: Teller | None = None,
+    default: str = "templates",
+) -> Engine:
+    """The engine that was asked for: one that was made, or the one of a name, of networks and of settings."""
+    settings = {name: value for name, value in settings.items() if value is not None}
+    check_options(settings, SETTINGS, "an engine")
+    if not isinstance(engine, str | None):
+        if not hasattr(engine, "begin"):
+            raise InputError(
+                f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}"
+            )
+        if settings or network is not None:
+            raise InputError("an engine that is given whole has its settings already; leave them out")
+        return engine
+    held, files = _networks(network)
+    if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
+        return _cell_engine(algorithm, engine, held, patterns, settings)
+    weights = [getattr(one, "weights", one) for one in held]
+    name = ("network" if network is not None else default) if engine is None else engine
+    if weights and not settings.get("cells"):
+        from bitwright.engines.cells.trained import check_made_for
+
+        for one in weights:
+            check_made_for(one, algorithm.program)
+    return _prepared(algorithm, EngineChoice(name, files=files, **settings).checked(), weights or None, tell)
+
+
+def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, tell: Teller | None = None) -> Engine:
+    """The engine of a choice, and who waits for it is told so."""
+    told = teller(None) if tell is None else tell
+    if choice.trains and weights is None:
+        one = choice.networks == 1
+        what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
+        whole = choice.width is not None and not (choice.cells or choice.whole)
+        width, cells = option("width"), option("cells")
+        of = f", for the whole state as {width} asks ({cells} {width} for its cells)" if whole else ""
+        told.note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache")
+    with told.working("preparing the engine"):
+        return choose_engine(algorithm, choice, weights, trainer(told))
+
+
+def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
+    """The networks that were given: those that are held, or the files they are in."""
+    from bitwright.api.network import Network
+    from bitwright.engines.cells.trained import TrainedCells
+    from bitwright.networks import AnyNetwork
+
+    def known(item: object) -> bool:
+        return isinstance(item, (str | PathLike | Network | TrainedCells, AnyNetwork))
+
+    if not known(network) and not isinstance(network, list | tuple | None):
+        raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
+    if network is not None and not known(network) and not network:
+        raise InputError("give at least one network, or leave it out")
+    given: list[Any] = [] if network is None else [network] if known(network) else list(network)  # type: ignore[arg-type]
+    if other := [item for item in given if not known(item)]:
+        raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
+    if len(given) > 1 and any(isinstance(item, TrainedCells) for item in given):
+        raise InputError("one network of cells runs a program: give it by itself, not in a list")
+    files = tuple(Path(item) for item in given if isinstance(item, str | PathLike))
+    held = [item for item in given if not isinstance(item, str | PathLike)]
+    if held and files:
+        raise InputError("give networks or their files, not both")
+    return held, files
+
+
+def _cell_engine(
+    algorithm: Algorithm, engine: str | None, held: list[Any], patterns: list[Any], settings: Mapping[str, Any]
+) -> Engine:
+    """The engine of networks of cells, which say all that there is to choose."""
+    from bitwright.engines.cells.engine import CellEngine
+
+    if engine not in (None, "network") or [name for name in settings if name != "evaluate"]:
+        raise InputError("a network of cells has its settings already; leave out all but evaluate")
+    if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:
+        raise InputError("networks that are averaged are for the same cells; give some that are, or a single one")
+    weights = [one.weights if hasattr(one, "weights") else one.network for one in held]
+    return CellEngine(algorithm.program, patterns[0], weights, evaluate=settings.get("evaluate", False))
+
+
+def _opened(
+    path: str | PathLike[str], values: Mapping[str, Any], graph: Any, network: Networks | None
+) -> Algorithm | NodeProgram:
+    """The program of a path or a name; a shipped one as long as its values, or its network, need."""
+    from bitwright.api.graphs import as_node_program
+
+    if graph is not None and (program := as_node_program(path)) is not None:
+        return program
+    if path not in SIZED:
+        return subject(path)
+    from bitwright.api.trained import is_of_cells
+
+    files = _networks(network)[1]
+    return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
+
+
+def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
+    """The start states of many runs; a single number is the same in all of them."""
+    check_inputs(algorithm.name, [word.name for word in algorithm.inputs], given)
+    several = {
+        name: len(value)
+        for name, value in given.items()
+        if isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim)
+    }
+    lengths = sorted({(length, name) for name, length in several.items()})
+    if len(set(several.values())) > 1:
+        (short, one), (long, other) = lengths[0], lengths[-1]
+        raise InputError(f"arrays of inputs have one length; {one} has {short:,} values and {other} has {long:,}")
+    columns = []
+    for word in algorithm.inputs:
+        value = given[word.name] if word.name in several else [given[word.name]]
+        bits = to_bit_rows(value, len(word.bits), f"input {word.name}", word.signed)
+        columns.append(np.broadcast_to(bits, (lengths[0][0] if lengths else 1, len(word.bits))))
+    return algorithm.states(np.concatenate(columns, axis=1))
+
+
+def _on_graph(program: NodeProgram, graph: Any, inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]) -> Run:
+    """A run of a node program on one graph; its inputs may be in a table (.csv)."""
+    from bitwright.api.graphs import on_graph
+
+    if graph is None:
+        raise InputError(
+            f"{program.name} is a node program; give the graph that it is to run on: {option('graph')}, a file, or a "
+            "shape such as torus:20x30"
+        )
+    table = Path(inputs) if isinstance(inputs, str | PathLike) else None
+    if table is None:
+        check_named(program, inputs)
+        values = {**(inputs or {}), **values}
+    with teller(how["progress"]).working("wiring the graph"):
+        algorithm = on_graph(program, graph, values, table)
+    done: Run = run(algorithm, **how)
+    return done
+
+
+def _on_graphs(
+    program: NodeProgram, graphs: Sequence[Any], inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]
+) -> list[Run]:
+    """Runs on many graphs, on all cores; all graphs and inputs are looked at before the first run."""
+    from bitwright.api.graphs import on_graph
+    from bitwright.workers import in_threads
+
+    if inputs is None or isinstance(inputs, Mapping):
+        each: list[Any] = [inputs or {}] * len(graphs)
+    else:
+        each = list(inputs)
+    if len(each) != len(graphs):
+        raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
+    for one in each:
+        check_named(program, one)
+    given = [{**one, **values} for one in each]
+
+    def named(place: int, work: Callable[[], Result]) -> Result:
+        try:
+            return work()
+        except BitwrightError as error:
+            graph = graphs[place]
+            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
+            raise InputError(f"graphs[{place}]{name}: {error}") from None
+
+    places = range(len(graphs))
+    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, graphs[at], given[at])), places))
+    return list(in_threads(lambda at: named(at, lambda: run(on[at], **how)), places))

@@ -1,0 +1,106 @@
+"""Every state of a recorded run: as lines of text, as plain data, or in a file to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from os import PathLike
+from typing import Any
+
+from bitwright.bits import any_digits
+from bitwright.errors import InputError, counted, option
+from bitwright.files.storage import as_path, write_atomically
+from bitwright.program import Algorithm, GraphAlgorithm
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
+from bitwright.viewer import choose_columns, graph_page, graph_svg, machine_view, run_title, trace_page, trace_svg
+from bitwright.viewer import trace_states as states_of
+from bitwright.viewer import trace_text as text_of
+from bitwright.viewer.graph.text import heading_of, order_lines
+
+KINDS = (".html", ".svg", ".txt", ".npz")
+_WHOLE = (".html", ".npz")  # have all bits
+
+
+def check_trace(
+    algorithm: Algorithm, path: str | PathLike[str] | None, only: Sequence[str] = (), printed: bool = False
+) -> None:
+    """Raises InputError if a trace cannot be written or printed as it is asked for, before anything long begins."""
+    kind = None if path is None else as_path(path, "a trace").suffix.lower()
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"a trace is a .html, .svg, .txt or .npz file, got {path}")
+    if kind in _WHOLE and only and not printed:
+        raise InputError(f"{option('only')} does not go with a page or a .npz file: they have all bits")
+    drawn = kind == ".svg" and isinstance(algorithm, GraphAlgorithm)
+    if printed or kind is None or not (kind in _WHOLE or drawn):
+        choose_columns(algorithm.program, _names(algorithm, only))
+
+
+def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
+    """Writes a recorded run to a .html, .svg, .txt or .npz file, and says what it wrote.
+
+    `only` are the names to show in a picture or a text, which otherwise has all bits, or the memory of a machine.
+
+    >>> from bitwright import addition, run
+    >>> write_trace(run(addition(4), p=11, q=6, record=True), "addition.txt")
+    'wrote addition.txt: 8 steps, 1 KiB'
+    """
+    trace = _recorded(done)
+    check_trace(done.algorithm, path, only)
+    place = as_path(path, "a trace")
+    if place.suffix.lower() == ".npz":
+        from bitwright.files.executions import save_executions
+        from bitwright.running.executions import executions_of_trace
+
+        save_executions(place, executions_of_trace(trace))
+        return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
+    write_atomically(place, _text(done, place.suffix.lower(), only).encode())
+    return f"wrote {place}: {counted(done.steps, 'step')}, {max(1, place.stat().st_size // 1024):,} KiB"
+
+
+def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
+    """The states of a recorded run, a line each."""
+    trace, names = _recorded(done), _names(done.algorithm, only)
+    if isinstance(done.algorithm, GraphAlgorithm):
+        yield from order_lines(done.algorithm)
+        yield from text_of(trace, names, (), partial(heading_of, done.algorithm))
+    else:
+        computer = machine_view(done.algorithm)
+        yield from text_of(trace, names, computer.notes(trace) if computer else ())
+
+
+def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The states of a recorded run as `trace --json` prints them: step, n, and the bits under each name."""
+    return list(states_of(_recorded(done), _names(done.algorithm, only)))
+
+
+def _text(done: Run, kind: str, only: Sequence[str]) -> str:
+    on_graph = isinstance(done.algorithm, GraphAlgorithm)
+    if kind == ".html":
+        return graph_page(done) if on_graph else trace_page(done)
+    if kind == ".txt":
+        return "\n".join(trace_text(done, only)) + "\n"
+    if on_graph:
+        if len(only) > 1:
+            raise InputError(
+                f"a picture of a graph has the colours of one name, got {len(only)}; give one to {option('only')}"
+            )
+        return graph_svg(done, colour=only[0] if only else None)
+    title, trace = run_title(done), _recorded(done)
+    short = title != done.algorithm.name and not only and len(done.outputs) == 1
+    reading = next(iter(done.outputs)) if short else ""
+    with any_digits():
+        readings = [str(done.algorithm.read(state)[reading]) for state in trace.states()] if short else ()
+    return trace_svg(trace, title, _names(done.algorithm, only), reading, readings)
+
+
+def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:
+    """The names to show: those that were asked for, or the memory of a machine; none stands for all."""
+    computer = machine_view(algorithm)
+    return only or ([computer.memory_name()] if computer else ())
+
+
+def _recorded(done: Run) -> Trace:
+    if done.trace is None:
+        raise InputError("this run was not recorded; run it with record=True to have its trace")
+    return done.trace
