@@ -124,7 +124,7 @@ def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
     (tmp_path / "two.bw").write_text(SMALL.text())
     assert bw.size(tmp_path / "two.bw").to_dict() | {"name": "addition"} == bw.size(SMALL).to_dict()
     assert bw.size("addition").to_dict() == bw.size(bw.addition(4)).to_dict()
-    flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
+    flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
     assert bw.size(flood).to_dict()["kinds"] == len(flood.kinds)
 
 
