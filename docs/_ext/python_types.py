@@ -37,7 +37,7 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
-    "bitwright.api.kinds": "KindOfCells",
+    "bitwright.api.show": "KindOfCells",
     "bitwright.checking.inference.contradiction": "Contradiction",
     "bitwright.checking.inference.find_blocks": "FoundBlocks",
     "bitwright.checking.inference.local_rule": "Disagreement",

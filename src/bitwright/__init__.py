@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
-    from bitwright.api.checked import Checked as Checked
-    from bitwright.api.checked import check as check
+    from bitwright.api.check import check as check
     from bitwright.api.engines import EngineChoice as EngineChoice
     from bitwright.api.engines import choose_engine as choose_engine
     from bitwright.api.export.writing import Export as Export
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from bitwright.api.graphs import run_graphs as run_graphs
     from bitwright.api.graphs import with_results as with_results
     from bitwright.api.infer import infer as infer
-    from bitwright.api.kinds import KindsOfCells as KindsOfCells
-    from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program as open_program
     from bitwright.api.public import certify as certify
@@ -95,13 +92,12 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.api.checked": "Checked check",
+        "bitwright.api.check": "check",
         "bitwright.api.engines": "EngineChoice choose_engine",
         "bitwright.api.export.writing": "Export",
         "bitwright.api.exports": "export",
         "bitwright.api.graphs": "run_graphs with_results",
         "bitwright.api.infer": "infer",
-        "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
         "bitwright.api.public": "certify run run_batch",
