@@ -25,18 +25,10 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
-from bitwright import (
-    Algorithm,
-    EngineChoice,
-    TrainingSet,
-    addition,
-    choose_engine,
-    multiplication,
-    permutation,
-    run_batch,
-)
+from bitwright import Algorithm, EngineChoice, addition, choose_engine, multiplication, permutation, run_batch
 from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bitwright.api.check import check as check
     from bitwright.api.engines import EngineChoice as EngineChoice
     from bitwright.api.engines import choose_engine as choose_engine
-    from bitwright.api.export.writing import Export as Export
     from bitwright.api.exports import export as export
     from bitwright.api.graphs import run_graphs as run_graphs
     from bitwright.api.graphs import with_results as with_results
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.validation import Validation as Validation
-    from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
     from bitwright.engines.protocol import Batch as Batch
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
     from bitwright.errors import InputError as InputError
-    from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
     from bitwright.errors import ProofError as ProofError
     from bitwright.files.executions import Executions as Executions
@@ -58,12 +55,10 @@ if TYPE_CHECKING:
     from bitwright.networks import Network as Network
     from bitwright.networks import TrainingError as TrainingError
     from bitwright.networks import save_network as save_network
-    from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
     from bitwright.program import NodeProgram as NodeProgram
     from bitwright.program import Program as Program
-    from bitwright.program import Topology as Topology
     from bitwright.program import Word as Word
     from bitwright.program import grid as grid
     from bitwright.program import index_grid as index_grid
@@ -75,17 +70,10 @@ if TYPE_CHECKING:
     from bitwright.program.text.warned import load as load
     from bitwright.program.text.warned import parse as parse
     from bitwright.program.text.warned import warnings_of as warnings_of
-    from bitwright.program.trace import Trace as Trace
     from bitwright.running.run import BatchRun as BatchRun
     from bitwright.running.run import Run as Run
-    from bitwright.theory import Predictor as Predictor
-    from bitwright.theory import calibrated_size as calibrated_size
-    from bitwright.theory import sign_size as sign_size
-    from bitwright.theory import smallest_examples as smallest_examples
-    from bitwright.theory import variance as variance
-    from bitwright.theory import weights as weights
 
-    open, limit_variance, limit_weights = open_program, variance, weights
+    open = open_program
 
 # The public names, and the room each comes from.
 _names, __getattr__ = lazy_names(
@@ -94,7 +82,6 @@ _names, __getattr__ = lazy_names(
         "bitwright.algorithms": "addition multiplication permutation",
         "bitwright.api.check": "check",
         "bitwright.api.engines": "EngineChoice choose_engine",
-        "bitwright.api.export.writing": "Export",
         "bitwright.api.exports": "export",
         "bitwright.api.graphs": "run_graphs with_results",
         "bitwright.api.infer": "infer",
@@ -107,22 +94,18 @@ _names, __getattr__ = lazy_names(
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",
-        "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError ProgramError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
-        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
+        "bitwright.program": "Algorithm Builder NodeProgram Program Word grid index_grid "
         "index_range parse_node_program span word word_of",
         "bitwright.program.text.warned": "load parse warnings_of",
-        "bitwright.program.trace": "Trace",
         "bitwright.running.run": "BatchRun Run",
-        "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "
-        "variance variance=limit_variance weights weights=limit_weights",
     },
 )
 # `bitwright.open` is there, but `from bitwright import *` leaves Python's own open as it is.

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import addition, run, sign_size
+from bitwright import addition, run
 from bitwright.studies import Setting, Table
 from bitwright.studies.ensemble_complexity import growth
 from bitwright.studies.figures import find_figure
 from bitwright.studies.predictor import matrix
 from bitwright.studies.templates import matrix as cells
-from bitwright.theory import weights
+from bitwright.theory import sign_size, weights
 
 
 def table(name: str, stem: str | None = None, **more: object) -> Table:

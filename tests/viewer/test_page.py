@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from page_data import opened, unpacked
 
-from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run, weights
+from bitwright import InputError, Run, addition, make_engine, multiplication, permutation, run
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
+from bitwright.theory import weights
 from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page import page as page_module
 from bitwright.viewer.page.blob import Blob

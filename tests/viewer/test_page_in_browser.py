@@ -12,19 +12,9 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
-from bitwright import (
-    Run,
-    addition,
-    make_engine,
-    multiplication,
-    parse,
-    permutation,
-    run,
-    train,
-    variance,
-    weights,
-)
+from bitwright import Run, addition, make_engine, multiplication, parse, permutation, run, train
 from bitwright.machines import load_sbn, machine_a, machine_b
+from bitwright.theory import variance, weights
 from bitwright.viewer import MachineView, trace_page
 
 Open = Callable[..., Any]
