@@ -25,10 +25,11 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
-from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run
+from bitwright import Algorithm, addition, multiplication, permutation, run
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting

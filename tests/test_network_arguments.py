@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import word
+from bitwright.theory import weights
 
 
 @cache
@@ -129,8 +131,8 @@ WRONG |= {
         "networks must be a whole number",
     ),
     "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
-    "NaN examples": (lambda: bw.limit_weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
-    "NaN padding": (lambda: bw.TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
+    "NaN examples": (lambda: weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
+    "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
     "no hidden units": (
         lambda: bw.Network(trained().first[:0], trained().last[:, :0], trained().origin),
         "at least 1 hidden unit",

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.api.dataset import dataset
+from bitwright.api.show import cell_kinds
 from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 
@@ -142,13 +144,64 @@ def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("tile", [1, 2])
 def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
     told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
-    found = bw.cell_kinds(bw.multiplication(4), tile)
-    assert (found.cells, found.pattern.program.id) == (told["cell_count"], told["pattern_id"])
-    assert [(kind.cells, list(kind.first)) for kind in found.kinds] == [
-        (k["cells"], k["first"]) for k in told["tables"]
-    ]
+    assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
     with pytest.raises(bw.InputError, match="tile is a whole number from 1 to 16"):
-        bw.cell_kinds(SMALL, 17)
+        cell_kinds(SMALL, 17)
+
+
+def test_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("subtraction.bw", "graphs/bfs.bw"):
+        file = ROOT / "examples" / name
+        assert bw.open(file).to_dict() == said(capsys, "show", file)
+        assert bw.check(file).to_dict() == said(capsys, "check", file)
+
+
+def test_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wrong.bw").write_text("bits x y\nblock x\nwhen x=1 write z\ninput x")
+    found = bw.check(tmp_path / "wrong.bw")
+    assert found.to_dict() == said(capsys, "check", tmp_path / "wrong.bw")
+    assert not found.ok
+    assert str(found).splitlines()[-1] == f"{len(found.problems)} problems in {tmp_path / 'wrong.bw'}"
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (["--padding", "3", "--basis-seed", "1"], {"padding": 3, "basis_seed": 1}),
+        (["--executions", "20"], {"executions": 20}),
+        (["--executions", "20", "--random", "--seed", "5"], {"executions": 20, "random": True, "seed": 5}),
+    ],
+)
+def test_datasets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]
+) -> None:
+    told = said(capsys, "dataset", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
+    found = dataset(SMALL, tmp_path / "found.npz", **given)
+    assert found.to_dict() | {"file": told["file"]} == told
+    assert (tmp_path / "found.npz").read_bytes() == (tmp_path / "told.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (
+            ["--engine", "templates", "--random", "7", "--sample-seed", "3"],
+            {"engine": "templates", "random": 7, "sample_seed": 3},
+        ),
+        (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
+        (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
+        (["--engine", "limit", "--cells", "--plain"], {"engine": "limit", "cells": True, "plain": True}),
+    ],
+)
+def test_validations(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "validate", "addition", "--bits", "2", *options)
+    for one in (found := bw.validate(SMALL, **given).to_dict(), told):
+        one.update(seconds=0, evaluations_per_second=0)
+    for failure in told["failures"]:
+        assert failure.pop("command").startswith("bitwright run addition p=")
+    assert json.loads(json.dumps(found)) == told
 
 
 @pytest.fixture(scope="module")
@@ -179,9 +232,8 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: py
     target = ROOT / what if "/" in what else what
     held: Any = bw.open(target)
     sized = held.sizing is not None
-    trained = bw.train_cells(
-        *([one.algorithm for one in in_sizes(held, range(1, 11)).programs] if sized else [held.program])
-    )
+    programs = [one.algorithm for one in in_sizes(held, range(1, 11) if sized else None).programs]
+    trained = bw.train_cells(*programs)
     trained.save(tmp_path / "net.safetensors")
     document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
     for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):

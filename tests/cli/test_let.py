@@ -72,7 +72,11 @@ def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message:
 @pytest.mark.parametrize("parse_it", [parse, parse_node_program])
 def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: Any, value: int) -> None:
     with pytest.raises(InputError, match=r"let l takes an integer below 2\^31, got"):
-        parse_it("let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n", "bad", **({"l": value} if parse_it is parse else {"lets": {"l": value}}))
+        parse_it(
+            "let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n",
+            "bad",
+            **({"l": value} if parse_it is parse else {"lets": {"l": value}}),
+        )
 
 
 def test_a_text_without_numbers_says_so() -> None:

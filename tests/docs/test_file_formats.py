@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import TrainingSet, addition
+from bitwright import addition
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.ensemble import Study
 from bitwright.networks.train import Recipe

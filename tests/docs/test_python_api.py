@@ -50,7 +50,7 @@ def imports() -> list[tuple[str, str, str]]:
     """Where a page or a notebook imports from us, from which room, and which name."""
     found = []
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/**/*.ipynb")]:
-        if "_build" in path.parts or "generated" in path.parts:
+        if {"_build", "generated", ".venv"} & set(path.parts):
             continue
         text = path.read_text()
         if path.suffix == ".ipynb":

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import addition, run, sign_size
-from bitwright.theory import weights
+from bitwright import addition, run
+from bitwright.theory import sign_size, weights
 from experiments import Setting, Table
 from experiments.ensemble_complexity import growth
 from experiments.figures import find_figure

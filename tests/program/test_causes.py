@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bitwright import Builder, Problem, ProgramError, parse
+from bitwright import Builder, ProgramError, parse
+from bitwright.errors import Problem
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq, compile_program
 from bitwright.program import span

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from page_data import opened, unpacked
 
-from bitwright import InputError, Run, addition, multiplication, permutation, run, weights
+from bitwright import InputError, Run, addition, multiplication, permutation, run
 from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
+from bitwright.theory import weights
 from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page import page as page_module
 from bitwright.viewer.page.blob import Blob

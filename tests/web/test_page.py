@@ -9,19 +9,9 @@ import pytest
 from serving import RING
 from web.pages import Visit, choose, press_run, text_of, until
 
-from bitwright import (
-    Algorithm,
-    ProgramError,
-    addition,
-    calibrated_size,
-    certify,
-    multiplication,
-    parse,
-    permutation,
-    run,
-    sign_size,
-)
+from bitwright import Algorithm, ProgramError, addition, certify, multiplication, parse, permutation, run
 from bitwright.bits import bit_string
+from bitwright.theory import calibrated_size, sign_size
 from bitwright.viewer import run_title
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

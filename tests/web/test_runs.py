@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from serving import source_of
 
-from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, multiplication, parse, permutation, run
+from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.theory import smallest_examples
 from bitwright.viewer import MachineView, run_title, trace_page

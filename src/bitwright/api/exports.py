@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bitwright.api.export.pages import Page
     from bitwright.program.pattern import Pattern
 
-What = Algorithm | Program | NodeProgram | SubleqProgram
+Exportable = Algorithm | Program | NodeProgram | SubleqProgram
 _BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
 _PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
 
@@ -45,7 +45,7 @@ class _Given:
 def export(
     network: str | PathLike[str] | AnyNetwork | Network | TrainedCells,
     path: str | PathLike[str],
-    what: What | str | PathLike[str] | None = None,
+    what: Exportable | str | PathLike[str] | None = None,
     *,
     to: str | None = None,
     states: range | str | None = None,
@@ -91,7 +91,7 @@ def export(
     return replace(written, facts=_facts(subject, program, output, form, written))
 
 
-def _facts(subject: Subject, program: What | None, output: Path, form: str, written: Export) -> dict[str, Any]:
+def _facts(subject: Subject, program: Exportable | None, output: Path, form: str, written: Export) -> dict[str, Any]:
     network, known = subject.network, subject.algorithm or program
     return {
         "file": str(output),
@@ -165,7 +165,7 @@ def _held(network: object) -> _Given:
     return _Given(network)  # type: ignore[arg-type]
 
 
-def _program(what: What | str | PathLike[str] | None, given: _Given, form: str) -> What | None:
+def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form: str) -> Exportable | None:
     """The program that is meant; a name without a size has the network's own, or a small one."""
     if isinstance(what, Program):
         return as_algorithm(what)
@@ -180,8 +180,8 @@ def _program(what: What | str | PathLike[str] | None, given: _Given, form: str) 
     return opened(target, default_bits=default_bits(form), files=files, nodes=True)
 
 
-def _subject(given: _Given, program: What | None, form: str) -> Subject:
-    """What is written: a network and what it was trained for; for one of cells also the program that it runs."""
+def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
+    """Exportable is written: a network and what it was trained for; for one of cells also the program that it runs."""
     from bitwright.api.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about
@@ -215,7 +215,7 @@ def _subject(given: _Given, program: What | None, form: str) -> Subject:
     return Subject(network(algorithm.program), algorithm.program, None, algorithm)
 
 
-def _page(subject: Subject, program: What | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
+def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
     """The sort of page that a program is for."""
     from bitwright.api.export.pages import computer_page, graph_page, program_page
 

@@ -79,9 +79,8 @@ def command(
     if program is None and (bits is not None or let):
         raise InputError("--bits and --let go with --program, whose size they give")
     keep_lets(program, let)
-    what = (
-        None if program is None else _opened(program, bits, network, asked["to"] == "page" or output.suffix == ".html")
-    )
+    form = "page" if output.suffix == ".html" else asked["to"]
+    what = None if program is None else _opened(program, bits, network, form)
     tell = Terminal(quiet)
     written = export(network, output, what, inputs=parse_values(values), progress=tell, **asked)
     if as_json:
@@ -91,7 +90,7 @@ def command(
     click.echo(str(output))
 
 
-def _opened(target: str, bits: int | None, network: Path, page: bool) -> Algorithm | NodeProgram | str:
+def _opened(target: str, bits: int | None, network: Path, form: str | None) -> Algorithm | NodeProgram | str:
     """The program; images are opened where they are run."""
     from bitwright.api.exports import default_bits
     from bitwright.api.open import is_image, opened
@@ -103,14 +102,8 @@ def _opened(target: str, bits: int | None, network: Path, page: bool) -> Algorit
             raise InputError("--bits does not go with machine V; leave it out")
         return target
     files = [] if network.is_dir() or not network.exists() or is_of_cells(network) else [network]
-    found = opened(
-        target,
-        bits=bits,
-        lets=given_lets(),
-        default_bits=default_bits("page" if page else None),
-        files=files,
-        nodes=True,
-    )
+    small = default_bits(form)
+    found = opened(target, bits=bits, lets=given_lets(), default_bits=small, files=files, nodes=True)
     if isinstance(found, Algorithm):
         keep_program(target, found)
     return found

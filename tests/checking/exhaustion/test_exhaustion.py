@@ -15,12 +15,13 @@ from processes import environment
 from waiting import wait_until
 from whole import choices, odd_program, rules_by_hand, step_by_hand, sums_by_hand, trained, whole, with_weights
 
-from bitwright import FIXED_POINT, Algorithm, InputError, Program, addition, certify_network, multiplication, parse
+from bitwright import Algorithm, InputError, Program, addition, certify_network, multiplication, parse
 from bitwright.checking.exhaustion.certificate import look_at
 from bitwright.checking.exhaustion.domains import RunsDomain, StatesDomain, make_domain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.task import ProofTask, prove
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.program import FIXED_POINT
 from bitwright.workers import Workers
 
 COUNTER = """

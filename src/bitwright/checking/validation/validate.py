@@ -76,12 +76,22 @@ class Validation:
         return "\n".join([self.report(), *([] if facts is None else [cells_sentence(facts)])])
 
     def report(self, again: Callable[[Failure], str] | None = None) -> str:
-        """The verdict and what was counted; `again` gives a command that shows a failure once more."""
+        """The verdict and what was counted; `again` gives a command that shows a failure once more.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).report().splitlines()[1]
+        "  inputs    64, all there are; 0 wrong by Python's integers"
+        """
         with any_digits():
             return report(self, again)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as `bitwright validate --json` prints them; there failures have a command as well."""
+        """All numbers, as `bitwright validate --json` prints them; there failures have a command as well.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).to_dict()["wrong"]
+        0
+        """
         with any_digits():
             return document(self)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from os import PathLike
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from bitwright.errors import Problem, ProgramError, counted, printable
 from bitwright.files.storage import as_path
@@ -26,6 +27,29 @@ class Checked:
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     program_id: str | None = None
+    file: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """How many problems and warnings there are."""
+        if self.problems:
+            return f"{counted(len(self.problems), 'problem')} in {self.file}"
+        doubtful = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"{self.file}: no problems{doubtful} ({self.summary})"
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.sentence])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `bitwright check --json` prints it."""
+        return {
+            "file": self.file,
+            "name": Path(self.file).stem,
+            "program_id": self.program_id,
+            "ok": self.ok,
+            "problems": _located(self.problems),
+            "warnings": _located(self.warnings),
+        }
 
     @property
     def ok(self) -> bool:
@@ -51,11 +75,12 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
             return _rules(path, "program", lets)
         except ProgramError as error:
             return Checked("", error.problems)
-    path = as_path(path, "a program")
+    file = as_path(path, "a program")
     try:
-        return _read(path, path.suffix.lower(), lets)
+        found = _read(file, file.suffix.lower(), lets)
     except ProgramError as error:
-        return Checked("", error.problems)
+        found = Checked("", error.problems)
+    return replace(found, file=fspath(path))
 
 
 def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
@@ -89,3 +114,7 @@ def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
         return Checked(f"a node program with {algorithm.sizes}; {kinds} of cells")
     program = algorithm.program
     return Checked(program.sizes, warnings=tuple(doubts(text, algorithm)), program_id=program.id)
+
+
+def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
+    return [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
