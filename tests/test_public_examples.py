@@ -22,7 +22,6 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Builder,
     bitwright.Certificate,
     bitwright.Network,
-    bitwright.NetworkCertificate,
     bitwright.Predictor,
     bitwright.Program,
     bitwright.Run,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
+    from bitwright.api.certificates import Certificate as Certificate
+    from bitwright.api.certify import certify as certify
     from bitwright.api.checked import Checked as Checked
     from bitwright.api.checked import check as check
     from bitwright.api.engines import EngineChoice as EngineChoice
@@ -30,19 +32,15 @@ if TYPE_CHECKING:
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program as open_program
-    from bitwright.api.public import certify as certify
     from bitwright.api.public import ensemble_sizes as ensemble_sizes
     from bitwright.api.public import run as run
     from bitwright.api.public import run_batch as run_batch
     from bitwright.api.public import validate as validate
-    from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
     from bitwright.api.widths import network_width as network_width
-    from bitwright.checking.certificate import Certificate as Certificate
-    from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.inference.local_rule import LocalRule as LocalRule
     from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
     from bitwright.checking.validation import Validation as Validation
@@ -100,6 +98,8 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
+        "bitwright.api.certificates": "Certificate",
+        "bitwright.api.certify": "certify",
         "bitwright.api.checked": "Checked check",
         "bitwright.api.engines": "EngineChoice choose_engine",
         "bitwright.api.export.writing": "Export",
@@ -109,11 +109,9 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program open_program=open",
-        "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
-        "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.public": "ensemble_sizes run run_batch validate",
+        "bitwright.api.public_networks": "load_network quantize train train_cells",
         "bitwright.api.widths": "network_width",
-        "bitwright.checking.certificate": "Certificate",
-        "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
         "bitwright.checking.validation": "Validation",
         "bitwright.checking.width": "NetworkWidth",

@@ -23,10 +23,8 @@ from two_readers import Both
 
 from bitwright import (
     Certificate,
-    NetworkCertificate,
     addition,
     certify,
-    certify_network,
     load,
     make_engine,
     permutation,
@@ -264,11 +262,11 @@ def check(path: Path) -> None:
 
 
 def write_network_certificate(path: Path) -> None:
-    certify_network(ALGORITHM, _whole(), "runs").save(path)
+    certify(ALGORITHM, _whole(), domain="runs").save(path)
 
 
 def check_network(path: Path) -> None:
-    NetworkCertificate.load(path).check(ALGORITHM, _whole())
+    Certificate.load(path).check(ALGORITHM, _whole())
 
 
 @cache
