@@ -114,8 +114,10 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
             claim.check(addition(9), other)
     with pytest.raises(DoesNotHoldError, match="says wrong = 1, but it is 0"):
         replace(claim, wrong=1).check(addition(9), cells())
-    with pytest.raises(InputError, match="no cell like"):
+    with pytest.raises(DoesNotHoldError, match=r"says sizes = 9, but permutation at 9 bits: .* no cell like"):
         claim.check(permutation([2, 1]), cells())
+    with pytest.raises(InputError, match="no cell like"):
+        claim.check(permutation([2, 1]).program, cells())
 
 
 def test_a_certificate_of_the_limit_of_cells_is_checked_with_the_program() -> None:

@@ -25,7 +25,7 @@ def network_width(
 ) -> NetworkWidth:
     """How wide one network with a zero-output start and calibrated rounding should be, by the width law.
 
-    Nothing is trained. The law is of first order in 1/width, and no proof; `certify_network` is one. `domain` is
+    Nothing is trained. The law is of first order in 1/width, and no proof; `certify(what, network)` is one. `domain` is
     `states` (the default) or `runs` (states that runs meet); with `cells` it is of networks of the program's cells, in
     all their local states. `expected` should suffice with probability 1 - delta, `covering` covers all by the union.
 
