@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, Certificate, addition, certify, train_cells
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
 CHECKER = Path(__file__).parents[1] / "sceptic" / "check_network.py"
@@ -54,7 +54,7 @@ def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tu
     try:
         found = Certificate.load(certificate)
         found.check(algorithm, load_any_network(network, algorithm.program))
-    except DoesNotHoldError as error:
+    except ProofError as error:
         return 1, str(error)
     except InputError as error:
         return 2, str(error)

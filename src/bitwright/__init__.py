@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
-    from bitwright.errors import DoesNotHoldError as DoesNotHoldError
     from bitwright.errors import InputError as InputError
     from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.errors import ProofError as ProofError
     from bitwright.files.executions import Executions as Executions
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
@@ -119,7 +119,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError BitwrightWarning DoesNotHoldError InputError Problem ProgramError",
+        "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError Problem ProgramError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",

@@ -57,13 +57,13 @@ class BitwrightWarning(UserWarning):
     """
 
 
-class DoesNotHoldError(BitwrightError):
+class ProofError(BitwrightError):
     """A certificate that claims what does not hold: the answer no, and not a bad input.
 
     >>> from bitwright import addition, certify
     >>> try:
     ...     certify(addition(4)).check(addition(5))
-    ... except DoesNotHoldError as error:
+    ... except ProofError as error:
     ...     print(str(error)[:38])
     the certificate is for another program
     """

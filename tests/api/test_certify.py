@@ -109,7 +109,7 @@ def test_a_false_claim_is_refused_alike(nets: dict[str, Path], capsys: Captured,
     file = tmp_path / "c.json"
     forged = replace(bw.certify(what, network), bits=99) if network is None else bw.certify(what, network)
     (replace(forged, states=7) if network is not None else forged).save(file)
-    with pytest.raises(bw.DoesNotHoldError, match="the certificate says") as refused:
+    with pytest.raises(bw.ProofError, match="the certificate says") as refused:
         bw.Certificate.load(file).check(what, network)
     code, out, _ = said(capsys, "certify", "addition", *words, "--check", file, "--json")
     assert (code, json.loads(out)) == (1, refused.value.to_dict())

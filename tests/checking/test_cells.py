@@ -26,7 +26,7 @@ from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate_file import check_certificate
 from bitwright.engines.cells.deciders import LimitDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.errors import DoesNotHoldError
+from bitwright.errors import ProofError
 from bitwright.program.pattern import Pattern
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -104,16 +104,16 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
         certify(program, rounding="sign", cells=True).save(path)
         Certificate.load(path).check(task)
         Certificate.load(path).check(Algorithm("whole", program))  # for its cells
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             check_certificate(Certificate.load(path), Algorithm("whole", program))
         document = json.loads(path.read_text())
         path.write_text(json.dumps(document | {"n_max": document["n_max"] + 1}))
-        with pytest.raises(DoesNotHoldError, match="the certificate says n_max = "):
+        with pytest.raises(ProofError, match="the certificate says n_max = "):
             Certificate.load(path).check(task)
         path.write_text(json.dumps(document | {"program_id": program.id, "examples": 1_000}))
-        with pytest.raises(DoesNotHoldError, match="says n_source = cells, but whole is no pattern of cells"):
+        with pytest.raises(ProofError, match="says n_source = cells, but whole is no pattern of cells"):
             check_certificate(Certificate.load(path), Algorithm("whole", program))
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             Certificate.load(path).check(Algorithm("whole", program))
 
 

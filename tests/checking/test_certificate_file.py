@@ -13,7 +13,7 @@ import bitwright
 from bitwright import Algorithm, Certificate, InputError, Program, multiplication, parse
 from bitwright.api.certificates import LimitCertificate
 from bitwright.checking.certificate import LimitVerdict
-from bitwright.errors import DoesNotHoldError
+from bitwright.errors import ProofError
 from bitwright.theory import Rounding
 
 
@@ -87,7 +87,7 @@ def test_a_certificate_with_one_claim_changed_does_not_hold(task: Algorithm, nam
     document = json.loads(certify(task.program, "sign").text())
     assert document[name] != CHANGES[name]
     path = written({**document, name: CHANGES[name]}, tmp_path)
-    with pytest.raises(DoesNotHoldError, match=f"{name} =|another program|the certificate says"):
+    with pytest.raises(ProofError, match=f"{name} =|another program|the certificate says"):
         Certificate.load(path).check(task)
 
 
@@ -101,7 +101,7 @@ def test_a_claim_of_another_type_does_not_hold_though_it_compares_equal(
     """From Python, where no reader has looked at types: 0 == False == 0.0."""
     certificate = certify(task.program, "sign")
     changed = replace(certificate, **{name: type(value)(getattr(certificate, name))})  # type: ignore[operator]
-    with pytest.raises(DoesNotHoldError, match=f"the certificate says {name} ="):
+    with pytest.raises(ProofError, match=f"the certificate says {name} ="):
         changed.check(task)
 
 
@@ -203,16 +203,16 @@ def test_a_certificate_is_worth_nothing_for_another_program(task: Algorithm) -> 
     rules = [at for at, line in enumerate(lines) if line.startswith("when ")]
     for at in rules[::7]:  # one template left out
         without = parse("\n".join(lines[:at] + lines[at + 1 :]))
-        with pytest.raises(DoesNotHoldError, match="another program"):
+        with pytest.raises(ProofError, match="another program"):
             certificate.check(without)
         forged = replace(certificate, program_id=without.program.id)
-        with pytest.raises(DoesNotHoldError, match="the certificate says"):
+        with pytest.raises(ProofError, match="the certificate says"):
             forged.check(without)
 
 
 def test_a_training_set_smaller_than_the_program_does_not_hold(task: Algorithm) -> None:
     certificate = replace(certify(task.program, "calibrated"), examples=5)
-    with pytest.raises(DoesNotHoldError, match="the certificate says examples = 5, but the program has 62"):
+    with pytest.raises(ProofError, match="the certificate says examples = 5, but the program has 62"):
         certificate.check(task)
 
 

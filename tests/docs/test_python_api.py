@@ -100,7 +100,7 @@ def test_all_errors_stand_together() -> None:
     public = [getattr(bitwright, name) for name in dir(bitwright)]
     errors = [one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseException)]
     assert sorted(found) == sorted(errors)
-    assert {"DoesNotHoldError", "TrainingError"} <= set(found)
+    assert {"ProofError", "TrainingError"} <= set(found)
 
 
 def test_every_verb_is_in_the_table_once_and_its_calls_are_there() -> None:

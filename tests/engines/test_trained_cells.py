@@ -12,8 +12,8 @@ import pytest
 from bitwright import (
     Algorithm,
     Certificate,
-    DoesNotHoldError,
     InputError,
+    ProofError,
     TrainedCells,
     addition,
     certify,
@@ -110,11 +110,11 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
         claim.check(addition(30).program, given, workers=1)
     claim.check(cells().pattern.program, cells().network)
     for other in (broken(), train_cells(addition(4), seed=1)):
-        with pytest.raises(DoesNotHoldError, match="for another network"):
+        with pytest.raises(ProofError, match="for another network"):
             claim.check(addition(9), other)
-    with pytest.raises(DoesNotHoldError, match="says wrong = 1, but it is 0"):
+    with pytest.raises(ProofError, match="says wrong = 1, but it is 0"):
         replace(claim, wrong=1).check(addition(9), cells())
-    with pytest.raises(DoesNotHoldError, match=r"says sizes = 9, but permutation at 9 bits: .* no cell like"):
+    with pytest.raises(ProofError, match=r"says sizes = 9, but permutation at 9 bits: .* no cell like"):
         claim.check(permutation([2, 1]), cells())
     with pytest.raises(InputError, match="no cell like"):
         claim.check(permutation([2, 1]).program, cells())
@@ -125,7 +125,7 @@ def test_a_certificate_of_the_limit_of_cells_is_checked_with_the_program() -> No
         found = certify(addition(4), cells=True, tile=tile)
         found.check(addition(4), tile=tile)
         found.check(addition(8).program, tile=tile)
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             found.check(addition(4), tile=3 - tile)
         found.check(Algorithm("cells", pattern_of([addition(4).program], tile).program))
 

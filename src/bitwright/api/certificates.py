@@ -107,7 +107,7 @@ class Certificate(Shown):
         yes: bool = False,
         progress: Teller | Progress | bool | None = None,
     ) -> LimitCertificate | NetworkCertificate:
-        """Proves every claim again, and gives the certificate with `holds` set; raises DoesNotHoldError otherwise.
+        """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
 
         The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
         is checked at those sizes, and for the program that is given. The options are those of `certify`.

@@ -20,7 +20,7 @@ from bitwright.api.telling import Teller, teller
 from bitwright.checking.exhaustion.domains import check_domain, usual_domain
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
-from bitwright.errors import DoesNotHoldError, InputError, OtherKindError, counted, listing, option
+from bitwright.errors import InputError, OtherKindError, ProofError, counted, listing, option
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks import Network as FloatNetwork
@@ -194,7 +194,7 @@ def check_limit(
     tile: int | None = None,
     progress: Told = None,
 ) -> LimitCertificate:
-    """Proves a certificate of the limit again; raises DoesNotHoldError at the first claim that does not hold."""
+    """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
     from bitwright.checking.certificate_file import check_certificate
 
     tell, subjects = teller(progress), _subjects(what)
@@ -304,7 +304,7 @@ def _asked(
                     continue
                 where = f"{at_size(first.name, one.size)}: {error}"
                 if claimed is not None and number < len(looked.programs) and looked.text == claimed.sizes is not None:
-                    raise DoesNotHoldError(f"the certificate says sizes = {claimed.sizes}, but {where}") from None
+                    raise ProofError(f"the certificate says sizes = {claimed.sizes}, but {where}") from None
                 raise OtherKindError(where) from None
             tiles.add(tile)
             cells_of.append((one.algorithm.program, own))
@@ -359,7 +359,7 @@ def check_network(
     yes: bool = False,
     progress: Told = None,
 ) -> NetworkCertificate:
-    """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold."""
+    """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
     from bitwright.api.shorter_proof import announced
     from bitwright.checking.exhaustion import ProofTask
     from bitwright.checking.exhaustion.certificate_file import check_network_certificate, check_speaks_of
@@ -445,7 +445,7 @@ def _in_sizes(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | N
 def _claimed_sizes(
     claimed: str | None, subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None
 ) -> InSizes:
-    """The programs in the sizes that a certificate names; raises DoesNotHoldError if they do not exist there."""
+    """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
     if claimed is None:
         return _in_sizes(subjects, sizes)
     if sizes is not None and sizes != claimed and _in_sizes(subjects, sizes).text != claimed:
@@ -457,7 +457,7 @@ def _claimed_sizes(
     try:
         return _in_sizes(subjects, claimed)
     except InputError as error:
-        raise DoesNotHoldError(f"the certificate says sizes = {claimed}, but {error}") from None
+        raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
 
 
 @contextmanager
@@ -465,8 +465,8 @@ def _about(algorithm: Algorithm, of: str) -> Iterator[None]:
     """Says of a claim that does not hold which program it was checked for."""
     try:
         yield
-    except DoesNotHoldError as error:
-        raise DoesNotHoldError(str(error), name=algorithm.name, of=of, program_id=algorithm.program.id) from None
+    except ProofError as error:
+        raise ProofError(str(error), name=algorithm.name, of=of, program_id=algorithm.program.id) from None
 
 
 def _only_with_network(**given: object) -> None:

@@ -11,7 +11,7 @@ from bitwright.bits import shorten
 from bitwright.checking.cells import certify_cells
 from bitwright.checking.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify
 from bitwright.checking.ranges import matches_range
-from bitwright.errors import DoesNotHoldError
+from bitwright.errors import ProofError
 from bitwright.files.documents import (
     Check,
     check_fields,
@@ -48,43 +48,41 @@ def read_limit(document: dict[str, Any], path: Path) -> LimitVerdict:
 
 
 def check_certificate(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None = None) -> None:
-    """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that comes out otherwise.
+    """Proves everything anew for this algorithm; raises ProofError at the first claim that comes out otherwise.
 
     The range of n is what follows from the algorithm today, for the source that the certificate names: the file's own
     word for it does not count.
     """
     check_program(certificate, algorithm.program)
     if certificate.n_source == "declared" and algorithm.matches is None:
-        raise DoesNotHoldError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
+        raise ProofError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
     again = _again(certificate, algorithm, progress)
     for field in fields(LimitVerdict):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
             said, found = shorten(str(claimed)), shorten(str(proved))
-            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {found}")
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {found}")
 
 
 def _again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None) -> LimitVerdict:
     if certificate.n_source == "cells":
         pattern = pattern_of_program(algorithm.program)
         if pattern is None:
-            raise DoesNotHoldError(
-                f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells"
-            )
+            raise ProofError(f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells")
         return certify_cells(pattern, certificate.rounding, int(certificate.examples), progress)
     within = matches_range(algorithm, certificate.n_source, progress)
     return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
 
 
 def check_program(certificate: LimitVerdict, program: Program) -> None:
-    """Raises DoesNotHoldError if the certificate cannot be for this program; no proof is needed to see that."""
+    """Raises ProofError if the certificate cannot be for this program; no proof is needed to see that."""
     if certificate.program_id != program.id:
-        raise DoesNotHoldError(
+        raise ProofError(
             f"the certificate is for another program: its id is {certificate.program_id[:12]}..., "
             f"this one's {program.id[:12]}..."
         )
     if certificate.examples < program.templates:
-        raise DoesNotHoldError(
+        raise ProofError(
             f"the certificate says examples = {certificate.examples:,}, "
             f"but the program has {program.templates:,} templates"
         )

@@ -22,7 +22,7 @@ from bitwright.cli.progress import Terminal
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import keep_sizes
 from bitwright.cli.targets import find_algorithm, let_words
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
@@ -121,7 +121,7 @@ def command(
                 if network is not None:
                     kept = kept or output.with_name(output.name + ".part")
             found = certify(algorithm, network, **how | {"n": source, "resume": kept, "progress": tell})
-    except DoesNotHoldError as error:
+    except ProofError as error:
         if as_json:
             print_json(error.to_dict())
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import Certificate, DoesNotHoldError, InputError, TrainedCells, addition, certify
+from bitwright import Certificate, InputError, ProofError, TrainedCells, addition, certify
 from bitwright import train_cells as train_on_cells
 from bitwright.checking.exhaustion import ProofTask, make_domain
 from bitwright.checking.exhaustion import certify_network as prove
@@ -71,5 +71,5 @@ def test_a_program_has_no_local_states_of_its_own() -> None:
 def test_a_certificate_that_speaks_of_the_runs_of_a_pattern_does_not_hold(tmp_path: Path) -> None:
     claim = replace(certify(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
     claim.save(tmp_path / "claim.json")
-    with pytest.raises(DoesNotHoldError, match="says domain = runs, but cells is the only domain"):
+    with pytest.raises(ProofError, match="says domain = runs, but cells is the only domain"):
         Certificate.load(tmp_path / "claim.json").check(NINE, cells())

@@ -18,7 +18,7 @@ from bitwright.checking.exhaustion.certificate import (
     certify_network,
 )
 from bitwright.checking.exhaustion.domains import DOMAINS, check_domain
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import InputError, ProofError
 from bitwright.files.documents import (
     Check,
     check_fields,
@@ -73,7 +73,7 @@ def check_network_certificate(
     progress: Progress | None = None,
     device: str = "cpu",
 ) -> None:
-    """Goes through the whole domain again; raises DoesNotHoldError at the first claim that comes out otherwise."""
+    """Goes through the whole domain again; raises ProofError at the first claim that comes out otherwise."""
     check_speaks_of(certificate, algorithm, network)
     again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
     for field in fields(NetworkVerdict):
@@ -81,23 +81,23 @@ def check_network_certificate(
         same = _near(claimed, found) if field.name == "margin" else _same(claimed, found)
         if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
-            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
 
 def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork) -> None:
-    """Raises DoesNotHoldError if the certificate cannot be for these; no proof is needed to see that."""
+    """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
     for what, claimed, found in (
         ("program", certificate.program_id, algorithm.program.id),
         ("network", certificate.network_sha256, network.digest),
     ):
         if claimed != found:
-            raise DoesNotHoldError(
+            raise ProofError(
                 f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
             )
     try:
         check_domain(algorithm.program, certificate.domain)
     except InputError as error:
-        raise DoesNotHoldError(f"the certificate says domain = {certificate.domain}, but {error}") from None
+        raise ProofError(f"the certificate says domain = {certificate.domain}, but {error}") from None
 
 
 def _same(claimed: Any, found: Any) -> bool:
