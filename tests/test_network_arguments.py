@@ -38,12 +38,11 @@ def machine() -> Any:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no network": (lambda: bw.certify_network(small(), None), "give one network"),  # type: ignore[arg-type]
-    "a list": (lambda: bw.certify_network(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
-    "workers": (lambda: bw.certify_network(small(), trained(), workers=-1), "workers are a number"),
-    "resume": (lambda: bw.certify_network(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
-    "domain": (lambda: bw.certify_network(small(), trained(), "all"), "there is no domain 'all'"),
-    "other cells": (lambda: bw.certify_network(bw.permutation([2, 1]), cells()), "no cell like"),
+    "a list": (lambda: bw.certify(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
+    "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers are a number"),
+    "resume": (lambda: bw.certify(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
+    "domain": (lambda: bw.certify(small(), trained(), domain="all"), "there is no domain 'all'"),
+    "other cells": (lambda: bw.certify(bw.permutation([2, 1]), cells()), "no cell like"),
     "swapped": (lambda: bw.quantize(trained(), small()), "got Algorithm"),
     "nothing": (lambda: bw.quantize(small(), None), "got NoneType"),  # type: ignore[arg-type]
     "whole already": (lambda: bw.quantize(small(), bw.quantize(small(), trained())), "whole numbers already"),  # type: ignore[arg-type]
@@ -72,12 +71,14 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
     "weights of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().trained), "one of cells is given whole"),
-    "proof of a part": (lambda: bw.certify_network(small(), cells().network), "one of cells is given whole"),
+    "proof of a part": (lambda: bw.certify(small(), cells().network), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
-    "certify": (lambda: bw.certify(small(), cells()), r"certify_network\(what, network\) proves this TrainedCells"),
-    "certify weights": (lambda: bw.certify(small(), trained()), "proves this Network"),
-    "certify cells": (lambda: bw.certify(small(), cells=cells()), "proves this TrainedCells"),
-    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "proves this file"),
+    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),
+    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
+    "a rounding": (lambda: bw.certify(small(), "sign"), "'sign' is a rounding, not a network"),
+    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out cells and sizes"),
+    "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding does not go with network"),
+    "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain goes with network"),
     "save cells": (lambda: bw.save_network(cells(), small().program, "x"), r"written by its own save\(path\)"),
     "save nothing": (lambda: bw.save_network(None, small().program, "x"), "writes a network, got a NoneType"),  # type: ignore[arg-type]
     "rounded": (lambda: bw.quantize(small(), cells()), "whole numbers already"),
@@ -164,7 +165,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
     "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
-    "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
+    "rule": (lambda: bw.certify(small(), rounding=5), "there is no rounding '5'"),  # type: ignore[arg-type]
     "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
     "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
     "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding goes with engine limit .*, not templates"),
@@ -181,7 +182,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "certificate": (lambda: bw.certify(small()).save(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
     "no certificate": (lambda: bw.Certificate.load(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
-    "proof": (lambda: bw.certify_network(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+    "proof": (lambda: bw.certify(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
 }
 
 
@@ -224,7 +225,7 @@ def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
     file = tmp_path / "cells.safetensors"
     cells().save(file)
     for given in (cells(), file, str(file)):
-        found = bw.certify_network(bw.addition(9), given, workers=1)
+        found = bw.certify(bw.addition(9), given, workers=1)
         assert (found.certified, found.domain, found.kinds) == (True, "cells", 2)
 
 

@@ -25,7 +25,6 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Builder,
     bitwright.Certificate,
     bitwright.Network,
-    bitwright.NetworkCertificate,
     Predictor,
     bitwright.Program,
     bitwright.Run,

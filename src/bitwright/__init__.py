@@ -1,4 +1,4 @@
-"""bitwright: write an algorithm as bit rules, and have a wide two-layer network run it exactly.
+"""bitwright: write an algorithm as bit rules; train a small network on them, prove it exact, and run it.
 
 >>> import bitwright
 >>> bitwright.run(bitwright.addition(10), p=719, q=483).value
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
+    from bitwright.api.certificates import Certificate as Certificate
+    from bitwright.api.certify import certify as certify
     from bitwright.api.check import check as check
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program
-    from bitwright.api.public import certify as certify
-    from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
@@ -30,11 +30,8 @@ if TYPE_CHECKING:
     from bitwright.api.run import run as run
     from bitwright.api.size import size as size
     from bitwright.api.validate import validate as validate
-    from bitwright.checking.certificate import Certificate as Certificate
-    from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
     from bitwright.checking.validation import Validation as Validation
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
-    from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
@@ -64,22 +61,21 @@ _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
+        "bitwright.api.certificates": "Certificate",
+        "bitwright.api.certify": "certify",
         "bitwright.api.check": "check",
         "bitwright.api.exports": "export",
         "bitwright.api.infer": "infer",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program=open",
-        "bitwright.api.public": "certify",
-        "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.public_networks": "load_network quantize train train_cells",
         "bitwright.api.run": "run",
         "bitwright.api.size": "size",
         "bitwright.api.validate": "validate",
-        "bitwright.checking.certificate": "Certificate",
-        "bitwright.checking.exhaustion": "NetworkCertificate",
         "bitwright.checking.validation": "Validation",
         "bitwright.engines.cells.trained": "TrainedCells",
-        "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError BitwrightWarning ProofError InputError ProgramError",
+        "bitwright.engines.protocol": "Engine",
+        "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",

@@ -37,7 +37,11 @@ class InputError(BitwrightError):
     """
 
 
-class OtherKindError(InputError):
+class TrainCellsError(InputError):
+    """Something that a network of the program's cells can do; the command line adds how to train one."""
+
+
+class OtherKindError(TrainCellsError):
     """A program with a cell of a kind that a network does not know."""
 
 
@@ -63,6 +67,14 @@ class ProofError(BitwrightError):
     ...     print(str(error)[:38])
     the certificate is for another program
     """
+
+    def __init__(self, message: str, **about: str) -> None:
+        super().__init__(message)
+        self.about = about  # the program that was checked: name, of, program_id
+
+    def to_dict(self) -> dict[str, object]:
+        """The answer as `bitwright certify --check --json` prints it."""
+        return {"holds": False, "certified": False, "reason": str(self), **self.about}
 
 
 @dataclass(frozen=True, order=True)

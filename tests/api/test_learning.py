@@ -45,7 +45,7 @@ def test_the_same_cells_as_on_the_command_line(tmp_path: Path) -> None:
     assert main(asked) == 0
     found = bw.train_cells(bw.addition(4), source="states", states=40)
     assert found.proved
-    assert bw.certify_network(bw.addition(9), file).network_sha256 == found.network.digest
+    assert bw.certify(bw.addition(9), file).network_sha256 == found.network.digest
     learnt = found.network.origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.states) == ("states", 40)

@@ -188,7 +188,7 @@ def test_light_and_dark(site: Path, browser: Any) -> None:
     assert len(colours) == 2
 
 
-@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("certify_network", "python.html")])
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "python.html")])
 def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE)

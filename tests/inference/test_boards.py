@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import InputError, certify_network, parse, quantize, run, train, train_cells
+from bitwright import InputError, certify, parse, quantize, run, train, train_cells
 from bitwright.bits import BoolArray, from_bits
 from bitwright.checking.inference.local_rule import infer_local_rule
 from bitwright.files.executions import Executions
@@ -67,7 +67,7 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
 def test_the_pattern_of_one_cell_is_certified() -> None:
     pattern = parse(life_rule().pattern_text(), "cell")
     assert pattern.program.templates == 140
-    certificate = certify_network(pattern, quantize(pattern, train(pattern, width=2_048)))
+    certificate = certify(pattern, quantize(pattern, train(pattern, width=2_048)))
     assert certificate.certified
 
 

@@ -15,7 +15,7 @@ from exported import changed
 from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
-from bitwright import Algorithm, addition, certify_network, multiplication, open, run
+from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
 from bitwright.api.export.described import describe, progressions
@@ -124,7 +124,7 @@ def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
 def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: Path) -> None:
     network, pattern = network_for(name)
     altered = changed(network, how)
-    certificate = certify_network(as_algorithm(pattern), altered, domain="cells")
+    certificate = certify(as_algorithm(pattern), altered, domain="cells")
     said = evaluate(exported_cells(altered, pattern, None), {}, "return proveAll()", tmp_path)
     assert said["states"] == certificate.states
     assert said["wrong"] == certificate.wrong
@@ -135,7 +135,7 @@ def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: P
 def test_the_proof_of_a_whole_state(tmp_path: Path) -> None:
     algorithm = addition(3)
     network = whole(algorithm.program, 512)
-    certificate = certify_network(algorithm, network)
+    certificate = certify(algorithm, network)
     found = exported_whole(network, algorithm)
     said = evaluate(found, {}, "return [proveAll(), countLocalStates()]", tmp_path)
     assert said[0]["states"] == said[1] == certificate.states
@@ -156,7 +156,7 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
         else:
             thresholds.flat[change["at"]] = change["value"]
         other = with_weights(network, last=last, thresholds=thresholds)
-        assert certify_network(as_algorithm(pattern), other, domain="cells").wrong > 0
+        assert certify(as_algorithm(pattern), other, domain="cells").wrong > 0
 
 
 def test_an_sbn_program(tmp_path: Path) -> None:

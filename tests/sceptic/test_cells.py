@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from forged import forged, opened
 
-from bitwright import Algorithm, addition, multiplication, parse, train_cells
-from bitwright.checking.exhaustion import certify_network
+from bitwright import Algorithm, addition, certify, multiplication, parse, train_cells
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import IntegerNetwork, save_network
 from bitwright.program import load, parse_node_program
@@ -122,7 +121,7 @@ class Files:
     def __init__(self, folder: Path, pattern: Pattern, network: IntegerNetwork) -> None:
         self.folder, self.network, self.certificate = folder, folder / "n.safetensors", folder / "cert.json"
         save_network(network, pattern.program, self.network)
-        self.claimed = certify_network(Algorithm("cells", pattern.program), network, "cells")
+        self.claimed = certify(Algorithm("cells", pattern.program), network)
         self.claimed.save(self.certificate)
 
     def check(self, *texts: str) -> tuple[int, str]:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, addition, multiplication, parse, train_cells
-from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, train_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.cli.main import main
@@ -89,7 +88,7 @@ class Held:
         save_network(network, algorithm.program, self.network)
         self.rules.write_text(algorithm.text())
         self.more: list[str] = []  # programs, where there are several
-        self.claimed = certify_network(algorithm, network, domain)
+        self.claimed = certify(algorithm, network, domain=domain)
         self.claimed.save(self.certificate)
 
     @classmethod
@@ -344,7 +343,7 @@ def test_wrong_arguments() -> None:
 def test_its_certificates_are_ours(held: Held) -> None:
     """What it holds for true our own check does too."""
     assert held.check()[0] == 0
-    NetworkCertificate.load(held.certificate).check(addition(2), trained(addition(2), 256))
+    Certificate.load(held.certificate).check(addition(2), trained(addition(2), 256))
 
 
 def test_it_is_short_and_stands_alone() -> None:

@@ -68,7 +68,7 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
 
     page.click("#tab-certificate")
     program = algorithm.program
-    certificate, rows = certify(program, "calibrated"), certificate_rows(page)
+    certificate, rows = certify(program), certificate_rows(page)
     assert page.inner_text("#panel-certificate .verdict") == "Certified, the limit, calibrated rounding"
     assert page.inner_text("#panel-certificate .soft").startswith("Proved of the limit")
     assert rows["margin"].startswith(f"{certificate.margin_enclosure} at n = {certificate.worst_n}")

@@ -27,7 +27,7 @@ from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
 if TYPE_CHECKING:
-    from bitwright.api.public import Networks
+    from bitwright.api.run import Networks
 
 _MANY = 1 << 20  # evaluations from which on a GPU is looked for
 

@@ -16,7 +16,7 @@ import click
 from bitwright.api.open import NAMES
 from bitwright.cli.streams import patient_streams
 from bitwright.cli.targets import spell_option
-from bitwright.errors import BitwrightError, InputError, OtherKindError, spelling, suggestion
+from bitwright.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
 from bitwright.version import __version__
 
 VERBS = (
@@ -55,10 +55,10 @@ class _Verbs(click.Group):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Says of a network that lacks a kind of cells how one with it is trained."""
+        """Adds how to train a network of cells to an error that such a network would avoid."""
         try:
             return super().invoke(ctx)
-        except OtherKindError as error:
+        except TrainCellsError as error:
             from bitwright.cli.sizes import training_command
             from bitwright.cli.targets import asked_program
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
+from bitwright.api.certificates import LimitCertificate, NetworkCertificate
 from bitwright.bits import any_digits
-from bitwright.checking.certificate import Certificate
-from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.errors import InputError, counted, listing
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
@@ -99,7 +98,7 @@ def _nodes(run: Run) -> str:
 
 
 @html_of.register
-def _(certificate: Certificate) -> str:
+def _(certificate: LimitCertificate) -> str:
     c = certificate
     where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
     verdict = escape(c.sentence) + where

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.api.certificates import NetworkCertificate
+from bitwright.api.certify import certify
 from bitwright.api.export import Claim, exported_cells, exported_whole
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import NetworkCertificate, certify_network
 from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
@@ -51,9 +52,9 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
     network = made.network
     files = {"network.safetensors": network_bytes(network, made.program)}
     proof = _proof(name, made, limits, progress)
-    certificate = asdict(proof) if isinstance(proof, NetworkCertificate) else {"problem": proof}
-    if isinstance(proof, NetworkCertificate):
-        files["network-certificate.json"] = json_file(certificate)
+    certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
+    if not isinstance(proof, str):
+        files["network-certificate.json"] = proof.text().encode()
     progress("writing source text")
     exported, missing = _exports(name, made, proof, limits, lambda: _page(request["source"], made, limits))
     result: dict[str, object] = {
@@ -131,11 +132,10 @@ def _width(width: int, limits: Limits) -> int:
 def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> NetworkCertificate | str:
     """The certificate, or why there is none."""
     if made.pattern is not None:
-        algorithm, domain, states = as_algorithm(made.pattern, name), "cells", made.pattern.local_states
+        algorithm, states = as_algorithm(made.pattern, name), made.pattern.local_states
     else:
         assert made.algorithm is not None
-        algorithm, domain = made.algorithm, "states"
-        states = StatesDomain(made.program).size
+        algorithm, states = made.algorithm, StatesDomain(made.program).size
     if states > limits.proof:
         what = f"{readable(states, 10**15)} state{'s' * (states != 1)}"
         many = f"there are {what}, and this server tries at most {limits.proof:,}"
@@ -144,8 +144,12 @@ def _proof(name: str, made: _Made, limits: Limits, progress: Progress) -> Networ
         here = ", or this one on the command line: bitwright certify --network" * (states <= _HOURS * limits.proof)
         return f"{many}; prove a network of cells{here}"
     try:
-        return certify_network(
-            algorithm, made.network, domain, progress=lambda done, size: progress("proving", done, size, unit="state")
+        return certify(
+            algorithm,
+            made.network,
+            device="cpu",
+            yes=True,
+            progress=lambda done, size: progress("proving", done, size, unit="state"),
         )
     except BitwrightError as error:
         return str(error)

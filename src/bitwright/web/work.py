@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from bitwright.api.certificates import LimitCertificate
+from bitwright.api.certify import certify
 from bitwright.bits import any_digits
-from bitwright.checking.certificate import certify
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Algorithm, GraphAlgorithm
@@ -63,13 +64,15 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     progress("comparing with the rules")
     exact = done.exact
     progress("proving")
-    certificate = attempt(lambda: _certificate(algorithm, rounding, examples))
+    proof = _certificate(algorithm, rounding)
+    certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
     size = attempt(lambda: _size(algorithm, request["delta"]))
     progress("writing the trace")
     files = {"trace.html": asked.page(done).encode(), "program.bw": asked.text().encode()}
-    for name, document in (("certificate.json", certificate), ("size.json", size)):
-        if "problem" not in document:
-            files[name] = json_file(document)
+    if not isinstance(proof, str):
+        files["certificate.json"] = proof.text().encode()
+    if "problem" not in size:
+        files["size.json"] = json_file(size)
     missing = {}  # downloads that a run can do without, and why they are not there
     try:
         files["training-set.npz"] = _training_set(algorithm, examples, limits)
@@ -112,9 +115,12 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
     return allowed if asked is None else min(asked, allowed)
 
 
-def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
-    """As `bitwright certify` makes it."""
-    return asdict(certify(algorithm.program, rounding, examples=examples))
+def _certificate(algorithm: Algorithm, rounding: Rounding) -> LimitCertificate | str:
+    """The certificate of the limit, or why there is none."""
+    try:
+        return certify(algorithm, rounding=rounding)
+    except BitwrightError as error:
+        return str(error)
 
 
 def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:

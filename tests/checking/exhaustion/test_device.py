@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from whole import trained, with_weights
 
-from bitwright import InputError, addition, certify_network, multiplication
+from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.api.trained import is_of_cells
 from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain
@@ -218,7 +218,7 @@ def test_certify_network_of_cells_on_cuda(tmp_path: Path) -> None:
     file = tmp_path / "adder.safetensors"
     save_network(network, pattern.program, file)
     assert is_of_cells(file)
-    assert certify_network(addition(9), file, device="cuda").certified
+    assert certify(addition(9), file, device="cuda").certified
 
 
 @pytest.mark.parametrize("few", [0, 64])
