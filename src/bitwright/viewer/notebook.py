@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
-from bitwright.api.certificates import LimitCertificate, NetworkCertificate
 from bitwright.bits import any_digits
+from bitwright.checking.certificate import LimitVerdict
+from bitwright.checking.exhaustion import NetworkVerdict
 from bitwright.errors import InputError, counted, listing
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
@@ -98,7 +99,7 @@ def _nodes(run: Run) -> str:
 
 
 @html_of.register
-def _(certificate: LimitCertificate) -> str:
+def _(certificate: LimitVerdict) -> str:
     c = certificate
     where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
     verdict = escape(c.sentence) + where
@@ -119,7 +120,7 @@ def _(certificate: LimitCertificate) -> str:
 
 
 @html_of.register
-def _(certificate: NetworkCertificate) -> str:
+def _(certificate: NetworkVerdict) -> str:
     c = certificate
     rows = [
         ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),
