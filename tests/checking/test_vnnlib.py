@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, InputError, addition, parse, train_cells
 from bitwright.api.cells import as_algorithm
@@ -159,8 +160,8 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
     return sat
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("algorithm", [addition(1), addition(2), parse(ODD)], ids=["addition 1", "addition 2", "odd"])
+@for_each("version", ["1.0", "2.0"])
+@for_each("algorithm", [addition(1), addition(2), parse(ODD)])
 def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
     network = whole(algorithm)
     assert certify_network(algorithm, network).certified

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import InputError, addition, load, parse, validate
@@ -31,7 +32,7 @@ class Added:
         return {"sum": p + q + self.more}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("oracle", "name"),
     [
         (plus, "plus"),
