@@ -17,12 +17,11 @@ from cases import for_each
 from fuzz import commands, stored, texts
 from fuzz.campaign import attack
 from fuzz.reader import Reader
-from long import LONG
 
 from bitwright.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *commands.READERS)
-CASES = 300 if LONG else 100  # of each reader: a fault that one input in 33 meets is found with a probability of 95%
+CASES = 300  # of each reader: a fault that one input in 100 meets is found with a probability of 95%
 SEED = 0
 ROOT = Path(__file__).parents[2]
 

@@ -38,7 +38,9 @@ def states_of_all_runs(algorithm: Algorithm) -> BoolArray:
     return np.unpackbits(met, axis=1, count=algorithm.program.bits).astype(bool)
 
 
-@pytest.mark.parametrize("algorithm", [addition(8), multiplication(6 if LONG else 5)], ids=lambda algorithm: algorithm.name)
+@pytest.mark.parametrize(
+    "algorithm", [addition(8), multiplication(6 if LONG else 5)], ids=lambda algorithm: algorithm.name
+)
 def test_every_input_through_one_network(algorithm: Algorithm) -> None:
     """Tested, not proved: seed 0, float32. It steps every state that a run meets as the rules do, and so every run."""
     engine = one_network(algorithm, 4_096)
