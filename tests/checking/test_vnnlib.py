@@ -227,9 +227,7 @@ def one_weight_off(algorithm: Algorithm) -> IntegerNetwork:
     raise AssertionError("no weight does it")
 
 
-@pytest.mark.skipif(
-    find_spec("maraboupy") is None, reason="the verifier Marabou is not installed: pip install maraboupy"
-)
+@needs_marabou
 def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> None:
     algorithm = addition(1)
     good, broken = whole(algorithm, 64), one_weight_off(algorithm)
@@ -241,9 +239,7 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
     assert by_marabou(tmp_path / "broken") == dict.fromkeys(range(1, 8), "unsat") | {wrong: "sat"}
 
 
-@pytest.mark.skipif(
-    find_spec("maraboupy") is None, reason="the verifier Marabou is not installed: pip install maraboupy"
-)
+@needs_marabou
 @pytest.mark.parametrize("must", [True, False])
 @pytest.mark.parametrize("above", [0, 1])
 def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:

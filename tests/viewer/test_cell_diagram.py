@@ -51,7 +51,7 @@ def all_programs() -> dict[str, Program]:
 
 
 PROGRAMS = all_programs()
-every_program = pytest.mark.parametrize("name", PROGRAMS)
+every_program = for_each("name", PROGRAMS)
 
 
 Captured = pytest.CaptureFixture[str]

@@ -170,6 +170,8 @@ def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: 
     page = show(page_of(name).text)
     page.click("#prove")
     until(page, "document.documentElement.dataset.proof")
+    said = json.loads(page.evaluate("document.documentElement.dataset.proof"))
+    assert (said["states"], said["wrong"]) == (claim.states, claim.wrong)
     before = page.text_content("#about")
     assert f"When this page was written: {claim.note}." in before
     assert page.evaluate(REDS) == 0
@@ -217,7 +219,7 @@ def test_a_broken_run_is_right_until_the_step_that_is_called_wrong(
     step = broken(page)
     done = run(TASKS[name](10), **values, record=True)
     expected = [next(iter(TASKS[name](10).read(state).values())) for state in done.trace.states()]
-    for at in range(max(0, step - 20), step):
+    for at in range(max(0, step - 6), step):
         page.evaluate(MOVE, at)
         until(page, f"document.getElementById('status').textContent.startsWith('Step {at} ')")
         assert list(outputs(page).values()) == [expected[at]]
@@ -245,16 +247,6 @@ def test_a_change_that_does_no_harm_is_said_to_do_none(show: Open) -> None:
     until(page, "document.getElementById('about').textContent.includes('A weight was changed')")
     assert "all 16 local states are still right" in page.text_content("#about")
     assert not page.evaluate(BROKEN)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_the_proof_says_what_python_says(name: str, show: Open) -> None:
-    found = page_of(name)
-    page = show(found.text)
-    page.click("#prove")
-    until(page, "document.documentElement.dataset.proof")
-    said = json.loads(page.evaluate("document.documentElement.dataset.proof"))
-    assert (said["states"], said["wrong"]) == (found.claim.states, found.claim.wrong)
 
 
 def test_a_proof_can_be_cancelled(show: Open) -> None:
