@@ -65,6 +65,7 @@ def test_sessions_are_true(
     page: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
     for folder in ("examples", "sceptic"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     FILES.get(page, lambda: None)()
