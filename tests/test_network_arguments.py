@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 import bitwright as bw
 from bitwright.encoding.training_set import TrainingSet
@@ -206,7 +207,7 @@ MADE: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_a_part_of_another_sort_is_named(name: str) -> None:
     call, message = MADE[name]
     with pytest.raises(bw.InputError, match=message):
@@ -214,7 +215,7 @@ def test_a_part_of_another_sort_is_named(name: str) -> None:
     assert made(inputs=[bw.Word("p", (0, 1))]).inputs == (bw.Word("p", (0, 1)),)  # a list will do
 
 
-@pytest.mark.parametrize("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
+@for_each("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
 def test_a_wrong_argument_is_named(name: str) -> None:
     call, message = RUNS[name.removeprefix("run: ")] if name.startswith("run: ") else WRONG[name]
     with pytest.raises(bw.InputError, match=message):

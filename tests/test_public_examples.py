@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
-import pytest
+from cases import for_each
 
 import bitwright
 from bitwright.encoding.training_set import TrainingSet
@@ -57,17 +57,17 @@ def test_only_constants_are_without() -> None:
     assert {name for name in THINGS if name not in PUBLIC} == {"__version__"}
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@for_each("name", PUBLIC)
 def test_a_public_name_has_an_example_that_runs(name: str) -> None:
     assert has_an_example(THINGS[name])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_each("name", METHODS)
 def test_a_method_that_people_call_has_an_example_that_runs(name: str) -> None:
     assert has_an_example(METHODS[name])
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(THINGS[name])])
+@for_each("name", [name for name in PUBLIC if inspect.isclass(THINGS[name])])
 def test_every_part_of_a_public_class_says_what_it_is(name: str) -> None:
     for part, thing in vars(THINGS[name]).items():
         if not part.startswith("_") and (inspect.isroutine(thing) or isinstance(thing, property | cached_property)):

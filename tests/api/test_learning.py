@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 import bitwright as bw
@@ -129,7 +130,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_what_cannot_be_learnt_from(name: str) -> None:
     call, message = WRONG[name]
     with pytest.raises(bw.InputError, match=message):

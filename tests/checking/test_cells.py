@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, run, size
 from bitwright.api.cells import as_algorithm, pattern_of
@@ -46,8 +47,8 @@ def tried(program: Program, pattern: Pattern, rounding: str, examples: int) -> b
     return CellEngine(program, pattern, decider).right
 
 
-@pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("padding", [0, 5, 15, 60])
+@for_each("rounding", ROUNDINGS)
+@for_each("padding", [0, 5, 15, 60])
 def test_verdicts_are_those_of_all_local_states(crowded: Program, rounding: str, padding: int) -> None:
     """By interval arithmetic, and by trying each: the smallest padding that certifies is the smallest that works."""
     for program in (crowded, addition(6).program, multiplication(3).program):

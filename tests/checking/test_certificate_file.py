@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import crowded
 
 import bitwright
@@ -155,7 +156,7 @@ def test_other_versions_may_have_made_it(task: Algorithm, tmp_path: Path) -> Non
         Certificate.load(written(changed, tmp_path)).check(task)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "piece"),
     [
         ("", "truncated or damaged"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright import Certificate, certify, open, train_cells
 from bitwright.cli.main import main
@@ -57,7 +58,7 @@ def test_a_program_that_says_the_same_for_all_sizes_is_proved_on_every_graph(tmp
         assert json.loads(call(capsys, "certify", rules, *arguments, "--json")[1])["graphs"] == "every graph"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "graphs"),
     [
         ("bits y[nodes]\nblock y[i] for i in 1..nodes", LOOKED_AT),

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 from serving import RING
 from waiting import PATIENCE
@@ -169,7 +170,7 @@ def test_check_lists_all_five_mistakes(capsys: Capture, tmp_path: Path) -> None:
     assert "(and 4 more problems)" in refusal(capsys, "run", path, "p=1", "q=2")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.bw")), ids=lambda path: path.stem)
+@for_each("path", sorted(EXAMPLES.glob("*.bw")))
 def test_examples_have_no_problems(capsys: Capture, path: Path) -> None:
     assert "no problems" in answer(capsys, "check", path)
 
@@ -242,7 +243,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
     assert path.exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "piece"),
     [
         (["ad", 1, 2], "there is no command 'ad'; did you mean 'add'?"),
@@ -309,7 +310,7 @@ def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object],
     assert piece in refusal(capsys, *arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "piece"),
     [
         (b"", "is empty"),

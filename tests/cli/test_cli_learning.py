@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from click.testing import CliRunner
 
 from bitwright import addition
@@ -83,7 +84,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "network", "printed"),
     [
         (("multiply", "3", "2"), "multiplication", "6"),
@@ -113,7 +114,7 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
     assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "network", "message"),
     [
         (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
@@ -270,7 +271,7 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
     assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("ensemble", "permutation", "--accuracy", "2"), "--accuracy is a fraction"),
@@ -323,7 +324,7 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "file"),
     [
         (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),

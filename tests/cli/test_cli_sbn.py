@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 from bitwright.machines import compile_function
@@ -22,11 +23,11 @@ def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
     return code, captured.out, captured.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("machine", "engine"),  # machine A's training set is too large for a dense solve in a test's time
     [("A", "templates"), ("A", "limit"), ("B", "templates"), ("B", "limit"), ("B", "kernel")],
 )
-@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+@for_each("rounding", ["calibrated", "sign"])
 def test_run(capsys: Capture, machine: str, engine: str, rounding: str) -> None:
     how = ("--machine", machine, "--engine", engine, "--rounding", rounding)
     code, out, err = call(capsys, "run", MULTIPLY, "a=-3", "b=2", *how, "--json")
@@ -100,7 +101,7 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
     assert "Instructions" in picture.read_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "piece"),
     [
         (["run", MULTIPLY, "a=1"], "needs a value for b"),

@@ -109,7 +109,7 @@ def test_seeds_and_names_in_json(capsys: Capture) -> None:
 
 def test_seeds_choose_networks_and_samples_inputs(capsys: Capture) -> None:
     """Another seed draws other networks on the same inputs, another sample seed other inputs."""
-    base = ["multiplication", "--bits", "4", "--engine", "sampled", "--random", "40"]
+    base = ["multiplication", "--bits", "3", "--engine", "sampled", "--random", "40"]
 
     def failures(*more: str) -> list[object]:
         main(["validate", *base, *more, "--json"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 import bitwright
@@ -68,8 +69,8 @@ def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message:
     assert str(refusal.value) == message
 
 
-@pytest.mark.parametrize("value", [10**20, -(10**20), 2**31])
-@pytest.mark.parametrize("parse_it", [parse, parse_node_program])
+@for_each("value", [10**20, -(10**20), 2**31])
+@for_each("parse_it", [parse, parse_node_program])
 def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: Any, value: int) -> None:
     with pytest.raises(InputError, match=r"let l takes an integer below 2\^31, got"):
         parse_it(
@@ -149,7 +150,7 @@ SIZED = "let l = 4\nlet n = l+1\nbits x[l] y[n] z[l+1] w[3]\nblock x[i] for i in
 SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("port", "value", "hint"),
     [
         ("input x", 16, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
@@ -188,7 +189,7 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
     assert "64 bits" in call(capsys, "check", GRAY)[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("run", SUBTRACTION, "--let", "k=3", "a=1", "b=1"), "subtraction has no line 'let k'; it has l"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import pytest
+from cases import for_each
 from json_schemas import FOLDER, KINDS, assert_fits, kind_of, widened
 
 from bitwright.cli.main import VERBS, cli, main
@@ -94,7 +95,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "code", "commands"), CASES)
+@for_each(("kind", "code", "commands"), CASES)
 def test_documents_fit_their_schema(
     kind: str,
     code: int,

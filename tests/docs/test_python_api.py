@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
+from cases import for_each
 
 import bitwright
 from bitwright.cli.main import VERBS
@@ -67,7 +67,7 @@ def test_every_name_that_a_page_imports_is_there() -> None:
         assert name in offered, f"{path}: from {room} import {name}"
 
 
-@pytest.mark.parametrize("room", api().ROOMS)
+@for_each("room", api().ROOMS)
 def test_every_name_of_a_room_is_there(room: str) -> None:
     section = page().split(f"\n## {api().ROOMS[room][0]}\n")[1].split("\n## ")[0]
     assert f"`{room}`" in section

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation, run
 from bitwright.program import FIXED_POINT
@@ -85,7 +86,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}" + ("" if count == 1 else "s")
 
 
-@pytest.mark.parametrize(("algorithm", "values"), SHOWN, ids=str)
+@for_each(("algorithm", "values"), SHOWN)
 def test_templates(algorithm: Algorithm, values: dict[str, int]) -> None:
     program, said = algorithm.program, caption("templates", algorithm, values)
     with_templates = len({int(block) for block in program.template_block})

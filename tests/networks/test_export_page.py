@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from exported import changed
 from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
 from whole import whole, with_weights
@@ -119,8 +120,8 @@ def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
     assert any(wrong for _, _, wrong in said)
 
 
-@pytest.mark.parametrize("how", ["", "wrong", "wide"])
-@pytest.mark.parametrize("name", ["addition", "multiplication", "bfs", "gcd.sbn"])
+@for_each("how", ["", "wrong", "wide"])
+@for_each("name", ["addition", "multiplication", "bfs", "gcd.sbn"])
 def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: Path) -> None:
     network, pattern = network_for(name)
     altered = changed(network, how)
@@ -194,7 +195,7 @@ return { cells, start: [...start], steps, state: [...machine.state],
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "shape", "given"),
     [
         ("bfs", "random:17,24,3", {"source": "0"}),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import trained, with_weights
 
 from bitwright import Certificate, ProofError, addition, certify, run, save_network, train_cells
@@ -33,7 +34,7 @@ FORGERIES: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize("claims", FORGERIES, ids=str)
+@for_each("claims", FORGERIES)
 def test_a_certificate_repeats_no_claim_of_the_file(claims: dict[str, object]) -> None:
     found, other = (certify(addition(3), one) for one in (trained(), forged(trained(), **claims)))
     ours, theirs = (

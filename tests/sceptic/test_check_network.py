@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, train_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
@@ -149,8 +150,8 @@ def held(adder: IntegerNetwork, tmp_path: Path) -> Held:
     return Held(tmp_path, addition(2), adder, "states")
 
 
-@pytest.mark.parametrize("domain", ["states", "runs"])
-@pytest.mark.parametrize("case", CASES)
+@for_each("domain", ["states", "runs"])
+@for_each("case", CASES)
 def test_it_finds_what_we_find(case: str, domain: str, tmp_path: Path) -> None:
     algorithm, width = CASES[case][0](), CASES[case][1]
     network = trained(algorithm, width)

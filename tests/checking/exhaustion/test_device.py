@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import trained, with_weights
 
 from bitwright import InputError, addition, certify, multiplication
@@ -81,8 +82,8 @@ def one_wrong_local_state(pattern: Pattern, network: IntegerNetwork) -> tuple[In
     raise AssertionError("no such threshold")
 
 
-@pytest.mark.parametrize("good", [True, False])
-@pytest.mark.parametrize(("name", "tile"), CELLS)
+@for_each("good", [True, False])
+@for_each(("name", "tile"), CELLS)
 def test_local_states_on_a_device_are_judged_as_on_the_cpu(name: str, tile: int, good: bool) -> None:
     """At once, and in tiles and parts that begin and end anywhere, also across kinds."""
     pattern, _, network = cells_of(name, tile)

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import choices
 
 from bitwright import InputError, addition, certify
@@ -98,8 +99,8 @@ def flush(numbers: np.ndarray) -> np.ndarray:
     return np.where(np.abs(numbers) < SMALLEST, np.float32(0), numbers)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("layer", ["first", "last"])
+@for_each("value", [np.nan, np.inf, -np.inf])
+@for_each("layer", ["first", "last"])
 def test_networks_have_finite_weights(layer: str, value: float) -> None:
     weights = getattr(adder(), layer).copy()
     weights[1, 2] = value

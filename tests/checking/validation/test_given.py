@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
@@ -32,7 +33,7 @@ class Added:
         return {"sum": p + q + self.more}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("oracle", "name"),
     [
         (plus, "plus"),
