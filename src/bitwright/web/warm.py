@@ -23,7 +23,10 @@ _SMALL = "def f():\n    put(65)\n"
 
 def warm_up(limits: Limits, what: str) -> None:
     """For checks, or for runs, which take longer to get ready; what these compile later is compiled and not kept."""
-    _check(limits)
+    if not limits.warm:
+        work.check(_ADDITION, limits)
+    else:
+        _check(limits)
     if what != "check":
         _run(limits)
         _keep_nothing()
@@ -45,9 +48,11 @@ def _run(limits: Limits) -> None:
     from bitwright.web.training import make_network
 
     small = replace(limits, width=64)
-    for engine in ("templates", "limit", "kernel", "sampled", "network"):
+    for engine in ("templates", "kernel", "limit", "sampled", "network")[: None if limits.warm else 2]:
         request = {"source": _ADDITION, **_HOW, **_LIMITS, "inputs": {"p": "1", "q": "1"}, "width": 64}
         work.run({**request, "engine": engine}, small, unheard)
+    if not limits.warm:
+        return
     for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
         work.run({"source": _SUBLEQ, **_HOW, **_LIMITS, "engine": engine, "rounding": rounding}, limits, unheard)
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
