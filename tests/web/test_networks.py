@@ -148,7 +148,7 @@ def test_while_a_network_is_trained_all_errors_so_far_are_told() -> None:
 def test_cancelling_ends_a_proof_that_has_no_end_in_sight() -> None:
     others = children(os.getpid())
     request = {"source": {"kind": "rules", "text": RING.replace("500", "22")}, "of": "whole", "width": 16_384}
-    with serving(Limits(**ENDLESS, warm=False), size=1) as client:
+    with serving(Limits(**ENDLESS), size=1) as client:
         job = client.http.post("/api/networks", json=request).json()
         found = client.until(job["id"], lambda now: now.get("progress", {}).get("phase") == "proving")
         assert (found["progress"]["limit"], found["progress"]["shown"]) == (2**22, {"unit": "state"})

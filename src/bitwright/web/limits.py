@@ -34,4 +34,4 @@ class Limits:
     kept: int = 1 << 30  # bytes of all results; the oldest make room
     kept_seconds: float = 1800.0  # how long a result is kept after its run ended or it was last looked at
     poll_seconds: float = 10.0  # the longest wait for news of a run
-    warm: bool = True  # whether a process tries everything once before its first job
+    warm: bool = True  # whether a process tries everything once before it is confined; without, it can only add

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bitwright.api.confined import keep_nothing
 from bitwright.web import work
 from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits
@@ -29,7 +30,7 @@ def warm_up(limits: Limits, what: str) -> None:
         _check(limits)
     if what != "check":
         _run(limits)
-        _keep_nothing()
+        keep_nothing()  # loops that are not compiled yet are compiled where they are needed, without files
 
 
 def _check(limits: Limits) -> None:
@@ -58,10 +59,3 @@ def _run(limits: Limits) -> None:
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
     for of in ("cells", "whole"):
         make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
-
-
-def _keep_nothing() -> None:
-    """Compiled loops that are not there yet are compiled where they are needed, without files."""
-    from bitwright import compiling
-
-    compiling.keep_nothing()
