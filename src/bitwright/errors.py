@@ -157,6 +157,16 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
+def shorten(value: int | str, most: int = 40) -> str:
+    """A value that fits into one line of an error message."""
+    if isinstance(value, int):
+        if value.bit_length() > 130:
+            return f"a number of {value.bit_length():,} bits"
+        value = str(value)
+    value = printable(value)
+    return value if len(value) <= most else f"{value[: most - 3]}..."
+
+
 _LONGEST_COMPARED, _MOST_COMPARED = 100, 1_000  # comparing two texts takes as long as the product of their lengths
 
 
