@@ -377,3 +377,11 @@ def test_the_policy_is_strict_and_nothing_is_outside(name: str) -> None:
     assert " style=" not in text
     if name in TASKS:
         assert len(text.encode()) < 500_000
+
+
+def test_a_size_at_which_the_formula_was_not_compared_is_told(show: Open) -> None:
+    page = show(page_of("addition").text)
+    told = "comes from a formula that was not compared with the program at this size"
+    for size, compared in ((64, True), (65, False), (100, True), (501, False), (10, True)):
+        page.fill("#size", str(size))
+        until(page, f"document.getElementById('verdict').textContent.includes('{told}') === {str(not compared).lower()}")

@@ -34,7 +34,9 @@ class Sizes:
     def document(self) -> dict[str, Any]:
         """For a page."""
         single = {str(size): [one.shape, list(one.numbers)] for size, one in self.single.items()}
-        found: dict[str, Any] = {"chosen": self.chosen, "single": single, "checked": _ranges(self.checked)}
+        ranges = _ranges(self.checked)
+        words = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in ranges)
+        found: dict[str, Any] = {"chosen": self.chosen, "single": single, "checked": words, "compared": ranges}
         if self.formula is not None:
             numbers = list(self.formula.numbers)
             terms = [_short(numbers[at : at + 3]) for at in range(0, len(numbers), 3)]
@@ -102,12 +104,12 @@ def _short(terms: list[int]) -> int | list[int]:
     return terms[0] if len(terms) == 1 else terms
 
 
-def _ranges(sizes: Iterable[int]) -> str:
-    """`4 to 64, 100, 257`."""
+def _ranges(sizes: Iterable[int]) -> list[tuple[int, int]]:
+    """First and last of each stretch of sizes: (4, 64), (100, 100), (257, 257)."""
     found: list[tuple[int, int]] = []
     for size in sizes:
         if found and found[-1][1] == size - 1:
             found[-1] = (found[-1][0], size)
         else:
             found.append((size, size))
-    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in found)
+    return found

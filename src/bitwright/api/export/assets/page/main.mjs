@@ -59,7 +59,7 @@ const app = {
     const states = known?.wrong ? `${grouped(known.wrong)} of ${plural(known.states, STATE)} ${known.wrong === 1 ? "is" : "are"} wrong` : "";
     const changed = states || run ? `refuted: ${[states, run].filter(Boolean).join("; ")}` : known ? `all ${plural(known.states, STATE)} are still right` : "not proved";
     const isRight = kept ? known && !states && !run : network.proved;
-    byId("verdict").replaceChildren(kept ? "A weight was changed: " : "When this page was written: ", made("b", isRight ? {} : { class: "is-wrong" }, kept ? changed : network.note), ".");
+    byId("verdict").replaceChildren(kept ? "A weight was changed: " : "When this page was written: ", made("b", isRight ? {} : { class: "is-wrong" }, kept ? changed : network.note), ".", this.doubt ? made("b", { class: "is-wrong" }, this.doubt) : "");
     document.querySelector("header").classList.toggle("is-broken", Boolean(kept) && !isRight);
   },
 

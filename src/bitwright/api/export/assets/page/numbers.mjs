@@ -45,6 +45,9 @@ class Stage {
     if (!described) throw new RangeError(`There is no program of size ${size} here; take another one.`);
     const bits = bitsOf(described);
     if (bits > MOST_BITS) throw new RangeError(`Size ${grouped(size)} needs ${grouped(bits)} bits, and this page takes up to ${grouped(MOST_BITS)}.`);
+    const { single, compared } = facts.sizes;
+    const known = Object.hasOwn(single, size) || compared.some(([first, last]) => first <= size && size <= last);
+    this.app.doubt = known ? "" : ` The wiring at ${facts.sizeName} ${grouped(size)} comes from a formula that was not compared with the program at this size.`;
     this.app.use(new Machine(wiresOf(described, kindSizes, kindPorts)));
     this.size = size;
   }
