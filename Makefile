@@ -16,7 +16,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
-	@echo; echo '$$ bitwright permute 10110 --order 3,1,2,5,4'; $(BIN)/bitwright permute 10110 --order 3,1,2,5,4
+	@echo; echo '$$ bitwright run permutation p=0b10110 --order 3,1,2,5,4'; $(BIN)/bitwright run permutation p=0b10110 --order 3,1,2,5,4
 	@echo; echo '$$ bitwright certify multiplication --bits 10'; $(BIN)/bitwright certify multiplication --bits 10
 	@echo; echo '$$ bitwright train multiplication --cells --integer --sizes 1..64 -o mul.safetensors'; \
 	  $(BIN)/bitwright train multiplication --cells --integer --sizes 1..64 -o $(VENV)/mul.safetensors

@@ -20,8 +20,7 @@ ALIASES = {
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of whole numbers of 8 bits.",
     "IntArray": "A NumPy array of whole numbers.",
-    "Networks": "What `run` and `validate` take as `network`: a network, its file, several of these in a list, or a "
-    "`TrainedCells`.",
+    "Networks": "What `run` and `validate` take as `network`: a network, its file, or several of these in a list.",
     "Offsets": "Places around a cell of a grid, as pairs: rows down and columns right.",
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
@@ -37,6 +36,7 @@ ALIASES = {
     "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",
     "Triple": "Three numbers that decide a bit in the limit: matches n, writers c, and those of them that match m.",
     "Undetermined": "What becomes of writes that no execution determines: `'off'`, `'on'` or `'refuse'`.",
+    "What": "What a function is about: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
     "Writer": "A function that takes a byte of output.",
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.

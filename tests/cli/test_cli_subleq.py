@@ -129,7 +129,11 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
         ("1", ["--words", "16777216", "--width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
         ("1", ["--machine", "B", "--words", "8"], "is for machine V, not machine B"),
         ("1", ["--max-steps", "5", "--words", "8", "--width", "8", "--dialect", "plain"], "leave out --max-steps"),
-        ("1", ["--checkpoint", "x", "--words", "8"], "--checkpoint takes a .npz file, got x"),
+        (
+            "1",
+            ["--checkpoint", "x", "--words", "8", "--width", "8", "--dialect", "plain"],
+            "--checkpoint takes a .npz file, got x",
+        ),
         ("", ["--words", "8"], "is empty"),
         (
             "1",

@@ -20,7 +20,7 @@ from bitwright.running.computer import Computer, MachineTally
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute
-    "import sys, bitwright.cli.run_image as c; c._SAVE_EVERY = 0.0; "
+    "import sys, bitwright.api.images as c; c.SAVE_EVERY = 0.0; "
     "from bitwright.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
 

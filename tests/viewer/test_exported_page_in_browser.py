@@ -384,4 +384,6 @@ def test_a_size_at_which_the_formula_was_not_compared_is_told(show: Open) -> Non
     told = "comes from a formula that was not compared with the program at this size"
     for size, compared in ((64, True), (65, False), (100, True), (501, False), (10, True)):
         page.fill("#size", str(size))
-        until(page, f"document.getElementById('verdict').textContent.includes('{told}') === {str(not compared).lower()}")
+        until(
+            page, f"document.getElementById('verdict').textContent.includes('{told}') === {str(not compared).lower()}"
+        )

@@ -45,6 +45,8 @@ def run(
     what: What,
     inputs: Mapping[str, int] | None = None,
     *,
+    graph: Any = None,
+    states: None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     steps: int | None = None,

@@ -6,11 +6,11 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.images import Console
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from bitwright.running.computer import MachineTally
 
 
-class Terminal:
+class Terminal(Console):
     """Standard input and output as the machine sees them, and Ctrl-C or SIGTERM."""
 
-    def __init__(self, collect: bool) -> None:
-        self.collect, self.collected = collect, bytearray()
+    def __init__(self, collect: bool, most: int = 0, quiet: bool = False) -> None:
+        super().__init__()
+        self.collect, self._most, self._quiet = collect, most, quiet
+        self._before: dict[int, Any] = {}  # who heard signals
         self.signal: int | None = None  # the one that stopped the run
         self.in_line = False  # whether the cursor of a terminal stands behind something
         self.mid_line = False  # whether the last byte of output was not the end of a line
@@ -31,6 +33,19 @@ class Terminal:
         self._shown = time.monotonic()
         self._bar = False
         self._far = StepProgress(True, "instructions", at_most=True, terminal=False)
+
+    def __enter__(self) -> Terminal:
+        with contextlib.suppress(ValueError):  # not the main thread: then Ctrl-C is not ours to catch
+            self._before = {one: signal.signal(one, self.interrupt) for one in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self.hide()
+        self.flush()
+        if self.in_line and sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # what is said from here on has a line of its own
 
     @property
     def stopped(self) -> bool:
@@ -75,18 +90,22 @@ class Terminal:
         if self._waiting:
             raise KeyboardInterrupt
 
-    def progress(self, tally: MachineTally, limit: int, quiet: bool) -> None:
+    def look(self, now: MachineTally) -> bool:
+        """Shows how far the run is; False where it shall end."""
+        if not self._quiet and sys.stderr is not None:
+            self._progress(now)
+        return not self.stopped
+
+    def _progress(self, tally: MachineTally) -> None:
         """How many instructions were executed, of how many at most where there is a limit.
 
         A line that stays in its place on a terminal's stderr, while the machine computes without saying anything;
         elsewhere a line about every ten seconds.
         """
-        if quiet or sys.stderr is None:
-            return
         if not sys.stderr.isatty():
-            self._far(tally.instructions, limit)
+            self._far(tally.instructions, self._most)
             return
-        self._far.note(tally.instructions, limit)
+        self._far.note(tally.instructions, self._most)
         if self.in_line or time.monotonic() - self._shown < 1.0:
             return
         self._shown, self._bar = time.monotonic(), True
@@ -99,22 +118,3 @@ class Terminal:
         if self._bar:
             self._bar = False
             click.echo("\r\x1b[K", nl=False, err=True)
-
-
-@contextlib.contextmanager
-def terminal_of(collect: bool) -> Iterator[Terminal]:
-    terminal = Terminal(collect)
-    try:
-        before = {number: signal.signal(number, terminal.interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: then Ctrl-C is not ours to catch
-        yield terminal
-        return
-    try:
-        yield terminal
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        terminal.hide()
-        terminal.flush()
-        if terminal.in_line and sys.stderr is not None and sys.stderr.isatty():
-            click.echo(err=True)  # what is said from here on has a line of its own

@@ -19,7 +19,7 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm, GraphAlgorithm, Word
+from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
@@ -128,7 +128,7 @@ class Run(Shown):
             more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
         return {
             "name": self.algorithm.name,
-            "program_id": _program_id(self.algorithm),
+            "program_id": program_id(self.algorithm.program),
             "inputs": _plain(inputs),
             "seed": self.seed,
             **({"value": self.value} if len(self.outputs) == 1 else {}),
@@ -275,7 +275,7 @@ class BatchRun:
             more["exact"] = self.exact.tolist()
         return {
             "name": self.algorithm.name,
-            "program_id": _program_id(self.algorithm),
+            "program_id": program_id(self.algorithm.program),
             "inputs": _plain(self.inputs),
             "seed": self.seed,
             "outputs": _plain(self.outputs),
@@ -402,9 +402,9 @@ def _columns(words: Sequence[Word], states: BoolArray) -> dict[str, NDArray[Any]
     return {word.name: from_bit_rows(states[:, list(word.bits)], word.signed) for word in words}
 
 
-def _program_id(algorithm: Algorithm) -> str | None:
-    """The id of its program; None if it would take longer than a moment to compute."""
-    return algorithm.program.id if algorithm.program.templates <= _MOST_TEMPLATES else None
+def program_id(program: Program) -> str | None:
+    """The id of a program; None if it would take longer than a moment to compute."""
+    return program.id if program.templates <= _MOST_TEMPLATES else None
 
 
 def _plain(value: Any) -> Any:

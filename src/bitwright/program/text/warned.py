@@ -17,7 +17,7 @@ MOST = 5  # warnings about one text
 QUICK = 100_000  # templates up to which looking for doubts takes about as long as reading
 
 
-def parse(text: str, name: str = "program", /, **lets: int) -> Algorithm | NodeProgram:
+def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProgram:
     """The program that a rule text describes; raises ProgramError with every problem, by line and column.
 
     Numbers by name are values in place of those of the `let` lines, such as l=1000. A text that uses ports or `far` is

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bitwright.bits import parse_number, shorten
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, option, suggestion
 from bitwright.machines.subleq import Shape
 
 _IN_A_LINE = 8
@@ -35,21 +35,21 @@ class Words:
 def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> Words:
     """What `FROM:TO`, `ADDRESS` or the name of a label stands for."""
     first, colon, last = text.partition(":")
-    begin = find_address(first, labels, "--memory")
-    end = find_address(last, labels, "--memory") if colon else begin
+    begin = find_address(first, labels, "memory")
+    end = find_address(last, labels, "memory") if colon else begin
     if end < begin:
-        raise InputError(f"--memory takes FROM:TO with FROM before TO, got '{shorten(text)}'")
+        raise InputError(f"{option('memory')} takes FROM:TO with FROM before TO, got '{shorten(text)}'")
     if end >= shape.words:
-        raise InputError(f"--memory takes addresses from 0 to {shape.words - 1:,}, got {shorten(end)}")
+        raise InputError(f"{option('memory')} takes addresses from 0 to {shape.words - 1:,}, got {shorten(end)}")
     return Words(text, begin, end)
 
 
-def find_address(text: str, labels: Mapping[str, int], option: str) -> int:
+def find_address(text: str, labels: Mapping[str, int], setting: str) -> int:
     """The address that a number or a label stands for."""
     text = text.strip()
     if text in labels:
         return labels[text]
     if text[:1].isdigit():
-        return parse_number(text, option)
+        return parse_number(text, option(setting))
     known = "a number such as 12 or a label" if labels else "a number such as 12 (labels are known for .sq files)"
-    raise InputError(f"{option} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")
+    raise InputError(f"{option(setting)} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")

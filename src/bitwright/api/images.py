@@ -1,0 +1,272 @@
+"""A SUBLEQ image on machine V: run with a reader and a writer, kept in checkpoints, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.api.memory import Words, find_address, find_words
+from bitwright.api.open import SubleqProgram, with_padding
+from bitwright.api.run import engine_for
+from bitwright.api.telling import Teller, teller
+from bitwright.errors import InputError, counted, option
+from bitwright.running.progress import Progress
+from bitwright.running.run import program_id
+from bitwright.running.sentences import cells_sentence
+
+if TYPE_CHECKING:
+    from bitwright.engines.protocol import Engine
+    from bitwright.machines.subleq import MachineV
+    from bitwright.running.computer import Computer, MachineEnding, MachineTally
+
+SAVE_EVERY = 60.0  # seconds between two checkpoints
+
+
+class Console:
+    """Who a machine talks to while it runs: it reads the bytes of a text, and what it writes is collected."""
+
+    def __init__(self, given: bytes = b"") -> None:
+        self.collected, self._given = bytearray(), iter(given)
+
+    def __enter__(self) -> Console:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The run is over."""
+
+    def read(self) -> int | None:
+        """The next byte; None at the end."""
+        return next(self._given, None)
+
+    def write(self, byte: int) -> None:
+        """Takes a byte of output."""
+        self.collected.append(byte)
+
+    def flush(self) -> None:
+        """Hands on what was written, before a checkpoint says that it was."""
+
+    def look(self, now: MachineTally) -> bool:  # noqa: ARG002
+        """Called a few times a second with what is done; False stops the run."""
+        return True
+
+
+@dataclass(frozen=True)
+class ComputerRun:
+    """What came of a run of machine V."""
+
+    name: str
+    machine: MachineV
+    engine: Engine
+    ending: MachineEnding
+    image_id: str  # the hash of the words that memory began with
+    start: int | None  # the first address; None for a run that was taken up
+    words: Sequence[tuple[Words, list[int]]]  # of memory, that were asked for
+    signed: bool
+    output: bytes = b""
+
+    @property
+    def halted(self) -> bool:
+        return self.ending.reason in ("halt", "fault")
+
+    @property
+    def pc(self) -> int | None:
+        """Where the machine stands."""
+        at = self.ending.pc
+        return self.machine.shape.signed(at) if self.signed and at is not None else at
+
+    @property
+    def sentences(self) -> list[str]:
+        """How it ended and what made it, in a few lines."""
+        tally, machine, engine = self.ending.tally, self.machine, self.engine
+        how = {
+            "halt": f"halted at address {self.pc}",
+            "fault": f"halted at address {self.pc}, at an operand out of range",
+        }
+        rate = f" ({tally.steps / tally.seconds / 1e6:.2f} million a second)" if tally.seconds > 0.5 else ""
+        rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
+        margin = "" if tally.margin is None else f", smallest margin {tally.margin:.3g}"
+        matches = "" if tally.least is None else f", n = {tally.least:,} to {tally.most:,}"
+        traffic = f", {counted(tally.inputs, 'byte')} in, {tally.outputs:,} out" if machine.ports else ""
+        templates = counted(machine.program.templates, "template")
+        done = f"{counted(tally.instructions, 'instruction')}, {counted(tally.steps, 'step')} in {tally.seconds:.3g} s"
+        return [
+            f"machine V, {machine.shape}: {how.get(self.ending.reason, 'not halted')} after {done}{rate}",
+            f"{templates}, engine {engine.name}{rounded}{matches}{margin}{traffic}",
+            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts)]),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `run --json` prints."""
+        machine, engine, tally = self.machine, self.engine, self.ending.tally
+        return {
+            "name": self.name,
+            "program_id": program_id(machine.program),
+            "image_id": self.image_id,
+            "machine": "V",
+            "words": machine.shape.words,
+            "word_width": machine.shape.width,
+            "dialect": machine.shape.dialect.flags,
+            "start": self.start,
+            "ended": self.ending.reason,
+            "halted": self.halted,
+            "pc": self.pc,
+            "memory": [{"asked": words.asked, "address": words.first, "words": values} for words, values in self.words],
+            "signed": self.signed,
+            "output": self.output.decode("latin-1"),
+            "engine": engine.name,
+            "rounding": engine.rounding,
+            "examples": engine.examples,
+            **({} if engine.cell_facts is None else {"cells": dict(engine.cell_facts)}),
+            "seed": engine.seed,
+            "templates": machine.program.templates,
+            "steps": tally.steps,
+            "instructions": tally.instructions,
+            "bytes_in": tally.inputs,
+            "bytes_out": tally.outputs,
+            "n_min": tally.least,
+            "n_max": tally.most,
+            "margin": tally.margin,
+            "wrong": tally.wrong,
+            "seconds": tally.seconds,
+        }
+
+
+def run_image(
+    program: SubleqProgram,
+    console: Console | None = None,
+    *,
+    engine: str | Engine | None = None,
+    network: Any = None,
+    instructions: int | None = None,
+    seconds: float | None = None,
+    checkpoint: Path | None = None,
+    resume: Path | None = None,
+    memory: Sequence[str] = (),
+    signed: bool = False,
+    start: str | None = None,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> ComputerRun:
+    """Runs an image until it halts, or at most that many instructions or seconds.
+
+    `memory` are words to show at the end, `FROM:TO`, an address or a label. With a `checkpoint` the run is kept in a
+    .npz file about once a minute and at its end; `resume` goes on from such a file. `start` is the first address.
+
+    >>> from bitwright.api.open import MachineChoice, open_subleq
+    >>> from pathlib import Path
+    >>> _ = Path("halt.dec").write_text("0 0 -1")
+    >>> run_image(open_subleq("halt.dec", MachineChoice("V", 8, 5, "howerj"))).halted
+    True
+    """
+    from bitwright.engines.rules import RuleEngine
+    from bitwright.files.storage import check_writable
+    from bitwright.running.computer import Computer, RunLimits
+
+    tell, console = teller(progress), Console() if console is None else console
+    if checkpoint is not None:
+        if checkpoint.suffix != ".npz":
+            raise InputError(f"{option('checkpoint')} takes a .npz file, got {checkpoint}")
+        check_writable(checkpoint)
+    machine, labels = program.machine, program.labels
+    if not program.image and resume is None:
+        raise InputError("machine-v needs an image to run; give a .dec or .sq file")
+    if start is not None and resume is not None:
+        raise InputError(f"a run that is taken up goes on where it was; leave out {option('start')}")
+    words = [find_words(text, labels, machine.shape) for text in memory]
+    first = 0 if start is None else find_address(start, labels, "start")
+    chosen = _engine(machine, engine, network, settings, tell)
+    state, tally, began_with = _start(program, first, resume, tell)
+    truth = RuleEngine(machine.program) if chosen.fallible else None
+    computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
+    saved = time.monotonic()
+
+    def look(now: MachineTally) -> bool:
+        nonlocal saved
+        going = console.look(now)
+        if checkpoint is not None and time.monotonic() - saved >= SAVE_EVERY:
+            console.flush()  # first: what a checkpoint says was written must not be lost with this process
+            _save(checkpoint, machine, computer, began_with)
+            saved = time.monotonic()
+        return going
+
+    with console:
+        try:
+            ending = computer.run(RunLimits(instructions, seconds), look)
+        except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
+            ending = computer.interrupted()
+    if checkpoint is not None:
+        _save(checkpoint, machine, computer, began_with)
+        tell.note(f"wrote {checkpoint}")
+    left = (ending.memory or computer.memory()) if words else []
+    found = [(one, one.of(left, machine.shape, signed)) for one in words]
+    return ComputerRun(
+        program.name,
+        machine,
+        chosen,
+        ending,
+        began_with,
+        None if resume else first,
+        found,
+        signed,
+        bytes(console.collected),
+    )
+
+
+def _engine(
+    machine: MachineV, engine: str | Engine | None, network: Any, settings: Mapping[str, Any], tell: Teller
+) -> Engine:
+    """The engine that runs the machine; its K is that of the machine without an image, which has no part in it."""
+    from bitwright.api.engines import choice_of
+
+    algorithm = machine.algorithm()
+    if isinstance(engine, str) and network is None:
+        choice = choice_of({"engine": engine, **settings}).checked()
+        if choice.trains and not choice.by_cells:
+            _check_training(machine, choice.width)
+    padded = with_padding(algorithm) if settings.get("rounding") == "sign" else algorithm
+    return engine_for(padded, engine, network, settings, tell)
+
+
+def _check_training(machine: MachineV, hidden: int | None) -> None:
+    """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
+    from bitwright.checking.width import suggested_width
+    from bitwright.machines.subleq.resources import bytes_available
+
+    program = machine.program
+    width = hidden or suggested_width(machine.algorithm())
+    needed, there = 16 * width * (program.templates + program.bits), bytes_available()
+    if there is not None and needed > there:
+        raise InputError(
+            f"training a network of width {width:,} for {machine.shape} takes about {needed / 1e9:.0f} GB, and "
+            f"{there / 1e9:.0f} GB are free; give a trained one by {option('network')}, or fewer {option('words')}"
+        )
+
+
+def _start(
+    program: SubleqProgram, first: int, resume: Path | None, tell: Teller
+) -> tuple[Any, MachineTally | None, str]:
+    """The state to go on from, what was done before, and the hash of the image that the run began with."""
+    from bitwright.machines.subleq import misfits
+    from bitwright.running.checkpoint import image_hash, load_checkpoint
+
+    machine, image = program.machine, program.image
+    if resume is None:
+        for line in misfits(machine.shape, image):
+            tell.note(f"note: {line}")
+        return machine.start(image, first), None, image_hash(machine, image)
+    state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
+    traffic = f"{counted(tally.inputs, 'byte')} of input and {counted(tally.outputs, 'byte')} of output"
+    tell.note(f"goes on after {counted(tally.instructions, 'instruction')}, {traffic}")
+    return state, tally, began_with
+
+
+def _save(path: Path, machine: MachineV, computer: Computer, began_with: str) -> None:
+    from bitwright.running.checkpoint import save_checkpoint
+
+    save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
