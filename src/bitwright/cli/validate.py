@@ -101,8 +101,13 @@ def command(
 def _subject(
     target: str, bits: int | None, order: str | None, machine: MachineChoice | None, asked: Mapping[str, Any]
 ) -> Algorithm | SbnProgram | str:
+    from bitwright.api.engines import choice_of
+    from bitwright.api.public import SETTINGS
+
     if is_image(target):
         return target
+    if asked["files"]:  # before they are read, to see how large the program is
+        choice_of({name: asked.get(name) for name in ("engine", "files", *SETTINGS)}).checked()
     if is_sbn(target, bits, order):
         return open_sbn(target, machine)
     return find_algorithm(target, bits, order, machine=machine, files=files_of(asked))
