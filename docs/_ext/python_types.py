@@ -27,7 +27,9 @@ ALIASES = {
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
+    "SizesAsked": "Sizes of a program: `'1..64'`, `'l=1..64,k=3'`, a range such as `range(1, 65)`, or one number.",
     "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
+    "Subject": "A program: an `Algorithm`, a `Program`, a `NodeProgram`, the path of its file, or a shipped name.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
     "Trainer": "A function from a program and a recipe to a `Network`.",
     "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",
@@ -37,7 +39,9 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
+    "bitwright.api.certificates": "LimitCertificate NetworkCertificate StateLookedAt",
     "bitwright.api.kinds": "KindOfCells",
+    "bitwright.api.telling": "Teller",
     "bitwright.checking.inference.contradiction": "Contradiction",
     "bitwright.checking.inference.find_blocks": "FoundBlocks",
     "bitwright.checking.inference.local_rule": "Disagreement",
