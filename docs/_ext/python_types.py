@@ -31,6 +31,7 @@ ALIASES = {
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
     "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
     "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
+    "Subject": "A program: an `Algorithm`, a `Program`, a `NodeProgram`, the path of its file, or a shipped name.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
     "Trainer": "A function from a program and a recipe to a `Network`.",
     "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",

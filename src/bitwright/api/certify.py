@@ -34,7 +34,6 @@ from bitwright.workers import Workers
 
 Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
 Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells
-Told = Teller | Progress | bool | None
 
 
 @overload
@@ -48,7 +47,7 @@ def certify(
     padding: int | None = None,
     cells: bool | None = None,
     tile: int | None = None,
-    progress: Told = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate: ...
 @overload
 def certify(
@@ -71,7 +70,7 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
-    progress: Told = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> NetworkCertificate: ...
 def certify(
     what: Subject | Sequence[Subject],
@@ -89,7 +88,7 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
-    progress: Told = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate | NetworkCertificate | StateLookedAt:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
 
@@ -192,7 +191,7 @@ def check_limit(
     what: Subject | Sequence[Subject],
     sizes: SizesAsked | None = None,
     tile: int | None = None,
-    progress: Told = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate:
     """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
     from bitwright.checking.certificate_file import check_certificate
@@ -357,7 +356,7 @@ def check_network(
     device: str | None = None,
     workers: str | int = "1",
     yes: bool = False,
-    progress: Told = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> NetworkCertificate:
     """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
     from bitwright.api.shorter_proof import announced
