@@ -23,8 +23,9 @@ from bitwright.machines.subleq import (
     misfits,
     parse_image,
 )
-from bitwright.program import Algorithm, GraphAlgorithm, NodeProgram, NodeSchema, Topology, parse
+from bitwright.program import Algorithm, GraphAlgorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph
+from bitwright.program.graph.schema import Schema
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.text import parse_node_program
 
@@ -122,7 +123,7 @@ def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: 
     return NamedGraph(Topology.from_edges(len(names), edges, directed), tuple(names))
 
 
-def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, NodeSchema]:
+def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
     """A node program on a graph, without inputs, and the schema that says which it takes."""
     topology = graph.topology
     schema = program.schema(topology.nodes, topology.ports)
