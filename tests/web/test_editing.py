@@ -100,6 +100,7 @@ def test_a_graph_is_drawn_with_the_mouse(visit: Visit) -> None:
     choose(page, "nodes")
     page.select_option("#example", "flooding.bw")
     drawn(page, 16)
+    page.wait_for_selector("html[data-checked=right]")  # its inputs are there
     page.click("#clear")
     drawn(page, 1)
     box = page.locator("#graph").bounding_box()

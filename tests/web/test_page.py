@@ -244,14 +244,3 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
     expected = "The kernel engine takes at most 700 examples here, this program has 1,200"
     assert page.inner_text("#engine-text") == expected
-
-
-def test_a_browser_names_itself_so_that_it_shares_fairly(visit: Visit) -> None:
-    page = visit()
-    names: list[str] = []
-    page.on("request", lambda asked: names.append(asked.headers.get("x-bitwright-client", "")))
-    press_run(page)
-    page.reload()
-    page.wait_for_selector("html[data-ready][data-checked=right]")
-    [name] = set(filter(None, names))
-    assert len(name) == 32
