@@ -30,6 +30,7 @@ ALIASES = {
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
     "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
+    "SizesAsked": "Sizes of a program: `'1..64'`, `'l=1..64,k=3'`, a range such as `range(1, 65)`, or one number.",
     "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
     "Subject": "A program: an `Algorithm`, a `Program`, a `NodeProgram`, the path of its file, or a shipped name.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
@@ -42,6 +43,7 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
+    "bitwright.api.certificates": "LimitCertificate NetworkCertificate StateLookedAt",
     "bitwright.api.open": "SbnProgram SubleqProgram",
     "bitwright.api.show": "KindOfCells",
     "bitwright.api.telling": "Teller",

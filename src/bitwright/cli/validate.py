@@ -102,7 +102,7 @@ def _subject(
     target: str, bits: int | None, order: str | None, machine: MachineChoice | None, asked: Mapping[str, Any]
 ) -> Algorithm | SbnProgram | str:
     from bitwright.api.engines import choice_of
-    from bitwright.api.public import SETTINGS
+    from bitwright.api.engines import SETTINGS
 
     if is_image(target):
         return target
