@@ -27,7 +27,6 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Program,
     bitwright.Run,
     bitwright.Trace,
-    bitwright.TrainedCells,
     bitwright.TrainingSet,
     bitwright.Validation,
     Machine,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bitwright.api.kinds import KindsOfCells as KindsOfCells
     from bitwright.api.kinds import cell_kinds as cell_kinds
     from bitwright.api.learning import executions as executions
+    from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program as open_program
     from bitwright.api.public import certify as certify
     from bitwright.api.public import ensemble_sizes as ensemble_sizes
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
     from bitwright.api.public import run_batch as run_batch
     from bitwright.api.public import validate as validate
     from bitwright.api.public_networks import certify_network as certify_network
-    from bitwright.api.public_networks import load_network as load_network
-    from bitwright.api.public_networks import quantize as quantize
-    from bitwright.api.public_networks import train as train
-    from bitwright.api.public_networks import train_cells as train_cells
+    from bitwright.api.train import train as train
     from bitwright.api.widths import network_width as network_width
     from bitwright.checking.certificate import Certificate as Certificate
     from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
     from bitwright.checking.validation import Validation as Validation
     from bitwright.checking.width import NetworkWidth as NetworkWidth
     from bitwright.encoding.training_set import TrainingSet as TrainingSet
-    from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.make import make_engine as make_engine
     from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
@@ -62,10 +59,8 @@ if TYPE_CHECKING:
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
     from bitwright.machines.subleq import machine_v as machine_v
-    from bitwright.networks import IntegerNetwork as IntegerNetwork
-    from bitwright.networks import Network as Network
+    from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
-    from bitwright.networks import save_network as save_network
     from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
@@ -108,9 +103,11 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.inference": "Inference infer",
         "bitwright.api.kinds": "KindsOfCells cell_kinds",
         "bitwright.api.learning": "executions",
+        "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program open_program=open",
         "bitwright.api.public": "certify ensemble_sizes run run_batch validate",
-        "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.public_networks": "certify_network",
+        "bitwright.api.train": "train",
         "bitwright.api.widths": "network_width",
         "bitwright.checking.certificate": "Certificate",
         "bitwright.checking.exhaustion": "NetworkCertificate",
@@ -118,14 +115,13 @@ _names, __getattr__ = lazy_names(
         "bitwright.checking.validation": "Validation",
         "bitwright.checking.width": "NetworkWidth",
         "bitwright.encoding.training_set": "TrainingSet",
-        "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.make": "make_engine",
         "bitwright.engines.protocol": "Batch Engine",
         "bitwright.errors": "BitwrightError BitwrightWarning DoesNotHoldError InputError Problem ProgramError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
-        "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
+        "bitwright.networks": "Recipe TrainingError",
         "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word grid index_grid "
         "index_range parse_node_program span word word_of",
         "bitwright.program.text.warned": "load parse warnings_of",

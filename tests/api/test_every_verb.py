@@ -134,7 +134,7 @@ def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
 
 @pytest.fixture(scope="module")
 def cells() -> Any:
-    return bw.train_cells(SMALL)
+    return bw.train(SMALL)
 
 
 @pytest.mark.parametrize("name", ["adder.c", "adder.mjs", "adder.onnx"])
@@ -154,7 +154,7 @@ def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any,
 
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
-    network = bw.quantize(SMALL, bw.train(SMALL, width=256))
+    network = bw.train(SMALL, cells=False, integer=True, width=256)
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
     done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), version="2.0")
@@ -162,18 +162,18 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
     flood = bw.parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
-    page = bw.export(bw.train_cells(flood), tmp_path / "b.html", flood, graph="path:4")
+    page = bw.export(bw.train(flood), tmp_path / "b.html", flood, graph="path:4")
     assert (page.about["view"], page.about["proved"]) == ("graph", True)
 
 
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
-    trained = bw.train(SMALL, width=256)
+    trained = bw.train(SMALL, cells=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
         (cells, "a.txt", {}, "the file to write ends in .c or .mjs"),
         (cells, "a.c", {"to": "onnx"}, "the file to write ends in .onnx, got"),
         (cells, "a.c", {"to": "cc"}, "networks are exported to c, js.* got 'cc'"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
-        (trained, "a.c", {}, "say which program the network was trained for"),
+        (trained.weights, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
         (cells, "a.c", {"states": range(3)}, "states and version go with to=.vnnlib.; leave them out"),

@@ -29,12 +29,13 @@ def check_named(what: object, inputs: object) -> None:
 
 def check_no_network(*values: object) -> None:
     """A proof of the limit takes no network: one that is given belongs to the proof of networks."""
+    from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
-    from bitwright.networks import IntegerNetwork, Network
+    from bitwright.networks import FloatNetwork, IntegerNetwork
 
     for value in values:
         is_file = isinstance(value, PathLike) or (isinstance(value, str) and value.endswith(".safetensors"))
-        if is_file or isinstance(value, TrainedCells | Network | IntegerNetwork):
+        if is_file or isinstance(value, Network | TrainedCells | FloatNetwork | IntegerNetwork):
             raise InputError(
                 "certify proves the limit, without a network; certify_network(what, network) proves this "
                 f"{'file' if is_file else type(value).__name__}"

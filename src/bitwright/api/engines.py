@@ -17,7 +17,7 @@ from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:
     from bitwright.engines.cells.deciders import Decider
-    from bitwright.networks import AnyNetwork, Network, Recipe
+    from bitwright.networks import AnyNetwork, FloatNetwork, Recipe
     from bitwright.program.pattern import Pattern
 
 # The settings that only some engines have.
@@ -137,7 +137,7 @@ class EngineChoice:
         return training_size(algorithm, self.rounding, self.padding)
 
 
-Trainer = Callable[["Program", "Recipe"], "Network"]
+Trainer = Callable[["Program", "Recipe"], "FloatNetwork"]
 
 
 def choose_engine(

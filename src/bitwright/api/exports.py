@@ -8,15 +8,16 @@ from pathlib import Path
 
 from bitwright.api.cells import TrainedCells, load_cells, pattern_in
 from bitwright.api.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.api.network import Network
 from bitwright.errors import InputError, suggestion
 from bitwright.files.storage import as_path, check_writable
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 
 
 def export(
-    network: str | PathLike[str] | AnyNetwork | TrainedCells,
+    network: str | PathLike[str] | AnyNetwork | Network | TrainedCells,
     path: str | PathLike[str],
     what: Algorithm | Program | NodeProgram | None = None,
     *,
@@ -34,8 +35,8 @@ def export(
     of a network of cells any program of its kinds, which text, pages and models then run. Pages take the `graph` of a
     node program, and `inputs` that they begin with.
 
-    >>> from bitwright import addition, train_cells
-    >>> [file.name for file in export(train_cells(addition(4)), "adder.mjs", addition(16)).files]
+    >>> from bitwright import addition, train
+    >>> [file.name for file in export(train(addition(4)), "adder.mjs", addition(16)).files]
     ['adder.mjs', 'adder.d.mts']
     """
     output = as_path(path, "the file to write")
@@ -66,17 +67,24 @@ def _form(output: Path, to: str | None) -> str:
 
 
 def _subject(
-    network: str | PathLike[str] | AnyNetwork | TrainedCells, what: Algorithm | Program | NodeProgram | None, form: str
+    network: str | PathLike[str] | AnyNetwork | Network | TrainedCells,
+    what: Algorithm | Program | NodeProgram | None,
+    form: str,
 ) -> Subject:
     """The network, whichever way it is held, and what it is for."""
-    if isinstance(network, TrainedCells):
+    held: AnyNetwork
+    if isinstance(network, Network):
+        if network.pattern is None:
+            return _subject(network.weights, network.algorithm if what is None else what, form)
+        pattern, held = network.pattern, network.weights
+    elif isinstance(network, TrainedCells):
         pattern, held = network.pattern, network.network
     elif isinstance(network, str | PathLike):
         found = pattern_in(Path(network))
         if found is None:
             return _of_whole_file(Path(network), what)
-        pattern, held = found, load_cells([Path(network)], found)[0]  # type: ignore[assignment]
-    elif isinstance(network, Network | IntegerNetwork):
+        pattern, held = found, load_cells([Path(network)], found)[0]
+    elif isinstance(network, FloatNetwork | IntegerNetwork):
         if what is None:
             raise InputError("say which program the network was trained for: export(network, path, program)")
         algorithm = as_algorithm(_no_nodes(what))

@@ -29,13 +29,16 @@ from bitwright.running.progress import Progress, as_progress
 from bitwright.running.run import BatchRun, Run
 
 if TYPE_CHECKING:
+    from bitwright.api.network import Network
     from bitwright.checking.certificate import Certificate
     from bitwright.checking.validation import Validation
     from bitwright.checking.validation.given import Given
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
 
-    Networks = str | PathLike[str] | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | AnyNetwork]
+    Networks = (
+        str | PathLike[str] | Network | AnyNetwork | TrainedCells | Sequence[str | PathLike[str] | Network | AnyNetwork]
+    )
 
 
 def run(
@@ -273,25 +276,29 @@ def _engine(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
+    from bitwright.api.network import averaged_cells, unwrapped
     from bitwright.engines.cells.trained import TrainedCells, check_made_for
-    from bitwright.networks import IntegerNetwork, Network
+    from bitwright.networks import FloatNetwork, IntegerNetwork
 
+    if engine in (None, "network") and (averaged := averaged_cells(algorithm, network, settings)) is not None:
+        return averaged
+    network = [unwrapped(item) for item in network] if isinstance(network, list | tuple) else unwrapped(network)
     if isinstance(network, list | tuple) and any(isinstance(item, TrainedCells) for item in network):
         raise InputError("one network of cells runs a program: give it by itself, not in a list")
     if isinstance(network, TrainedCells):
         if engine not in (None, "network") or [name for name in settings if name != "evaluate"]:
             raise InputError("a network of cells has its settings already; leave out all but evaluate")
         return network.engine(algorithm, **settings)
-    one = isinstance(network, str | PathLike | Network | IntegerNetwork)
+    one = isinstance(network, str | PathLike | FloatNetwork | IntegerNetwork)
     if not one and not isinstance(network, list | tuple | None):
         raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
     if network is not None and not one and not network:
         raise InputError("give at least one network, or leave it out")
-    given: list[Any] = [] if network is None else [network] if one else list(network)  # type: ignore[arg-type]
+    given: list[Any] = [] if network is None else [network] if one else list(network)
     name = ("network" if given else default) if engine is None else engine
-    if other := [item for item in given if not isinstance(item, str | PathLike | Network | IntegerNetwork)]:
+    if other := [item for item in given if not isinstance(item, str | PathLike | FloatNetwork | IntegerNetwork)]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
-    held = [item for item in given if isinstance(item, Network | IntegerNetwork)]
+    held = [item for item in given if isinstance(item, FloatNetwork | IntegerNetwork)]
     files = tuple(Path(item) for item in given if isinstance(item, str | PathLike))
     if held and files:
         raise InputError("give networks or their files, not both")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
 
 from bitwright.running.progress import Progress, as_progress, say
@@ -15,8 +15,7 @@ class Teller(Protocol):
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result."""
 
-    @contextmanager
-    def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:
+    def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
         """While this work goes on, the function it calls with what is done and how much there is.
 
         With `at_most` the work may be finished long before it has gone that far.

@@ -143,6 +143,20 @@ def working(what: str, *, at_most: bool = False) -> StepProgress:
     return StepProgress(context is not None and not context.params.get("quiet"), what, at_most=at_most)
 
 
+class Terminal:
+    """The person at the command line, as api's functions see them: notes and signs of life on stderr, unless quiet."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def note(self, text: str) -> None:
+        if not self._quiet:
+            click.secho(text, err=True, dim=True)
+
+    def working(self, what: str, *, at_most: bool = False) -> StepProgress:
+        return StepProgress(not self._quiet, what, at_most=at_most)
+
+
 def _duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:

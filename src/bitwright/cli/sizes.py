@@ -21,12 +21,17 @@ def in_sizes(algorithm: Algorithm, sizes: str | None) -> InSizes:
     """The algorithm in these sizes; a number that --let has given is not given again."""
     from bitwright.api import sizes as api
 
+    check_lets(sizes)
+    return api.in_sizes(algorithm, sizes)
+
+
+def check_lets(sizes: str | None) -> None:
+    """Keeps what --sizes says for errors; raises InputError for a number that --let has given too."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
     if sizes is not None and (context := click.get_current_context(silent=True)) is not None:
         context.meta[_SIZES] = sizes
-    return api.in_sizes(algorithm, sizes)
 
 
 def training_command(target: str, algorithm: Algorithm, order: str | None = None) -> str:
@@ -48,4 +53,4 @@ def training_command(target: str, algorithm: Algorithm, order: str | None = None
         words += ["--order", order]
     elif sizes is None and api.BITS in own:
         words += ["--bits", str(own[api.BITS])]
-    return " ".join(["bitwright train", target, "--cells", *words, "-o FILE"])
+    return " ".join(["bitwright train", target, *words, "-o FILE"])

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def spell_option(setting: str) -> str:
     """What an option is called that stands for a setting of the service layer."""
-    return "--network" if setting == "files" else f"--{setting.replace('_', '-')}"
+    other = {"files": "--network", "executions": "--from", "output": "-o"}
+    return other.get(setting, f"--{setting.replace('_', '-')}")
 
 
 def parse_order(text: str) -> list[int]:

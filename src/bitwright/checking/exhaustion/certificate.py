@@ -21,7 +21,7 @@ from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
 from bitwright.errors import BitwrightError, listing
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.running.progress import Progress, as_progress
 from bitwright.version import __version__
@@ -268,7 +268,7 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
 
 def _least_certain(
-    domain: StatesDomain | RunsDomain | CellsDomain, network: Network, place: Place, found: OneState, wrong: bool
+    domain: StatesDomain | RunsDomain | CellsDomain, network: FloatNetwork, place: Place, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
     from bitwright.checking.exhaustion.float_judge import FloatJudge

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network, load_any_network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import by_its_cells
@@ -16,10 +17,11 @@ from bitwright.program.given import by_its_cells
 Provable = str | PathLike[str] | AnyNetwork | TrainedCells
 
 
-def to_be_proved(what: Algorithm | Program | NodeProgram, network: Provable) -> tuple[Algorithm, AnyNetwork]:
+def to_be_proved(what: Algorithm | Program | NodeProgram, network: Any) -> tuple[Algorithm, AnyNetwork]:
     """The network, and what it is proved for: the program, or the pattern where it is one of cells of the program.
 
-    Raises InputError where the program has a cell of another kind, or the network is for another program.
+    The network is a `Provable`, or a Network of the service layer. Raises InputError where the program
+    has a cell of another kind, or the network is for another program.
     """
     algorithm, *others = by_its_cells(what)
     if isinstance(network, str | PathLike):
@@ -29,7 +31,11 @@ def to_be_proved(what: Algorithm | Program | NodeProgram, network: Provable) -> 
         (held,) = load_cells([file], pattern)
     elif isinstance(network, TrainedCells):
         pattern, held = network.pattern, network.network
-    elif isinstance(network, Network | IntegerNetwork):
+    elif isinstance(getattr(network, "weights", None), AnyNetwork):  # a Network of the service layer
+        if network.pattern is None:
+            return to_be_proved(what, network.weights)
+        pattern, held = network.pattern, network.weights
+    elif isinstance(network, FloatNetwork | IntegerNetwork):
         check_made_for(network, algorithm.program)
         return algorithm, network
     else:
