@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 ALIASES = {
-    "AnyNetwork": "`Network` or `IntegerNetwork`.",
+    "AnyNetwork": "A `FloatNetwork` or an `IntegerNetwork` of `bitwright.networks`: the weights of a `Network`.",
     "Blocks": "Which bits are read together, for `infer`: a text such as that of a block line, a rule file, a program, "
     "or lists of names.",
     "BoolArray": "A NumPy array of bool.",
@@ -20,27 +20,31 @@ ALIASES = {
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of whole numbers of 8 bits.",
     "IntArray": "A NumPy array of whole numbers.",
-    "Networks": "What `run` and `validate` take as `network`: a network, its file, several of these in a list, or a "
-    "`TrainedCells`.",
+    "Networks": "What `run` and `validate` take as `network`: a `Network`, its file, or several of these in a list.",
     "Offsets": "Places around a cell of a grid, as pairs: rows down and columns right.",
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify` takes as `network`: one network, its file, or a `TrainedCells`.",
+    "Provable": "What `certify` takes as `network`: a `Network` or its file.",
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
     "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
-    "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
+    "SizesAsked": "Sizes of a program: a text such as '1..64' or 'l=1..64,k=3', a number, or a range of Python's.",
+    "Source": "Where executions come from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
+    "Start": "The outputs of a network before training: `'zero'` or `'random'`.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
-    "Trainer": "A function from a program and a recipe to a `Network`.",
-    "TrainingProgress": "A function that training calls on the way, with the steps made and the largest error.",
+    "Trainer": "A function from a program and a recipe to a `FloatNetwork`.",
+    "Trainable": "What `train` takes: an `Algorithm`, a `Program`, a `NodeProgram`, or the path or name of one.",
     "Triple": "Three numbers that decide a bit in the limit: matches n, writers c, and those of them that match m.",
     "Undetermined": "What becomes of writes that no execution determines: `'off'`, `'on'` or `'refuse'`.",
     "Writer": "A function that takes a byte of output.",
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
+    "bitwright.api.executions": "Sample",
+    "bitwright.api.export.claims": "Claim",
+    "bitwright.api.network": "Training",
     "bitwright.api.open": "SbnProgram SubleqProgram",
     "bitwright.api.show": "KindOfCells",
     "bitwright.api.telling": "Teller",
@@ -51,9 +55,12 @@ CLASSES = {
     "bitwright.checking.validation.inputs": "Inputs",
     "bitwright.encoding.executions": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine CellTables",
+    "bitwright.engines.cells.trained": "TrainedCells",
     "bitwright.machines.sbn.code": "Executed",
-    "bitwright.networks.integer": "Rounded",
-    "bitwright.networks.network": "Origin",
+    "bitwright.networks.descent": "Plan",
+    "bitwright.networks.executions": "ExecutionSet",
+    "bitwright.networks.integer": "IntegerNetwork Rounded",
+    "bitwright.networks.network": "FloatNetwork Origin",
     "bitwright.networks.quantize": "Cost",
     "bitwright.networks.start": "NetworkShape",
     "bitwright.program.builder": "Rule",

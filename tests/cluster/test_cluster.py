@@ -20,10 +20,10 @@ from experiments import executions
 from experiments.table import Table
 
 MEMBERS, WIDTH = 24, 100_000
-NETWORK = "train addition --bits 2 --width 2048 --integer -o net.safetensors"
+NETWORK = "train addition --whole --bits 2 --width 2048 --integer -o net.safetensors"
 VERBS = {  # a command, and the files that it writes
     "ensemble": ("ensemble addition --bits 2 -n 4 --width 512 --json -o ensemble.results", "ensemble.results"),
-    "train": ("train addition --bits 2 --networks 2 --width 512 --json -o members", "members/*"),
+    "train": ("train addition --whole --bits 2 --networks 2 --width 512 --json -o members", "members/*"),
     "validate": ("validate addition --bits 2 --plain --engine templates --oracle ours:total --json", "nothing"),
     "certify": ("certify addition --network net.safetensors --json", "nothing"),
 }

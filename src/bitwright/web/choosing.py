@@ -11,7 +11,7 @@ from bitwright.checking.width import suggested_width
 from bitwright.engines.make import ENGINES
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
-from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.program import Algorithm, Program
 from bitwright.theory import training_size
 from bitwright.theory.rounding import ROUNDINGS
@@ -73,13 +73,13 @@ def engine_for(
         raise InputError(problem)
     what = "a network of cells" if choice.by_cells else f"network {{}} of {members}"
 
-    def train_one(program: Program, recipe: Recipe) -> Network:
+    def train_one(program: Program, recipe: Recipe) -> FloatNetwork:
         return trained(program, recipe, what.format(recipe.member + 1), progress)[0]
 
     return choose_engine(algorithm, choice, train=train_one)
 
 
-def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[Network, Curve]:
+def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
     """Trains a network, and shows how its error falls."""
     phase = f"training {what} at width {recipe.width:,}"
     report = _report_training(progress, phase, recipe.plan, program.templates + recipe.padding)

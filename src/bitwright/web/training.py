@@ -16,7 +16,7 @@ from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
 from bitwright.errors import BitwrightError, InputError, readable
-from bitwright.networks import IntegerNetwork, Network, Plan, Recipe
+from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
@@ -93,7 +93,7 @@ def _of_cells(request: Mapping[str, Any], limits: Limits, progress: Progress) ->
     width = _width(request["width"] or suggested_cells_width(pattern), limits)
     curves: dict[int, Curve] = {}
 
-    def make(program: Program, recipe: Recipe) -> Network:
+    def make(program: Program, recipe: Recipe) -> FloatNetwork:
         network, curves[recipe.seed] = trained(program, recipe, "a network of cells", progress)
         return network
 
