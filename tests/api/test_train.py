@@ -25,7 +25,7 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "sizes": ([*ADDER, "--sizes", "1..5"], [bw.addition(3)], {"sizes": range(1, 6)}),
     "a file": ([GRAY, "--sizes", "l=1..5"], [GRAY], {"sizes": "l=1..5"}),
     "several": (["addition", GRAY], ["addition", GRAY], {}),
-    "nodes": ([FLOOD, "--let", "l=2"], [bw.open_program(FLOOD, l=2)], {}),
+    "nodes": ([FLOOD, "--let", "l=2"], [bw.open(FLOOD, l=2)], {}),
     "tile": (["addition", "--tile", "2"], ["addition"], {"tile": 2}),
     "bits of a weight": ([*ADDER, "--weight-bits", "6"], [bw.addition(3)], {"weight_bits": 6}),
     "all settings": (
@@ -140,7 +140,7 @@ def test_floats_of_cells_are_averaged() -> None:
         assert (done.value, done.networks) == (2**20 + 11, len(three) if isinstance(network, list) else 1)
     with pytest.raises(bw.InputError, match="the same kinds of cells"):
         bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
-    assert bw.certify_network(bw.addition(9), three[0]).verdict in ("certified", "not proved")
+    assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
 
 
 def test_torch_has_the_trained_weights() -> None:

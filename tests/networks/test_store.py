@@ -180,7 +180,7 @@ def test_files_of_the_first_format_are_read_after_all_other_checks(
     put(path, network, old)
     assert load_network(path, program).digest == network.digest
     assert read_about(path).digest is None
-    for load in (load_network, bitwright.load_network):
+    for load in (load_network, bitwright.Network.load):
         with pytest.raises(InputError, match="written by an earlier version"):
             load(path, program, with_digest=True)
     for name, value in (("error", 1e-2), ("bits", ["lie"]), ("steps", -3), ("sha256", network.digest)):

@@ -234,7 +234,7 @@ def _cell_engine(
     if engine not in (None, "network") or any(name not in allowed for name in how):
         raise InputError(f"a network of cells has its settings already; leave out all but {' and '.join(allowed)}")
     if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:
-        raise InputError("networks that are averaged are for the same cells; give some that are, or a single one")
+        raise InputError("networks of cells are averaged only if all have float weights and the same kinds of cells")
     rounding = check_rounding(how.pop("rounding", "calibrated"))
     return CellEngine(algorithm.program, patterns[0], weights, rounding, **how)
 
