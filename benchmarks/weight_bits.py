@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bitwright import Algorithm, Network, addition, multiplication, train
+from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.open import sbn_program
 from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion import certify_network
 from bitwright.machines import assemble
+from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
 
 SEEDS = (0, 1, 2)
@@ -38,10 +39,10 @@ class Case:
     most: int  # the largest width that is tried
 
     @cache  # noqa: B019 (a case lives as long as the table)
-    def trained(self, width: int, seed: int) -> Network | None:
+    def trained(self, width: int, seed: int) -> FloatNetwork | None:
         """None where training does not reach its tolerance at so small a width."""
         try:
-            return train(self.algorithm, width=width, seed=seed)
+            return train(self.algorithm, cells=False, width=width, seed=seed).weights
         except TrainingError:
             return None
 

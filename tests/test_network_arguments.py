@@ -15,6 +15,7 @@ import bitwright as bw
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.networks import FloatNetwork
 from bitwright.program import word
 from bitwright.theory import weights
 
@@ -26,12 +27,12 @@ def small() -> bw.Algorithm:
 
 @cache
 def trained() -> Any:
-    return bw.train(small(), width=256)
+    return bw.train(small(), cells=False, width=256)
 
 
 @cache
 def cells() -> Any:
-    return bw.train_cells(small())
+    return bw.train(small())
 
 
 def machine() -> Any:
@@ -44,14 +45,22 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "resume": (lambda: bw.certify(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
     "domain": (lambda: bw.certify(small(), trained(), domain="all"), "there is no domain 'all'"),
     "other cells": (lambda: bw.certify(bw.permutation([2, 1]), cells()), "no cell like"),
-    "swapped": (lambda: bw.quantize(trained(), small()), "got Algorithm"),
-    "nothing": (lambda: bw.quantize(small(), None), "got NoneType"),  # type: ignore[arg-type]
-    "whole already": (lambda: bw.quantize(small(), bw.quantize(small(), trained())), "whole numbers already"),  # type: ignore[arg-type]
-    "bits": (lambda: bw.quantize(small(), trained(), 8.0), "2 to 8 bits, got 8.0"),  # type: ignore[arg-type]
-    "tile": (lambda: bw.train_cells(small(), tile=1.5), "tile is a whole number from 1 to 16, got 1.5"),  # type: ignore[arg-type]
-    "tile size": (lambda: bw.train_cells(small(), tile=17), "tile is a whole number"),
-    "width": (lambda: bw.train_cells(small(), width="128"), "the width is a whole number"),  # type: ignore[arg-type]
-    "no program": (lambda: bw.train_cells(), "at least one program"),
+    "combine": (lambda: bw.Network.combine([small()]), "give networks, .* got a Algorithm"),  # type: ignore[list-item]
+    "nothing": (lambda: bw.Network.combine([]), "at least one trained network"),
+    "integers": (lambda: trained().quantize().quantize(), "a network of integers cannot be quantized again"),
+    "cells of integers": (lambda: cells().quantize(), "a network of integers cannot be quantized again"),
+    "bits": (lambda: trained().quantize(8.0), "2 to 8 bits, got 8.0"),
+    "float bits": (lambda: bw.train(small(), cells=False, weight_bits=4), "weight_bits goes with integer"),
+    "tile": (lambda: bw.train(small(), tile=1.5), "tile must be a whole number, got 1.5"),  # type: ignore[arg-type]
+    "tile size": (lambda: bw.train(small(), tile=17), "tile must lie between 1 and 16, got 17"),
+    "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "tile goes with networks of cells"),
+    "sizes of all": (lambda: bw.train(small(), cells=False, sizes="1..4"), "sizes goes with networks of cells"),
+    "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
+    "several": (lambda: bw.train(small(), small(), cells=False), "one network serves several programs by their cells"),
+    "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks go into a folder, or become one"),
+    "width": (lambda: bw.train(small(), width="128"), "the width is a whole number"),
+    "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe is a Recipe, got a dict"),  # type: ignore[arg-type]
+    "misspelt": (lambda: bw.train(small(), size="1..4"), "train has no option 'size'; did you mean 'sizes'"),
     "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "an engine is a name"),  # type: ignore[arg-type]
     "network": (lambda: bw.run(small(), p=1, q=1, network=3), "give networks, or the paths"),  # type: ignore[arg-type]
     "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
@@ -61,18 +70,21 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         r"give an Algorithm or a Program, got a str; open\(path\) gives one from a file$",
     ),
     "a machine": (
-        lambda: bw.train_cells(machine()),  # type: ignore[arg-type]
+        lambda: bw.train(machine()),  # type: ignore[arg-type]
         r"got a MachineV; give the program in its attribute: what\.program$",
     ),
-    "a number": (lambda: bw.train_cells(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
+    "a number": (lambda: bw.train(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
     "cells in a list": (
         lambda: bw.run(small(), p=1, q=1, network=[cells(), cells()]),
         "give it by itself, not in a list",
     ),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
-    "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
-    "weights of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().trained), "one of cells is given whole"),
-    "proof of a part": (lambda: bw.certify(small(), cells().network), "one of cells is given whole"),
+    "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().weights), "one of cells is given whole"),
+    "weights of cells": (
+        lambda: bw.run(small(), p=1, q=1, network=cells().training.before[0]),
+        "one of cells is given whole",
+    ),
+    "proof of a part": (lambda: bw.certify(small(), cells().weights), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
     "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),
     "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
@@ -80,22 +92,19 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out cells and sizes"),
     "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding does not go with network"),
     "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain goes with network"),
-    "save cells": (lambda: bw.save_network(cells(), small().program, "x"), r"written by its own save\(path\)"),
-    "save nothing": (lambda: bw.save_network(None, small().program, "x"), "writes a network, got a NoneType"),  # type: ignore[arg-type]
-    "rounded": (lambda: bw.quantize(small(), cells()), "whole numbers already"),
-    "load cells": (lambda: bw.TrainedCells.load(3), "the name of a network file is a str or a Path, got int"),  # type: ignore[arg-type]
-    "no file": (lambda: bw.TrainedCells.load("nowhere.safetensors"), "there is no network file nowhere"),
-    "other whole": (lambda: bw.TrainedCells(cells().pattern, trained()), "one of whole numbers, got a Network"),
+    "load": (lambda: bw.Network.load(3), "the name of a network file is a str or a Path, got int"),  # type: ignore[arg-type]
+    "no file": (lambda: bw.Network.load("nowhere.safetensors"), "there is no network file nowhere"),
+    "no weights": (lambda: bw.Network(small(), None), "a Network holds trained weights, got a Algorithm"),  # type: ignore[arg-type]
     "other pattern": (
-        lambda: bw.TrainedCells(cells().pattern, bw.quantize(small(), trained())),
-        "is for another program",
+        lambda: bw.Network(trained().quantize().weights, cells().program, cells().pattern),
+        "trained for another program",
     ),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),
 }
 
 
 def with_option(**option: Any) -> Callable[[], object]:
-    return lambda: bw.train(small(), **{"width": 64, **option})
+    return lambda: bw.train(small(), cells=False, **{"width": 64, **option})
 
 
 NAN = float("nan")
@@ -116,7 +125,7 @@ WRONG |= {
         ("threads", (1.5, NAN), "the threads must be a whole number"),
         ("momentum", ("x", 3), "momentum is True or False"),
         ("balanced", (2,), "balanced is True or False"),
-        ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the trainer numpy runs on the cpu"),
+        ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the numpy trainer runs on the cpu"),
     )
     for value in values
 }
@@ -136,7 +145,7 @@ WRONG |= {
     "NaN examples": (lambda: weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
     "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
     "no hidden units": (
-        lambda: bw.Network(trained().first[:0], trained().last[:, :0], trained().origin),
+        lambda: FloatNetwork(trained().weights.first[:0], trained().weights.last[:, :0], trained().weights.origin),
         "at least 1 hidden unit",
     ),
 }
@@ -231,4 +240,4 @@ def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
 
 
 def test_the_hint_for_a_machine_works() -> None:
-    assert bw.train_cells(machine().program).proved
+    assert bw.train(machine().program).proved

@@ -29,7 +29,6 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Program,
     bitwright.Run,
     Trace,
-    bitwright.TrainedCells,
     TrainingSet,
     bitwright.Validation,
     Machine,

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bitwright import Algorithm, Certificate, addition, certify, train_cells
+import bitwright
+from bitwright import Algorithm, Certificate, addition, certify
 from bitwright.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
@@ -65,8 +66,8 @@ def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tu
 def _trained(domain: str) -> tuple[Algorithm, str, IntegerNetwork]:
     """What is proved, the rules of which it is derived, and a network."""
     if domain == "cells":
-        cells = train_cells(addition(3))
-        return Algorithm("cells", cells.pattern.program), addition(3).text(), cells.network
+        cells = bitwright.train(addition(3))
+        return Algorithm("cells", cells.pattern.program), addition(3).text(), cells.weights
     algorithm = addition(1)
     network = train(algorithm.program, Recipe(128, plan=Plan(momentum=True)))[0]
     return algorithm, algorithm.text(), quantize([network], algorithm.program)[0]

@@ -124,7 +124,7 @@ def _shortest(name: str) -> tuple[bool, int]:
 
 
 def _room(value: Any) -> str:
-    if value is bitwright.TrainedCells:
+    if value in (bitwright.Network, bitwright.train):
         return "networks"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return "errors"

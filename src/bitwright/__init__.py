@@ -22,16 +22,13 @@ if TYPE_CHECKING:
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
     from bitwright.api.learning import executions as executions
+    from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program
-    from bitwright.api.public_networks import load_network as load_network
-    from bitwright.api.public_networks import quantize as quantize
-    from bitwright.api.public_networks import train as train
-    from bitwright.api.public_networks import train_cells as train_cells
     from bitwright.api.run import run as run
     from bitwright.api.size import size as size
+    from bitwright.api.train import train as train
     from bitwright.api.validate import validate as validate
     from bitwright.checking.validation import Validation as Validation
-    from bitwright.engines.cells.trained import TrainedCells as TrainedCells
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
@@ -42,10 +39,8 @@ if TYPE_CHECKING:
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
     from bitwright.machines.subleq import machine_v as machine_v
-    from bitwright.networks import IntegerNetwork as IntegerNetwork
-    from bitwright.networks import Network as Network
+    from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
-    from bitwright.networks import save_network as save_network
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
     from bitwright.program import NodeProgram as NodeProgram
@@ -67,19 +62,19 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.exports": "export",
         "bitwright.api.infer": "infer",
         "bitwright.api.learning": "executions",
+        "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program=open",
-        "bitwright.api.public_networks": "load_network quantize train train_cells",
         "bitwright.api.run": "run",
         "bitwright.api.size": "size",
+        "bitwright.api.train": "train",
         "bitwright.api.validate": "validate",
         "bitwright.checking.validation": "Validation",
-        "bitwright.engines.cells.trained": "TrainedCells",
         "bitwright.engines.protocol": "Engine",
         "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
-        "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
+        "bitwright.networks": "Recipe TrainingError",
         "bitwright.program": "Algorithm Builder NodeProgram Program Word",
         "bitwright.program.text.warned": "parse",
         "bitwright.running.run": "Run",

@@ -31,9 +31,9 @@ class Shown:
     """Shows itself in notebooks; the viewer draws it, and is imported only then."""
 
     def _repr_html_(self) -> str | None:
-        viewer: Any = import_module("bitwright.viewer.notebook")
+        viewer: Any = import_module("bitwright.api.notebook")
         return viewer.html_of(self)  # type: ignore[no-any-return]
 
     def _repr_svg_(self) -> str | None:
-        viewer: Any = import_module("bitwright.viewer.notebook")
+        viewer: Any = import_module("bitwright.api.notebook")
         return viewer.svg_of(self)  # type: ignore[no-any-return]

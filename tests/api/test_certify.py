@@ -33,12 +33,12 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Networks of cells and of the whole state, right and wrong."""
     small, place = bw.addition(2), tmp_path_factory.mktemp("nets")
-    cells, whole = bw.train_cells(bw.addition(4)), bw.quantize(small, bw.train(small, width=512))
+    cells, whole = bw.train(bw.addition(4)), bw.train(small, cells=False, integer=True, width=512)
     files = {name: place / f"{name}.safetensors" for name in ("cells", "whole", "wrong", "wrong_cells")}
     cells.save(files["cells"])
-    replace(cells, network=replace(cells.network, last=-cells.network.last)).save(files["wrong_cells"])
-    bw.save_network(whole, small.program, files["whole"])
-    bw.save_network(replace(whole, last=-whole.last), small.program, files["wrong"])
+    whole.save(files["whole"])
+    for network, name in ((cells, "wrong_cells"), (whole, "wrong")):
+        replace(network, weights=replace(network.weights, last=-network.weights.last)).save(files[name])
     return files
 
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Ca
 
 def test_every_form_of_a_network_is_proved(nets: dict[str, Path]) -> None:
     held = Network.load(nets["cells"])
-    forms = [nets["cells"], str(nets["cells"]), held, bw.TrainedCells.load(nets["cells"])]
+    forms = [nets["cells"], str(nets["cells"]), held, held.trained_cells]
     found = [bw.certify(bw.addition(9), form) for form in forms]
     assert {(one.network_sha256, one.certified, one.sizes) for one in found} == {(held.digest, True, "9")}
     whole = Network.load(nets["whole"])
@@ -158,7 +158,7 @@ def test_several_programs_and_a_file(nets: dict[str, Path], tmp_path: Path) -> N
         bw.certify([bw.addition(2), bw.permutation([2, 1])], nets["cells"])
     rules = tmp_path / "own.bw"
     rules.write_text("let l = 3\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i] for i in 1..l\n")
-    cells = bw.train_cells(bw.open(rules))
+    cells = bw.train(bw.open(rules))
     assert bw.certify(rules, cells, sizes="l=1..20").sizes == "l=1..20"
     assert bw.certify(rules, sizes="l=1..20").sizes == "l=1..20"
 
@@ -168,7 +168,7 @@ def test_a_check_looks_at_the_program_that_is_given_too() -> None:
     text = "bits x[n]\nblock x[i] for i in 1..n\nwhen x[i]=1 write x[i] for i in 1..n\n"
     text += "when x[i]=0 write x[1] for i in 40..n\nsteps 1\n"
     eight, twenty, fifty = (bw.parse(f"let n = {n}\n{text}") for n in (8, 20, 50))
-    cells = bw.train_cells(eight)
+    cells = bw.train(eight)
     found, limit = bw.certify(eight, cells, sizes="n=1..32"), bw.certify(eight, sizes="n=1..32")
     assert found.check(twenty, cells).sizes == limit.check(twenty).sizes == "n=1..32"
     for claim, network in ((found, cells), (limit, None)):
@@ -180,7 +180,7 @@ def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.Mon
     from bitwright.api import shorter_proof
 
     small = bw.addition(2)
-    network = bw.quantize(small, bw.train(small, width=64, tolerance=0.4))
+    network = bw.train(small, cells=False, integer=True, width=64, tolerance=0.4)
     monkeypatch.setattr(shorter_proof, "expected_seconds", lambda *_: 86_400.0)
     monkeypatch.setattr(shorter_proof, "gpu_name", lambda: None)
     with pytest.raises(bw.InputError, match="64 states will take about 24 hours here") as refused:

@@ -206,7 +206,7 @@ def test_validations(capsys: pytest.CaptureFixture[str], options: list[str], giv
 
 @pytest.fixture(scope="module")
 def cells() -> Any:
-    return bw.train_cells(SMALL)
+    return bw.train(SMALL)
 
 
 @pytest.mark.parametrize("name", ["adder.c", "adder.mjs", "adder.onnx"])
@@ -233,7 +233,7 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: py
     held: Any = bw.open(target)
     sized = held.sizing is not None
     programs = [one.algorithm for one in in_sizes(held, range(1, 11) if sized else None).programs]
-    trained = bw.train_cells(*programs)
+    trained = bw.train(*programs)
     trained.save(tmp_path / "net.safetensors")
     document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
     for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):
@@ -244,7 +244,7 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: py
 
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
-    network = bw.quantize(SMALL, bw.train(SMALL, width=256))
+    network = bw.train(SMALL, cells=False, integer=True, width=256)
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
     done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), vnnlib_version="2.0")
@@ -252,18 +252,18 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
     flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
-    page = bw.export(bw.train_cells(flood), tmp_path / "b.html", flood, graph="path:4")
+    page = bw.export(bw.train(flood), tmp_path / "b.html", flood, graph="path:4")
     assert (page.about["view"], page.about["proved"]) == ("graph", True)
 
 
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
-    trained = bw.train(SMALL, width=256)
+    trained = bw.train(SMALL, cells=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
         (cells, "a.txt", {}, "give to c or js .* or path a file that ends in .c or .mjs"),
         (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),
         (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
-        (trained, "a.c", {}, "say which program the network was trained for"),
+        (trained.weights, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
         (cells, "a.c", {"states": range(3)}, "states and vnnlib_version go with to vnnlib"),

@@ -13,7 +13,7 @@ from programs import EXAMPLES
 
 import bitwright as bw
 from bitwright.api.advice import of_cells, wider
-from bitwright.api.executions import Wanted, cell_set
+from bitwright.api.executions import Sample, cell_set
 from bitwright.cli.main import main
 from bitwright.files.executions import load_executions
 from bitwright.networks import load_network
@@ -25,29 +25,29 @@ SMALL = bw.addition(2)
 @pytest.mark.parametrize(
     ("options", "given"),
     [
-        (["--from", "runs", "--runs", "10"], {"source": "runs", "runs": 10}),
-        (["--from", "runs", "--labels", "plain"], {"source": "runs", "labels": "plain"}),
+        (["--from", "runs", "--runs", "10"], {"executions": Sample("runs", runs=10)}),
+        (["--from", "runs", "--labels", "plain"], {"executions": Sample("runs", labels="plain")}),
         (
             ["--from", "states", "--states", "40", "--sample-seed", "3"],
-            {"source": "states", "states": 40, "sample_seed": 3},
+            {"executions": Sample("states", states=40, sample_seed=3)},
         ),
-        (["--from", "states", "--tolerance", "0.05"], {"source": "states", "tolerance": 0.05}),
+        (["--from", "states", "--tolerance", "0.05"], {"executions": "states", "tolerance": 0.05}),
     ],
 )
 def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
     file = tmp_path / "net.safetensors"
-    assert main(["train", "addition", "--bits", "2", "--width", "256", "-q", "-o", str(file), *options]) == 0
-    assert bw.train(SMALL, width=256, **given).digest == load_network(file, SMALL.program).digest
+    assert main(["train", "addition", "--bits", "2", "--whole", "--width", "256", "-q", "-o", str(file), *options]) == 0
+    assert bw.train(SMALL, cells=False, width=256, **given).digest == load_network(file, SMALL.program).digest
 
 
 def test_the_same_cells_as_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "net.safetensors"
-    asked = ["train", "addition", "--bits", "4", "--cells", "--from", "states", "--states", "40", "-q", "-o", str(file)]
+    asked = ["train", "addition", "--bits", "4", "--from", "states", "--states", "40", "-q", "-o", str(file)]
     assert main(asked) == 0
-    found = bw.train_cells(bw.addition(4), source="states", states=40)
+    found = bw.train(bw.addition(4), executions=Sample("states", states=40))
     assert found.proved
-    assert bw.certify(bw.addition(9), file).network_sha256 == found.network.digest
-    learnt = found.network.origin.executions
+    assert bw.certify(bw.addition(9), file).network_sha256 == found.digest
+    learnt = found.weights.origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.states) == ("states", 40)
 
@@ -57,12 +57,14 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     held.save(tmp_path / "runs.npz")
     assert np.array_equal(load_executions(tmp_path / "runs.npz").before, held.before)
     assert np.array_equal(bw.executions(SMALL, tmp_path / "runs.npz").after, held.after)
-    made = [bw.train(SMALL, width=256, source=source) for source in (held, tmp_path / "runs.npz", "runs")]
-    origins = [network.origin.executions for network in made]
+    made = [
+        bw.train(SMALL, cells=False, width=256, executions=source) for source in (held, tmp_path / "runs.npz", "runs")
+    ]
+    origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
     assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
     with pytest.warns(bw.BitwrightWarning, match="none of which these executions showed"):
-        bw.train_cells(SMALL, source=held, width=256, seeds=1)
+        bw.train(SMALL, executions=held, width=256, seeds=1)
 
 
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
@@ -71,27 +73,36 @@ def test_what_runs_never_show_is_the_cause_and_said() -> None:
     with pytest.warns(
         bw.BitwrightWarning, match="none of which runs showed, nor 1 template: 'when kind1_block2"
     ) as said:
-        found = bw.train_cells(algorithm, source="runs", width=256, seeds=2)
+        found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
-    assert str(said[0].message).endswith("learn from random states (source='states')")
+    assert str(said[0].message).endswith("learn from random states (executions states)")
     assert said[0].filename == __file__
-    assert bw.train_cells(algorithm, source="states", width=256).proved  # the cure
+    assert bw.train(algorithm, executions="states", width=256).proved  # the cure
 
 
 def test_what_was_shown_needs_a_wider_network() -> None:
-    found = bw.train_cells(SMALL, width=256)
-    tables = found.tables
-    assert tables is not None
-    on, _ = tables.of(0)
+    found = bw.train(SMALL, width=256).trained_cells
+    assert found is not None
+    assert found.tables is not None
+    on, _ = found.tables.of(0)
     on[3] = ~on[3]  # as if the network were wrong in a local state
-    shown = cell_set(found.pattern, [SMALL], Wanted("states", states=200))
-    assert of_cells(found, shown, "--from states") == (
+    shown = cell_set(found.pattern, [SMALL], Sample("states", states=200))
+    assert of_cells(found, shown) == (
         "1 of 16 local states come out wrong, all of which were shown; use a wider network"
     )
-    assert of_cells(found, None, "") == "1 of 16 local states come out wrong; use a wider network"
-    few = bw.train_cells(SMALL, width=256, weight_bits=4)
-    assert of_cells(few, None, "").endswith("use a wider network, or weights of up to 8 bits")
+    assert of_cells(found, None) == "1 of 16 local states come out wrong; use a wider network"
+    few = bw.train(SMALL, width=256, weight_bits=4).trained_cells
+    assert few is not None
+    assert of_cells(few, None).endswith("use a wider network, or weights of up to 8 bits")
+
+
+def test_a_network_that_is_wrong_somewhere_is_said() -> None:
+    with pytest.warns(bw.BitwrightWarning, match="local states come out wrong after 2 seeds; use a wider") as said:
+        found = bw.train(bw.multiplication(3), width=64, tolerance=0.4, seeds=2)
+    assert said[0].filename == __file__
+    assert not found.proved
+    assert found.to_dict()["wrong"] > 0
 
 
 def test_advice_is_something_that_can_be_done() -> None:
@@ -101,30 +112,28 @@ def test_advice_is_something_that_can_be_done() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "states alone": (lambda: bw.train(SMALL, states=5), "states goes with source; give source='runs'"),
     "a word": (
-        lambda: bw.train(SMALL, source="walks"),
+        lambda: bw.train(SMALL, executions="walks"),
         "networks learn from runs, states or a .npz .*'walks'",
     ),
-    "a number": (lambda: bw.train(SMALL, source=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
-    "runs of states": (lambda: bw.train(SMALL, source="states", runs=5), "random states are of no run"),
-    "no states": (lambda: bw.train(SMALL, source="states", states=0), "states is a number from 1 to 1,000,000, got 0"),
-    "text": (lambda: bw.train(SMALL, source="states", states="9"), "states must be a whole number, got '9'"),  # type: ignore[arg-type]
-    "seed": (lambda: bw.train(SMALL, source="states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
-    "labels": (lambda: bw.train(SMALL, source="states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),
-    "padding": (lambda: bw.train(SMALL, source="states", padding=3), "padding is for templates"),
+    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
+    "runs of states": (lambda: Sample("states", runs=5), "random states are of no run"),
+    "no states": (lambda: Sample("states", states=0), "states is a number from 1 to 1,000,000, got 0"),
+    "text": (lambda: Sample("states", states="9"), "states must be a whole number, got '9'"),  # type: ignore[arg-type]
+    "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
+    "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
+    "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),
     "balanced": (
-        lambda: bw.train(SMALL, source="states", balanced=True),
+        lambda: bw.train(SMALL, executions="states", balanced=True),
         "balanced steps are for training",
     ),
-    "others": (lambda: bw.train(SMALL, source=bw.executions(bw.addition(3))), "the executions has 9 bits"),
+    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "the executions has 9 bits"),
     "a misspelt option": (
         lambda: bw.train(SMALL, widht=64),
         "no option 'widht'; did you mean 'width'.*tolerance",
     ),
-    "cells": (lambda: bw.train_cells(SMALL, runs=5), "runs goes with source"),
     "sizes": (
-        lambda: bw.train_cells(SMALL, bw.addition(3), source=bw.executions(SMALL)),
+        lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)),
         "a file holds executions of one size",
     ),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bitwright import run, train_cells
+from bitwright import run, train
 from bitwright.api import run as running
 from bitwright.errors import InputError
 from bitwright.program import parse_node_program
@@ -51,7 +51,7 @@ def test_a_bad_graph_is_named_before_anything_runs(
 
 
 def test_a_run_that_fails_is_named_too() -> None:
-    cells = train_cells(BY_NODES)  # of graphs of other sizes
+    cells = train(BY_NODES)  # of graphs of other sizes
     with pytest.raises(InputError, match=r"^graphs\[1\] \(path:6\): this network has no cell like"):
         run(BY_NODES, graph=["path:3", "path:6"], network=cells)
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from bitwright import Algorithm, InputError, addition, parse, train_cells
+import bitwright
+from bitwright import Algorithm, InputError, addition, parse
 from bitwright.api.cells import as_algorithm
 from bitwright.checking.exhaustion import certify_network
 from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain, every_state
@@ -299,12 +300,12 @@ def test_sums_beyond_float32(threshold: int, tmp_path: Path) -> None:
 
 def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) -> None:
     """Side by side, where no network was ever asked, its cells need not be right."""
-    cells = train_cells(addition(4))
+    cells = bitwright.train(addition(4))
     pattern = as_algorithm(cells.pattern)
-    found = certify_network(pattern, cells.network)
+    found = certify_network(pattern, cells.weights)
     assert (found.domain, found.certified) == ("cells", True)
-    assert solutions(pattern, cells.network, tmp_path) == set()
-    place = tmp_path / f"{cells.network.digest}-1.0"
+    assert solutions(pattern, cells.weights, tmp_path) == set()
+    place = tmp_path / f"{cells.weights.digest}-1.0"
     assert (place / "vnnlib" / "state_1.vnnlib").read_text().startswith("; Local state 1 of ")
     ports = 0
     domain = CellsDomain(pattern.program)
@@ -316,5 +317,5 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
     domain.visit(0, domain.size, look)
     asked = [read_1(property_.read_text())[3] for _, property_ in instances(place).values()]
     assert sum(map(len, asked)) == ports  # its own ports only
-    broken = replace(cells.network, last=-cells.network.last)
+    broken = replace(cells.weights, last=-cells.weights.last)
     assert len(solutions(pattern, broken, tmp_path)) == certify_network(pattern, broken).wrong > 0

@@ -36,13 +36,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def net(capsys: Captured) -> str:
-    assert call(capsys, "train", "dec.bw", "--cells", "--sizes", "n=2..4", "-o", "net.safetensors", "-q")[0] == 0
+    assert call(capsys, "train", "dec.bw", "--sizes", "n=2..4", "-o", "net.safetensors", "-q")[0] == 0
     return "net.safetensors"
 
 
 def test_train_run_export_and_show_say_proved_in_the_same_words(capsys: Captured) -> None:
     said = "proved on all 16 local states"
-    assert said in call(capsys, "train", "addition", "--cells", "--bits", 4, "-o", "net.safetensors")[2]
+    assert said in call(capsys, "train", "addition", "--bits", 4, "-o", "net.safetensors")[2]
     assert said in call(capsys, "add", 3, 4, "--engine", "network", "--network", "net.safetensors")[2]
     assert said in call(capsys, "export", "net.safetensors", "--to", "c", "-o", "net.c")[2]
     _, out, _ = call(capsys, "show", "net.safetensors")
@@ -53,7 +53,7 @@ def test_train_run_export_and_show_say_proved_in_the_same_words(capsys: Captured
 
 
 def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
-    options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16, "--weight-bits", 4)
+    options = ("--tile", 2, "--bits", 4, "--width", 16, "--weight-bits", 4)
     code, _, err = call(capsys, "train", "addition", *options, "-o", "bad.safetensors")
     assert code == 1
     assert "of 128 local states come out wrong after 10 seeds; use a wider network, or weights of up to 8 bits\n" in err
@@ -63,7 +63,7 @@ def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
 
 
 def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) -> None:
-    options = ("--cells", "--tile", 2, "--bits", 4, "--width", 16)
+    options = ("--tile", 2, "--bits", 4, "--width", 16)
     assert "; use a wider network\n" in call(capsys, "train", "addition", *options, "-o", "n.safetensors")[2]
 
 
@@ -113,7 +113,7 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
         (["certify", "dec.bw", "--network", "dec.bw"], "dec.bw is a program, not a network; a network is a .safetens"),
         (["quantize", "dec.bw", "-o", "x.safetensors"], "dec.bw is a program, not a network; a network is a .safetens"),
         (["certify", "x.safetensors"], "x.safetensors is a network, not a program; name the program"),
-        (["train", "x.safetensors", "-o", "y.safetensors"], "x.safetensors is a network, not a program"),
+        (["train", "--whole", "x.safetensors", "-o", "y.safetensors"], "x.safetensors is a network, not a program"),
         (
             ["run", "dec.bw", "dec=1", "--engine", "netwrok", "--network", "x.safetensors"],
             "there is no engine 'netwrok'; choose templates, limit, kernel, sampled, network; did you mean 'network'?",
@@ -148,7 +148,6 @@ def test_the_command_that_shows_a_counterexample_names_the_machine(capsys: Captu
     options = (
         "--machine",
         "A",
-        "--cells",
         "--width",
         96,
         "--tolerance",
@@ -189,11 +188,11 @@ steps 1
 )
 def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Captured, asked: list[str]) -> None:
     Path("late.bw").write_text(LATE)
-    assert call(capsys, "train", "late.bw", "--cells", "-o", "small.safetensors", "-q")[0] == 0
+    assert call(capsys, "train", "late.bw", "-o", "small.safetensors", "-q")[0] == 0
     code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", *asked)
     assert code == 2
     words = err.rpartition(": bitwright ")[2].replace("FILE", "large.safetensors").split()
-    assert words[:3] == ["train", "late.bw", "--cells"]
+    assert words[:2] == ["train", "late.bw"]
     assert call(capsys, *words)[0] == 0
     assert call(capsys, "certify", "late.bw", "--network", "large.safetensors", *asked)[0] == 0
 
@@ -201,7 +200,7 @@ def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Cap
 @pytest.mark.parametrize("size", [38, 39])
 def test_sizes_that_train_advises_have_the_cells_of_the_next_size_too(capsys: Captured, size: int) -> None:
     Path("late.bw").write_text(LATE)
-    _, _, err = call(capsys, "train", "late.bw", "--cells", "--let", f"n={size}", "-o", "net.safetensors")
+    _, _, err = call(capsys, "train", "late.bw", "--let", f"n={size}", "-o", "net.safetensors")
     assert "late at n=40 has cells of other kinds, which this network does not run; --sizes n=1..40 trains" in err
 
 
@@ -209,7 +208,7 @@ def test_no_sizes_are_advised_that_do_not_exist(capsys: Captured) -> None:
     """l must be even, so that no range of it can be read."""
     even = LATE.replace("bits x[n]", "bits x[n] y[1+n//2*2-n]\nblock y[1]").replace("k = 3", "k = 2")
     Path("late.bw").write_text(even)
-    assert call(capsys, "train", "late.bw", "--cells", "-o", "small.safetensors", "-q")[0] == 0
+    assert call(capsys, "train", "late.bw", "-o", "small.safetensors", "-q")[0] == 0
     code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", "--let", "n=42")
     assert code == 2
-    assert err.endswith(": bitwright train late.bw --cells --let n=42 -o FILE\n")
+    assert err.endswith(": bitwright train late.bw --let n=42 -o FILE\n")

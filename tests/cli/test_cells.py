@@ -25,7 +25,7 @@ def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
 @pytest.fixture(scope="module")
 def multiplier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("cells") / "mul.safetensors"
-    assert main(["train", "multiplication", "--cells", "--sizes", "1..12", "-o", str(file), "-q"]) == 0
+    assert main(["train", "multiplication", "--sizes", "1..12", "-o", str(file), "-q"]) == 0
     return file
 
 
@@ -99,7 +99,7 @@ def test_the_same_proof_on_a_gpu(multiplier: Path, capsys: Captured) -> None:
 def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path: Path) -> None:
     """Two bits a weight are too few for tiles of four; training says so, and the proof does."""
     file = tmp_path / "bad.safetensors"
-    options = ("--cells", "--tile", 4, "--bits", 8, "--weight-bits", 2, "--width", 64)
+    options = ("--tile", 4, "--bits", 8, "--weight-bits", 2, "--width", 64)
     code, _, err = call(capsys, "train", "addition", *options, "-o", file)
     assert code == 1
     assert "local states come out wrong after 10 seeds; use a wider network, or weights of up to 8 bits" in err
@@ -117,7 +117,7 @@ def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path
 def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     net = tmp_path / "gray.safetensors"
-    assert call(capsys, "train", "examples/gray.bw", "--cells", "--sizes", "l=1..9", "-o", net, "-q")[0] == 0
+    assert call(capsys, "train", "examples/gray.bw", "--sizes", "l=1..9", "-o", net, "-q")[0] == 0
     number = 2**59 + 12345
     options = ("--engine", "network", "--network", net, "-q")
     code, out, _ = call(capsys, "run", "examples/gray.bw", "--let", "l=60", f"x={number}", *options)
@@ -147,15 +147,15 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
 @for_each(
     ("arguments", "message"),
     [
-        (["train", "addition", "--tile", "2"], "--tile goes with --cells"),
-        (["train", "addition", "--sizes", "1..3"], "--sizes goes with --cells"),
-        (["train", "addition", "--cells", "--sizes", "0..3"], "at least 1"),
-        (["train", "addition", "--cells", "--sizes", "5..3"], "at least 1"),
-        (["train", "addition", "--cells", "--sizes", "all"], "a range such as 1..64"),
-        (["train", "addition", "--cells", "--bits", "9", "--tile", "4"], "a tile of 4 does not divide the 9 cells"),
-        (["train", "addition", "--cells", "--networks", "2"], "leave out --networks"),
-        (["train", "examples/gray.bw", "--cells", "--sizes", "1..4"], "those of a 'let' line; write --sizes l=1..4"),
-        (["train", "examples/gray.bw", "--cells", "--sizes", "k=1..4"], "has no line 'let k'"),
+        (["train", "--whole", "addition", "--tile", "2"], "--tile goes with networks of cells"),
+        (["train", "--whole", "addition", "--sizes", "1..3"], "--sizes goes with networks of cells"),
+        (["train", "addition", "--sizes", "0..3"], "at least 1"),
+        (["train", "addition", "--sizes", "5..3"], "at least 1"),
+        (["train", "addition", "--sizes", "all"], "a range such as 1..64"),
+        (["train", "addition", "--bits", "9", "--tile", "4"], "a tile of 4 does not divide the 9 cells"),
+        (["train", "addition", "--float", "--networks", "2"], "2 networks go into a folder, got the file name"),
+        (["train", "examples/gray.bw", "--sizes", "1..4"], "those of a 'let' line; write --sizes l=1..4"),
+        (["train", "examples/gray.bw", "--sizes", "k=1..4"], "has no line 'let k'"),
     ],
 )
 def test_what_does_not_go_together(
@@ -196,7 +196,10 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     assert code == 2
     assert "cells is the only domain of a network of cells" in err
     whole = tmp_path / "whole.safetensors"
-    assert call(capsys, "train", "addition", "--bits", 2, "--width", 256, "--integer", "-o", whole, "-q")[0] == 0
+    assert (
+        call(capsys, "train", "--whole", "addition", "--bits", 2, "--width", 256, "--integer", "-o", whole, "-q")[0]
+        == 0
+    )
     code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)
     assert code == 2
     assert "was trained on a whole program" in err
@@ -264,7 +267,7 @@ def test_where_cells_make_no_sense(
 ) -> None:
     whole = tmp_path / "whole.safetensors"
     if "WHOLE" in arguments:
-        assert call(capsys, "train", "addition", "--bits", 8, "--width", 64, "-o", whole, "-q")[0] == 0
+        assert call(capsys, "train", "--whole", "addition", "--bits", 8, "--width", 64, "-o", whole, "-q")[0] == 0
     given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
     code, out, err = call(capsys, "add", 130, 4, *given, "-q")
     assert (code, out) == (2, "")
@@ -329,7 +332,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     plain.write_text(json.dumps(document))  # as earlier versions wrote it
     assert call(capsys, *proof, "--check", plain)[0] == 0
     pairs, path = tmp_path / "pairs.safetensors", tmp_path / "pairs.json"
-    assert call(capsys, "train", "addition", "--cells", "--tile", 2, "--bits", 4, "-o", pairs, "-q")[0] == 0
+    assert call(capsys, "train", "addition", "--tile", 2, "--bits", 4, "-o", pairs, "-q")[0] == 0
     proof = ("certify", "addition", "--bits", 4, "--network", pairs)
     assert call(capsys, *proof, "--sizes", "4", "-o", path)[0] == 0
     document = json.loads(path.read_text())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cases import for_each
 
-from bitwright import Certificate, certify, open, train_cells
+from bitwright import Certificate, certify, open, train
 from bitwright.cli.main import main
 from bitwright.program import Topology, parse_node_program
 
@@ -28,7 +28,7 @@ def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
 def trained(capsys: Captured, tmp_path: Path, text: str, *more: str) -> tuple[Path, Path]:
     rules, network = tmp_path / "rules.bw", tmp_path / "rules.safetensors"
     rules.write_text(text)
-    assert main(["train", str(rules), "--cells", *more, "-o", str(network), "-q"]) == 0
+    assert main(["train", str(rules), *more, "-o", str(network), "-q"]) == 0
     capsys.readouterr()
     return rules, network
 
@@ -91,7 +91,7 @@ def test_a_given_number_takes_the_place_of_what_the_graph_says(tmp_path: Path, c
 def test_of_tiles_no_graph_is_claimed(tmp_path: Path, capsys: Captured) -> None:
     network = tmp_path / "tiles.safetensors"
     given = (EXAMPLES / "bfs.bw", "--let", "l=4")
-    assert call(capsys, "train", *given, "--cells", "--tile", "2", "-o", network)[0] == 0
+    assert call(capsys, "train", *given, "--tile", "2", "-o", network)[0] == 0
     for arguments in (["--network", network], ["--cells", "--tile", "2"]):
         code, out, err = call(capsys, "certify", *given, *arguments)
         assert (code, "graph" in out + err) == (0, False)
@@ -114,7 +114,7 @@ def test_a_size_that_was_not_looked_at_is_not_claimed(tmp_path: Path, capsys: Ca
 
 def test_the_kinds_of_python_are_all_that_is_claimed() -> None:
     program = parse_node_program(BY_NODES)
-    cells = train_cells(program)
+    cells = train(program)
     sentence = "certified: this network, 8 states of every program made of these kinds of cells"
     assert certify(program, cells).sentence == sentence
     with pytest.raises(Exception, match="this network has no cell like"):

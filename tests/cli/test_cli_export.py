@@ -16,11 +16,11 @@ pytest.importorskip("onnx")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("networks")
-    common = ["train", "addition", "--bits", "2", "--width", "64", "-q"]
+    common = ["train", "--whole", "addition", "--bits", "2", "--width", "64", "-q"]
     assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
     assert main([*common, "--integer", "-o", str(place / "whole.safetensors"), "--onnx", str(place / "at.onnx")]) == 0
     assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0
-    assert main(["train", "addition", "--cells", "-q", "-o", str(place / "cells.safetensors")]) == 0
+    assert main(["train", "addition", "-q", "-o", str(place / "cells.safetensors")]) == 0
     return place
 
 

@@ -60,7 +60,19 @@ def test_the_proven_number(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_folder_of_networks_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "nets")
     code, out, _ = call(
-        capsys, "train", "addition", "--bits", "3", "--networks", "3", "--width", "512", "-o", folder, "--json"
+        capsys,
+        "train",
+        "--whole",
+        "addition",
+        "--bits",
+        "3",
+        "--networks",
+        "3",
+        "--width",
+        "512",
+        "-o",
+        folder,
+        "--json",
     )
     assert (code, json.loads(out)["networks"]) == (0, 3)
     code, out, _ = call(capsys, "add", "5", "6", "--bits", "3", "--engine", "network", "--network", folder, "-q")
@@ -80,7 +92,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "rules": (str(rules),),
     }
     for name, what in made.items():
-        assert main(("train", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
+        assert main(("train", "--whole", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
     return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
 
 
@@ -200,13 +212,16 @@ def test_the_help_names_the_places_of_the_cache() -> None:
 def test_the_json_of_training_says_what_was_trained_and_its_digest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program, common = addition(2).program, ("train", "addition", "--bits", "2", "--seed", "7", "--width", "256")
+    program, common = (
+        addition(2).program,
+        ("train", "--whole", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
+    )
     found = json.loads(call(capsys, *common, "-o", str(tmp_path / "n.safetensors"), "--json")[1])
-    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    assert (found["name"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
     assert found["digest"] == load_network(tmp_path / "n.safetensors", program).digest
     folder = tmp_path / "folder"
     found = json.loads(call(capsys, *common, "-o", str(folder), "--networks", "2", "--json")[1])
-    assert (found["algorithm"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
+    assert (found["name"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
     members = [load_network(path, program) for path in sorted(folder.iterdir())]
     assert found["digests"] == [member.digest for member in members]
     assert [member.origin.member for member in members] == [0, 1]
@@ -226,7 +241,7 @@ def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
 def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
-    code, _, _ = call(capsys, "train", "addition", "--bits", "3", "--precision", "float64", "-o", file)
+    code, _, _ = call(capsys, "train", "--whole", "addition", "--bits", "3", "--precision", "float64", "-o", file)
     assert code == 0
     assert load_network(Path(file), addition(3).program).first.dtype == "float64"
     margins = {}
@@ -242,7 +257,9 @@ def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_onnx_beside_the_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("onnx")
     files = tmp_path / "n.safetensors", tmp_path / "n.onnx"
-    code, _, _ = call(capsys, "train", "addition", "--bits", "2", "-o", str(files[0]), "--onnx", str(files[1]))
+    code, _, _ = call(
+        capsys, "train", "--whole", "addition", "--bits", "2", "-o", str(files[0]), "--onnx", str(files[1])
+    )
     assert code == 0
     assert all(file.stat().st_size > 1000 for file in files)
 
@@ -300,17 +317,29 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         (("size", "addition", "--of", "network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
         (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
-        (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
-        (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
-        (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
-        (("train", "addition", "-o", "x", "--networks", "2", "--onnx", "x.onnx"), "--onnx is for one network"),
-        (("train", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
-        (("train", "addition", "-o", "x", "--networks", "2", "--workers", "0"), "workers are a number up to 256"),
-        (("train", "addition", "-o", "x.safetensors", "--workers", "2"), "give --networks, or leave out --workers"),
-        (("train", "addition", "-o", "/no/such/folder/x.safetensors"), "cannot write /no/such/folder/x.safetensors"),
+        (("train", "--whole", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
+        (("train", "--whole", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
+        (("train", "--whole", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
+        (
+            ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--onnx", "x.onnx"),
+            "leave out --from and --onnx",
+        ),
+        (("train", "--whole", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
+        (
+            ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
+            "workers are a number up to 256",
+        ),
+        (
+            ("train", "--whole", "addition", "-o", "x.safetensors", "--workers", "2"),
+            "--workers share out several networks in a folder",
+        ),
+        (
+            ("train", "--whole", "addition", "-o", "/no/such/folder/x.safetensors"),
+            "cannot write /no/such/folder/x.safetensors",
+        ),
         *(
             ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
-            for verb in (("train", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
+            for verb in (("train", "--whole", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
@@ -328,8 +357,8 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     ("arguments", "file"),
     [
         (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
-        (("train", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
-        (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
+        (("train", "--whole", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
+        (("train", "--whole", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
         (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
     ],

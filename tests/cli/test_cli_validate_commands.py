@@ -10,7 +10,7 @@ import pytest
 
 from bitwright import addition
 from bitwright.cli.main import main
-from bitwright.networks import Network, Plan, Recipe, save_network, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parent.parent.parent
@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("five.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
     program = addition(2).program
     network = train(program, Recipe(2_048, plan=Plan(momentum=True)))[0]
-    opposite = Network(network.first, -network.last, network.origin)
+    opposite = FloatNetwork(network.first, -network.last, network.origin)
     Path("many").mkdir()
     for path in ("opposite network.safetensors", "many/member-000000.safetensors", "many/member-000001.safetensors"):
         save_network(opposite, program, Path(path))

@@ -15,8 +15,8 @@ from bitwright.cli.main import main
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 NET = "{folder}/net.safetensors"
-TRAIN = ["train", "addition", "--bits", "2", "--width", "256", "-o", NET]
-TRAIN_CELLS = ["train", "addition", "--bits", "4", "--cells", "-o", NET]
+TRAIN = ["train", "--whole", "addition", "--bits", "2", "--width", "256", "-o", NET]
+TRAIN_CELLS = ["train", "addition", "--bits", "4", "-o", NET]
 STATES = ["dataset", "addition", "--executions", "300", "--random", "-o", "{folder}/states.npz"]
 CASES: dict[str, list[str]] = {
     "add": ["add", "719", "483"],

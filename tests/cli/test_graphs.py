@@ -101,7 +101,7 @@ def test_directed_edges_are_followed(capsys: Captured, edges: Path) -> None:
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("graphs") / "graphs.safetensors"
-    assert main(["train", *map(str, sorted(EXAMPLES.glob("*.bw"))), "--cells", "-o", str(file), "-q"]) == 0
+    assert main(["train", *map(str, sorted(EXAMPLES.glob("*.bw"))), "-o", str(file), "-q"]) == 0
     return file
 
 
@@ -160,8 +160,8 @@ def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
         (["run", "addition", "--graph", "{}"], "--graph, --values and --directed go with node programs"),
         (["run", BFS, "--graph", "{head}", "source=x"], "this looks like a header, with the columns"),
         (["validate", BFS], "bfs is a node program: run and trace take it with --graph"),
-        (["train", BFS, "-o", "x.safetensors"], "bfs is a node program: run and trace take it with --graph"),
-        (["train", "addition", "multiplication", "-o", "x.safetensors"], "one network serves several programs"),
+        (["train", "--whole", BFS, "-o", "x.safetensors"], "bfs is a node program: run and trace take it with --graph"),
+        (["train", "--whole", "addition", "multiplication", "-o", "x.safetensors"], "serves several programs"),
         (["certify", BFS], "bfs is a node program"),
         (["certify", BFS, "--cells", "--sizes", "1..3"], "the sizes of a node program are those of a 'let' line"),
     ],

@@ -130,7 +130,7 @@ def test_every_verb_that_takes_a_file_takes_it(capsys: Capture, tmp_path: Path) 
         ("show", GRAY, "--let", "l=3"),
         ("check", GRAY, "--let", "l=3"),
         ("size", GRAY, "--let", "l=3"),
-        ("train", GRAY, "--let", "l=2", "-o", network, "--width", "256"),
+        ("train", "--whole", GRAY, "--let", "l=2", "-o", network, "--width", "256"),
         ("run", GRAY, "--let", "l=2", "x=3", "--engine", "network", "--network", network),
     ):
         code, out, err = call(capsys, *arguments)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bitwright import addition, certify, train_cells
+from bitwright import addition, certify, train
 from bitwright.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
@@ -25,7 +25,7 @@ def said(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
 
 
 def test_a_network_without_an_engine_is_the_one_that_runs(capsys: Captured) -> None:
-    train_cells(addition(4)).save("adder.safetensors")
+    train(addition(4)).save("adder.safetensors")
     code, out, err = said(capsys, "add", 3, 4, "--network", "adder.safetensors")
     assert (code, out.splitlines()[0]) == (0, "3 + 4 = 7")
     assert "engine network" in err
@@ -35,7 +35,7 @@ def test_a_network_without_an_engine_is_the_one_that_runs(capsys: Captured) -> N
 
 
 def test_what_is_exported_follows_from_the_end_of_the_name(capsys: Captured) -> None:
-    train_cells(addition(4)).save("adder.safetensors")
+    train(addition(4)).save("adder.safetensors")
     assert said(capsys, "export", "adder.safetensors", "-o", "adder.c", "--program", "addition")[0] == 0
     assert "bw_step" in Path("adder.c").read_text()
     code, _, err = said(capsys, "export", "adder.safetensors", "-o", "adder.txt")
@@ -52,8 +52,8 @@ def test_a_run_says_what_check_would_warn_of(capsys: Captured) -> None:
 
 
 def test_a_certificate_of_another_network_is_told_before_its_sizes_are_tried(capsys: Captured) -> None:
-    train_cells(addition(4)).save("adder.safetensors")
-    other = train_cells(addition(4), seed=1)
+    train(addition(4)).save("adder.safetensors")
+    other = train(addition(4), seed=1)
     certify(addition(4), other).save("other.json")
     code, out, _ = said(capsys, "certify", "addition", "--network", "adder.safetensors", "--check", "other.json")
     assert code == 1
@@ -66,7 +66,7 @@ def test_a_certificate_of_another_network_is_told_before_its_sizes_are_tried(cap
         (["check", "proof.json"], "proof.json is not .bw text, but perhaps a certificate, which"),
         (["check", "net.safetensors"], "net.safetensors is not .bw text, but a network"),
         (["add", "1", "2", "--network", "proof.json"], "proof.json is no network, but perhaps its certificate"),
-        (["train", "net.safetensors", "-o", "x.safetensors"], "net.safetensors is a network, not a program"),
+        (["train", "--whole", "net.safetensors", "-o", "x.safetensors"], "net.safetensors is a network, not a program"),
         (
             ["certify", "go.bw", "--network", "adder.safetensors", "--sizes", "l=1..3", "--let", "l=2"],
             "l is given twice",
@@ -76,7 +76,7 @@ def test_a_certificate_of_another_network_is_told_before_its_sizes_are_tried(cap
 def test_files_in_the_wrong_place(capsys: Captured, arguments: list[str], message: str) -> None:
     for name in ("proof.json", "net.safetensors"):
         Path(name).write_text("{}")
-    train_cells(addition(2)).save("adder.safetensors")
+    train(addition(2)).save("adder.safetensors")
     Path("go.bw").write_text("let l = 2\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i] for i in 1..l\n")
     code, _, err = said(capsys, *arguments)
     assert code == 2

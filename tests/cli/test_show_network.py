@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("whole", ["addition", "--bits", "2", "--width", "256", "--integer", "--weight-bits", "6", "--networks", "2"]),
         ("own", [str(place / "own.bw"), "--width", "64", "--integer"]),
     ):
-        assert main(["train", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
+        assert main(["train", "--whole", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
     return place
 
 
@@ -49,10 +49,10 @@ def test_trained_weights(folder: Path, capsys: Captured) -> None:
 def test_whole_numbers(folder: Path, capsys: Captured) -> None:
     code, out, _ = call(capsys, "show", folder / "whole.safetensors")
     assert code == 0
-    assert "a network of whole numbers of 6 bits, trained for addition of 2 bits" in out
+    assert "a network of 6-bit integers, trained for addition of 2 bits" in out
     assert "width      512; " in out
     assert "training   2 networks, seed 0" in out
-    assert "before rounding to whole numbers" in out
+    assert "before quantizing" in out
     assert "bitwright integer network 1" in out
 
 
@@ -66,14 +66,11 @@ def test_the_hashes_are_those_of_the_bytes_in_the_file(folder: Path, capsys: Cap
     assert found["bytes"] == sum(tensor.nbytes for tensor in tensors.values())
     assert found["width"] == len(tensors["first"])
     assert found["integer"] == (name != "float")
-    proved = name == "whole"  # a network of whole numbers for a program that is known, with few states
-    assert (found["claim"], found["proved"]) == (
-        ("proved on all 64 states" if proved else "tested, not proved"),
-        proved,
-    )
+    claims = {"whole": "proved on all 64 states", "own": "proved on all 3 states"}  # integers, and few states
+    assert (found["claim"], found["proved"]) == (claims.get(name, "tested, not proved"), name in claims)
     _, text, _ = call(capsys, "show", path)
     assert set(re.findall(r"[0-9a-f]{64}", text)) == {
-        *found["tensors"].values(), found["network_sha256"], found["program_id"]
+        *found["tensors"].values(), found["digest"], found["program_id"]
     }  # fmt: skip
 
 
@@ -85,7 +82,8 @@ def test_the_command_that_is_named_proves_it(folder: Path, capsys: Captured) -> 
     code, out, _ = call(capsys, *words[1:], "--json")
     proved = json.loads(out)
     assert code == (0 if proved["certified"] else 1)
-    for key in ("network_sha256", "tensors", "program_id", "width", "weight_bits", "examples", "padding"):
+    assert shown["digest"] == proved["network_sha256"]
+    for key in ("tensors", "program_id", "width", "weight_bits", "examples", "padding"):
         assert shown[key] == proved[key], key
 
 

@@ -27,7 +27,7 @@ steps D
 LACKING = (
     "this network has no cell like that of d[1], c[1] (1 block, 3 examples, 2 ports, 4 local states); its only kind "
     "has the same examples, but 1 port; train one on the cells of this program too: "
-    "bitwright train k2.bw --cells --sizes D=1..8 -o FILE"
+    "bitwright train k2.bw --sizes D=1..8 -o FILE"
 )
 
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def one(capsys: Captured) -> str:
     """A network of the cells of the size 1."""
-    assert call(capsys, "train", "k2.bw", "--cells", "--let", "D=1", "-o", "n.safetensors", "-q")[0] == 0
+    assert call(capsys, "train", "k2.bw", "--let", "D=1", "-o", "n.safetensors", "-q")[0] == 0
     return "n.safetensors"
 
 
@@ -67,7 +67,7 @@ def test_the_size_that_was_looked_at_stands_everywhere(capsys: Captured, one: st
 
 
 def test_a_size_of_the_file_itself_is_named_too(capsys: Captured) -> None:
-    code, _, err = call(capsys, "train", "k2.bw", "--cells", "--sizes", "D=1..3", "-o", "n.safetensors")
+    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "D=1..3", "-o", "n.safetensors")
     assert code == 0
     assert "other kinds" not in err
     for how, size in (((), "D=2"), (("--sizes", "D=5..5"), "D=5"), (("--sizes", "D=1..5"), "D=1..5")):
@@ -94,7 +94,7 @@ def test_other_numbers_of_the_file_stand_beside_the_sizes(capsys: Captured, one:
 
 
 def test_the_bit_length_of_what_is_shipped_is_named(capsys: Captured) -> None:
-    assert call(capsys, "train", "addition", "--cells", "--bits", 3, "-o", "n.safetensors", "-q")[0] == 0
+    assert call(capsys, "train", "addition", "--bits", 3, "-o", "n.safetensors", "-q")[0] == 0
     code, out, err = call(capsys, "certify", "addition", "--network", "n.safetensors", "--bits", 7, "--json")
     assert (code, json.loads(out)["sizes"]) == (0, "7")
     assert "all cells of addition at 7 bits are of the network's kinds" in err
@@ -123,27 +123,27 @@ def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: 
 
 
 def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:
-    _, _, err = call(capsys, "train", "k2.bw", "--cells", "--let", "D=1", "-o", "n.safetensors")
+    _, _, err = call(capsys, "train", "k2.bw", "--let", "D=1", "-o", "n.safetensors")
     assert "proved on all 4 local states" in err
     assert (
         "k2 at D=2 has cells of other kinds, which this network does not run; --sizes D=1..8 trains one on those too"
         in err
     )
-    _, _, err = call(capsys, "train", "k2.bw", "--cells", "-o", "n.safetensors")
+    _, _, err = call(capsys, "train", "k2.bw", "-o", "n.safetensors")
     assert "other kinds" not in err
-    _, _, err = call(capsys, "train", "addition", "--bits", 1, "--cells", "-o", "n.safetensors")
+    _, _, err = call(capsys, "train", "addition", "--bits", 1, "-o", "n.safetensors")
     assert "addition at 2 bits has cells of other kinds" in err
     assert "--sizes 1..8 trains" in err
 
 
 def test_a_range_without_a_name_is_answered_with_the_name(capsys: Captured) -> None:
-    code, _, err = call(capsys, "train", "k2.bw", "--cells", "--sizes", "1..5", "-o", "n.safetensors")
+    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "1..5", "-o", "n.safetensors")
     assert code == 2
     assert "write --sizes D=1..5" in err
 
 
 def test_bits_of_the_pattern_come_with_those_of_the_first_cell(capsys: Captured) -> None:
-    options = ("--cells", "--tile", 2, "--let", "D=4", "--weight-bits", 2, "--width", 16, "--seed", 1)
+    options = ("--tile", 2, "--let", "D=4", "--weight-bits", 2, "--width", 16, "--seed", 1)
     assert call(capsys, "train", "k2.bw", *options, "-o", "bad.safetensors", "-q")[0] == 1
     asked = ("certify", "k2.bw", "--let", "D=4", "--network", "bad.safetensors")
     code, out, _ = call(capsys, *asked)

@@ -37,7 +37,7 @@ def test_cells_learnt_from_executions_are_proved(
     capsys: Captured, tmp_path: Path, arguments: list[str], local_states: int
 ) -> None:
     net, proof = tmp_path / "net.safetensors", tmp_path / "net.json"
-    code, out, err = call(capsys, "train", *arguments, "--cells", "-o", net, "--json")
+    code, out, err = call(capsys, "train", *arguments, "-o", net, "--json")
     assert (code, err.count("condition number")) == (0, 1)
     said = json.loads(out)
     assert said["wrong"] == 0
@@ -52,7 +52,7 @@ def test_cells_learnt_from_executions_are_proved(
 
 def test_a_network_of_whole_states_is_proved_in_all_of_them(capsys: Captured, tmp_path: Path) -> None:
     net = tmp_path / "net.safetensors"
-    code, _, err = call(capsys, "train", "addition", "--bits", 3, "--from", "states", "--integer", "-o", net)
+    code, _, err = call(capsys, "train", "--whole", "addition", "--bits", 3, "--from", "states", "--integer", "-o", net)
     assert code == 0
     assert "random states" in err
     assert call(capsys, "certify", "addition", "--bits", 3, "--network", net, "-q")[0] == 0
@@ -64,7 +64,7 @@ def test_what_runs_never_show_is_found_and_the_runs_are_proved(capsys: Captured,
     """Plain labels learnt from all runs: right in every run, wrong in a state that no run meets."""
     net = tmp_path / "net.safetensors"
     how = ["--from", "runs", "--runs", 60, "--labels", "plain", "--integer", "--width", 1024]
-    assert call(capsys, "train", "addition", "--bits", 3, *how, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train", "--whole", "addition", "--bits", 3, *how, "-o", net, "-q")[0] == 0
     asked = ["certify", "addition", "--bits", 3, "--network", net, "--json"]
     code, out, _ = call(capsys, *asked)
     assert (code, json.loads(out)["verdict"]) == (1, "refuted")
@@ -79,19 +79,22 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured, tmp_path: Path) -> 
     order = np.random.default_rng(0).permutation(len(made.names))
     names = tuple(made.names[place] for place in order)
     save_executions(tmp_path / "runs.npz", Executions(made.before[:, order], made.after[:, order], names))
-    code, _, _ = call(capsys, "train", "addition", "--bits", 3, "--from", tmp_path / "runs.npz", "-o", net, "-q")
+    code, _, _ = call(
+        capsys, "train", "--whole", "addition", "--bits", 3, "--from", tmp_path / "runs.npz", "-o", net, "-q"
+    )
     assert code == 0
     learnt = read_about(net).origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.runs, learnt.sample_seed, learnt.states) == ("file", None, None, len(made))
     other = tmp_path / "other.safetensors"
-    assert call(capsys, "train", "addition", "--bits", 3, "--from", "runs", "--runs", 40, "-o", other, "-q")[0] == 0
+    assert (
+        call(capsys, "train", "--whole", "addition", "--bits", 3, "--from", "runs", "--runs", 40, "-o", other, "-q")[0]
+        == 0
+    )
     same = read_about(other).origin.executions
     assert same is not None
     assert same.sha256 == learnt.sha256
-    code, out, _ = call(
-        capsys, "train", "addition", "--bits", 3, "--cells", "--from", tmp_path / "runs.npz", "-o", net, "--json"
-    )
+    code, out, _ = call(capsys, "train", "addition", "--bits", 3, "--from", tmp_path / "runs.npz", "-o", net, "--json")
     assert (code, json.loads(out)["executions"]["source"]) == (0, "file")
 
 
@@ -100,9 +103,9 @@ def test_a_kind_of_cells_that_never_occurs_is_said(capsys: Captured, tmp_path: P
     before = made.before & [not name.endswith("[3]") for name in made.names]  # the last position stays empty
     save_executions(tmp_path / "a.npz", Executions(before, successors(addition(3).program, before), made.names))
     net = tmp_path / "net.safetensors"
-    code, _, err = call(capsys, "train", "addition", "--bits", 3, "--cells", "--from", tmp_path / "a.npz", "-o", net)
+    code, _, err = call(capsys, "train", "addition", "--bits", 3, "--from", tmp_path / "a.npz", "-o", net)
     assert code == 1
-    assert "no local state occurs of 1 kind of cells, number" in err
+    assert "1 kind of cells never occurs in the data, number" in err
     assert "none of which these executions showed, nor 4 templates: 'when kind" in err
     assert "; give states that show them, or learn from random ones (--from states)" in err
 
@@ -132,7 +135,7 @@ def test_executions_that_cannot_be_learnt_from(capsys: Captured, tmp_path: Path,
     if cells and name == "too few":  # one state has several cells
         pytest.skip("not of cells")
     save_executions(tmp_path / "bad.npz", made)
-    how = ["--cells"] if cells else []
+    how = [] if cells else ["--whole"]
     asked = ["train", "addition", "--bits", 2, "--from", tmp_path / "bad.npz", *how, "-o", tmp_path / "n.safetensors"]
     code, out, err = call(capsys, *asked)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -143,7 +146,7 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, before=GOOD.before[1:], after=GOOD.after, names=np.array(GOOD.names))  # ragged
     for words in ("before a step and 50 after one", "holds no states", "there is no file"):
-        asked = ["train", "addition", "--bits", 2, "--from", path, "-o", tmp_path / "n.safetensors"]
+        asked = ["train", "--whole", "addition", "--bits", 2, "--from", path, "-o", tmp_path / "n.safetensors"]
         code, _, err = call(capsys, *asked)
         assert (code, err.count("\n")) == (2, 1)
         assert words in err
@@ -161,9 +164,12 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
         (["--from", "states", "--runs", 5], "random states are of no run"),
         (["--from", "x.npz", "--states", 5], "a file says which states it has"),
         (["--from", "runs", "--padding", 3], "--padding is for templates"),
-        (["--from", "runs", "--networks", 3], "--from trains one network; several are made one with --integer"),
-        (["--from", "x.npz", "--cells", "--sizes", "1..3"], "a file holds executions of one size"),
-        (["--from", "states", "--states", 100_000, "--bits", 8], "are more than the 5,000 whose kernel is solved"),
+        (["--from", "runs", "--networks", 3, "--whole"], "leave out --from and --onnx"),
+        (["--from", "x.npz", "--sizes", "1..3"], "a file holds executions of one size"),
+        (
+            ["--from", "states", "--states", 100_000, "--bits", 8, "--whole"],
+            "are more than the 5,000 whose kernel is solved",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(capsys: Captured, tmp_path: Path, arguments: list[object], words: str) -> None:

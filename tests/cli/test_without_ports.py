@@ -40,10 +40,10 @@ def name(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.filterwarnings("ignore::bitwright.BitwrightWarning")
 def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> None:
     rules, file = f"{name}.bw", f"{name}.safetensors"
-    assert main(["train", rules, "--cells", "--integer", "-o", file, "--json"]) == 0
+    assert main(["train", rules, "--integer", "-o", file, "--json"]) == 0
     said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # no Infinity
     assert (said["wrong"], said["margin"] is None) == (0, name == "none")
-    assert main(["train", rules, "--cells", "--integer", "-o", file]) == 0
+    assert main(["train", rules, "--integer", "-o", file]) == 0
     assert "inf" not in capsys.readouterr().err
     own = ("--network", file)
     for words in (
@@ -67,7 +67,7 @@ def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> N
 
 @pytest.mark.filterwarnings("ignore::bitwright.BitwrightWarning")
 def test_the_sceptic_agrees(name: str, capsys: Captured) -> None:
-    assert main(["train", f"{name}.bw", "--cells", "-q", "-o", "n.safetensors"]) == 0
+    assert main(["train", f"{name}.bw", "-q", "-o", "n.safetensors"]) == 0
     assert main(["certify", f"{name}.bw", "--network", "n.safetensors", "-q", "-o", "c.json"]) == 0
     capsys.readouterr()
     assert main(["show", f"{name}.bw", "--cells"]) == 0
@@ -98,7 +98,7 @@ def test_of_the_limit_there_is_nothing_to_decide_where_nothing_is_written(
 
 
 def test_a_property_without_a_case_is_not_written(name: str, capsys: Captured) -> None:
-    assert main(["train", f"{name}.bw", "--cells", "-q", "-o", "n.safetensors"]) == 0
+    assert main(["train", f"{name}.bw", "-q", "-o", "n.safetensors"]) == 0
     code = main(["export", "n.safetensors", "--to", "vnnlib", "-o", "n.vnnlib"])
     assert (code, "there is no case to write" in capsys.readouterr().err) == (
         (2, True) if name == "none" else (0, False)

@@ -18,9 +18,9 @@ from bitwright.cli.main import VERBS, cli, main
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "cli" / "golden"
 NET = "{folder}/net.safetensors"
-NARROW = ["train", "addition", "--bits", "4", "--width", "32", "-o", NET]
+NARROW = ["train", "--whole", "addition", "--bits", "4", "--width", "32", "-o", NET]
 COUNTER = "examples/addition-counter.bw"
-HALTING = ["train", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
+HALTING = ["train", "--whole", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
 TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
 DATA = ["dataset", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--random", "--executions"]
 # Addition with another rule for its first case, and a bit with four writers beside twelve other matches.
@@ -42,7 +42,7 @@ steps 1
 matches 9
 """
 FLOODING = "examples/graphs/flooding.bw"
-CELLS = ["train", "addition", "--bits", "3", "--cells", "-o", NET]
+CELLS = ["train", "addition", "--bits", "3", "-o", NET]
 # The kind of document, the exit code, and commands, of which the last is looked at.
 CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
@@ -56,7 +56,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--cells"]]),
     ("certify", 0, [["certify", FLOODING, "--cells"]]),
-    ("certify-network", 0, [["train", FLOODING, "--cells", "-o", NET], ["certify", FLOODING, "--network", NET]]),
+    ("certify-network", 0, [["train", FLOODING, "-o", NET], ["certify", FLOODING, "--network", NET]]),
     ("certify-network", 0, [CELLS, ["certify", "addition", "--bits", "3", "--network", NET]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "c", "-o", "{folder}/net.c"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),

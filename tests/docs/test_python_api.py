@@ -77,7 +77,7 @@ def test_every_name_of_a_room_is_there(room: str) -> None:
 
 def test_what_is_computed_once_is_a_property() -> None:
     properties = set(re.findall(r"\{py:property\} (\w+)", page()))
-    assert {"id", "kinds", "cells", "writers", "digest", "nodes", "tables", "proved"} <= properties
+    assert {"id", "kinds", "cells", "writers", "digest", "nodes", "claim", "proved"} <= properties
     assert not re.search(r"\{py:method\} (id|digest|nodes|writers)\b", page())
 
 

@@ -201,8 +201,7 @@ def test_the_sign_rule_on_cells_may_be_wrong_and_then_says_so() -> None:
 def test_averages_of_trained_networks() -> None:
     """Trained on the pattern by hand, or by the engine; the average is another network than each."""
     task = addition(40)
-    pattern = pattern_of([task.program])
-    held = [train(pattern.program, width=256, seed=seed) for seed in (1, 2, 3)]
+    held = [train(task, integer=False, width=256, seed=seed) for seed in (1, 2, 3)]
     for networks in (held, held[:1]):
         done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, cells=True)
         assert done.value == 2**40 + 12
@@ -212,7 +211,7 @@ def test_averages_of_trained_networks() -> None:
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.cells.decider.width, engine.right) == (3, 256, True)
     with pytest.raises(InputError, match="must be trained alike, on the training set of this program"):
-        run(task, p=1, q=2, network=train(addition(2), width=64), cells=True)
+        run(task, p=1, q=2, network=train(addition(2), cells=False, width=64), cells=True)
 
 
 @pytest.mark.parametrize("name", ["limit", "kernel", "sampled", "network"])

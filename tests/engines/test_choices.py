@@ -8,18 +8,18 @@ import bitwright
 from bitwright import InputError, addition
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.make import ENGINES
-from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, train
 
 ADDER = addition(2)
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
+def network() -> FloatNetwork:
     return train(ADDER.program, Recipe(512, plan=Plan(momentum=True)))[0]
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_choice_and_its_engine_agree(name: str, network: Network) -> None:
+def test_a_choice_and_its_engine_agree(name: str, network: FloatNetwork) -> None:
     choice = EngineChoice(name)
     engine = choose_engine(ADDER, choice, [network] if choice.runs_trained else None)
     assert engine.name == name
@@ -35,7 +35,7 @@ def test_only_one_engine_solves_and_one_trains() -> None:
     assert [name for name in ENGINES if EngineChoice(name).trains] == ["network"]
 
 
-def test_a_network_is_used_or_refused_but_never_left_out(network: Network) -> None:
+def test_a_network_is_used_or_refused_but_never_left_out(network: FloatNetwork) -> None:
     assert bitwright.validate(ADDER, network=network).task.engine.name == "network"
     assert bitwright.validate(ADDER).task.engine.name == "limit"
     assert bitwright.run(ADDER, {"p": 1, "q": 1}, network=network).engine == "network"

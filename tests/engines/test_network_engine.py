@@ -12,14 +12,14 @@ from cases import for_each
 from bitwright import InputError, Program, addition, run
 from bitwright.engines.network import NetworkEngine, check_networks, scale_of
 from bitwright.engines.protocol import Engine
-from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.theory import weights
 
-Make = Callable[[Program, list[Network]], Engine]
+Make = Callable[[Program, list[FloatNetwork]], Engine]
 
 
 def on_torch(precision: str) -> Make:
-    def make(program: Program, networks: list[Network]) -> Engine:
+    def make(program: Program, networks: list[FloatNetwork]) -> Engine:
         pytest.importorskip("torch")
         from bitwright.engines.torch_network import TorchNetworkEngine
 
@@ -28,7 +28,7 @@ def on_torch(precision: str) -> Make:
     return make
 
 
-def in_numpy(program: Program, networks: list[Network]) -> Engine:
+def in_numpy(program: Program, networks: list[FloatNetwork]) -> Engine:
     return NetworkEngine(program, networks, "calibrated")
 
 
@@ -37,17 +37,17 @@ ENGINES: dict[str, Make] = {"numpy": in_numpy} | {p: on_torch(p) for p in ("floa
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
+def network() -> FloatNetwork:
     return train(ADDITION.program, Recipe(1024, plan=Plan(momentum=True)))[0]
 
 
-def larger(network: Network, factor: float) -> Network:
+def larger(network: FloatNetwork, factor: float) -> FloatNetwork:
     """The same function times factor^2."""
     return replace(network, first=network.first * np.float32(factor), last=network.last * np.float32(factor))
 
 
 @pytest.mark.parametrize("name", list(ENGINES))
-def test_outputs_that_are_not_finite_are_noticed(network: Network, name: str) -> None:
+def test_outputs_that_are_not_finite_are_noticed(network: FloatNetwork, name: str) -> None:
     """float16 ends at 65,504: weights as large overflow there, and in float32 at 3e38."""
     factor = 1e5 if name == "float16" else 1e25
     engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
@@ -60,14 +60,14 @@ def test_outputs_that_are_not_finite_are_noticed(network: Network, name: str) ->
 
 
 @pytest.mark.parametrize("name", list(ENGINES))
-def test_finite_outputs_are_no_reason_to_complain(network: Network, name: str) -> None:
+def test_finite_outputs_are_no_reason_to_complain(network: FloatNetwork, name: str) -> None:
     engine = ENGINES[name](ADDITION.program, [network])
     assert run(ADDITION, p=3, q=5, engine=engine).value == 8
 
 
 @for_each("name", list(ENGINES)[1:])
 @for_each("what", ["states", "bit", "unchanged", "margin"])
-def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Network, name: str, what: str) -> None:
+def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: FloatNetwork, name: str, what: str) -> None:
     """Later steps may well be finite again: a state without matches has no outputs to overflow."""
     factor = 1e3 if name == "float16" else 1e25  # the weights fit, the outputs do not
     engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
@@ -83,7 +83,7 @@ def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Netwo
     assert not alone.states().any()
 
 
-def test_one_hidden_unit_of_one_network_is_enough(network: Network) -> None:
+def test_one_hidden_unit_of_one_network_is_enough(network: FloatNetwork) -> None:
     """Its weights are finite; twice the largest number is not, and neither is a hundred times."""
     largest = np.finfo(np.float32).max
     for of_first, of_last in ((largest, 1), (100, largest)):

@@ -13,17 +13,15 @@ from bitwright import (
     Algorithm,
     Certificate,
     InputError,
+    Network,
     ProofError,
-    TrainedCells,
     addition,
     certify,
-    load_network,
     open,
+    parse,
     permutation,
     run,
-    save_network,
     train,
-    train_cells,
     validate,
 )
 from bitwright.program import NodeProgram
@@ -33,26 +31,26 @@ GRAPHS = Path(__file__).parents[2] / "examples" / "graphs"
 
 
 @cache
-def cells() -> TrainedCells:
-    return train_cells(addition(4))
+def cells() -> Network:
+    return train(addition(4))
 
 
 @cache
-def broken() -> TrainedCells:
+def broken() -> Network:
     """One weight of the last layer has the other sign."""
-    last = cells().network.last.copy()
+    last = cells().weights.last.copy()
     last[-1] = -last[-1]
-    return replace(cells(), network=replace(cells().network, last=last))
+    return replace(cells(), weights=replace(cells().weights, last=last))
 
 
 def test_what_is_proved_is_so_of_the_network_it_holds() -> None:
     assert cells().proved
     assert not broken().proved
-    assert broken().tables is not None
+    assert broken().claim is not None
     found = certify(addition(9), broken())
-    assert (found.verdict, found.wrong) == ("refuted", broken().tables.wrong)
-    assert replace(broken(), network=cells().network).proved
-    assert cells().tables is cells().tables  # worked out once
+    assert (found.verdict, found.wrong) == ("refuted", broken().claim.wrong)
+    assert replace(broken(), weights=cells().weights).proved
+    assert cells().claim is cells().claim  # worked out once
     assert validate(addition(3), network=broken()).verdict != "exact"
 
 
@@ -68,29 +66,48 @@ def test_it_says_so_in_two_lines() -> None:
 def test_a_file_gives_it_back(tmp_path: Path) -> None:
     for given in (cells(), broken()):
         given.save(tmp_path / "cells.safetensors")
-        back = TrainedCells.load(tmp_path / "cells.safetensors")
-        assert (back.pattern, back.network.digest, back.proved) == (given.pattern, given.network.digest, given.proved)
-        assert (back.trained, back.cost, back.seeds) == (None, None, None)
+        back = Network.load(tmp_path / "cells.safetensors")
+        assert (back.pattern, back.digest, back.proved) == (given.pattern, given.digest, given.proved)
+        assert (back.training, back.name) == (None, None)
         assert str(back) == str(given)
-    with pytest.raises(InputError, match="a file of cells holds whole numbers alone"):
+        told = back.to_dict()
+        assert told == {name: value for name, value in given.to_dict().items() if name in told} | {"name": None}
+    with pytest.raises(InputError, match="an integer network has no trained weights to give"):
         back.to_torch()
 
 
-def test_loading_the_one_as_the_other_names_what_loads_it(tmp_path: Path) -> None:
-    whole, of_cells, program = tmp_path / "whole", tmp_path / "cells", addition(2).program
-    save_network(train(addition(2), width=64), program, whole)
+def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
+    whole, of_cells = tmp_path / "whole", tmp_path / "cells"
+    made = train(addition(2), cells=False, width=64)
+    made.save(whole)
     cells().save(of_cells)
-    with pytest.raises(InputError, match=r"is a network of cells, .* TrainedCells.load\(path\) loads it"):
-        load_network(of_cells, addition(4))
-    with pytest.raises(InputError, match=r"not on cells; load_network\(path, program\) loads it"):
-        TrainedCells.load(whole)
-    assert load_network(of_cells, cells().pattern.program).digest == cells().network.digest
+    for what in (None, addition(4), permutation([2, 1])):
+        assert Network.load(of_cells, what).cells
+    for what in (None, addition(2), addition(2).program):
+        back = Network.load(whole, what)
+        assert (back.cells, back.digest, back.program) == (False, made.digest, addition(2).program)
+    with pytest.raises(InputError, match="is a network for another program"):
+        Network.load(whole, addition(3))
+    assert not Network.load(of_cells, cells().program).cells  # the pattern itself, as a program
+
+
+def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
+    """A block without templates is not in the file."""
+    program = parse("bits x y z\nblock x\nblock y z\nwhen x=1 write x\ninput x")
+    train(program, cells=False, width=64).save(tmp_path / "n.safetensors")
+    held = Network.load(tmp_path / "n.safetensors")
+    assert (held.program, held.proved, held.to_dict()["name"]) == (None, False, None)
+    assert run(program, x=1, network=held).halted
+    for call in (held.quantize, lambda: held.save(tmp_path / "other.safetensors")):
+        with pytest.raises(InputError, match=r"load it with its program: load\(path, program\)"):
+            call()
+    assert Network.load(tmp_path / "n.safetensors", program).quantize().proved
 
 
 def test_the_weights_before_rounding_open_in_pytorch() -> None:
     torch = pytest.importorskip("torch")
-    trained = cells().trained
-    assert trained is not None
+    assert cells().training is not None
+    (trained,) = cells().training.before
     encoded = np.eye(8, dtype=np.float32)
     with torch.no_grad():
         found = cells().to_torch()(torch.from_numpy(encoded)).numpy()
@@ -108,8 +125,8 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
     for given in (cells(), file, str(file)):
         claim.check(addition(9), given)
         claim.check(addition(30).program, given, workers=1)
-    claim.check(cells().pattern.program, cells().network)
-    for other in (broken(), train_cells(addition(4), seed=1)):
+    claim.check(cells().pattern.program, cells().weights)
+    for other in (broken(), train(addition(4), seed=1)):
         with pytest.raises(ProofError, match="for another network"):
             claim.check(addition(9), other)
     with pytest.raises(ProofError, match="says wrong = 1, but it is 0"):
@@ -153,7 +170,7 @@ def test_every_kind_of_a_node_program_is_looked_at() -> None:
     assert found.program_id == pattern_of([schema.program for schema in schemas]).program.id
     found.check(program)
     with pytest.raises(InputError, match="no cell like"):
-        certify(program, train_cells(schemas[0]))
+        certify(program, train(schemas[0]))
 
 
 def test_a_run_goes_on_as_before() -> None:

@@ -17,10 +17,11 @@ from fuzz.reader import Reader
 from fuzz.stored import _archive, _array, edit_safetensors, folder, in_file, saved
 from fuzz.texts import examples
 
-from bitwright import TrainedCells, addition, infer, parse_node_program, run, train_cells
+from bitwright import Network, addition, infer, run, train
 from bitwright.api.graphs import on_graph
 from bitwright.files.executions import Executions, load_executions, save_executions
 from bitwright.graphs.files import SUFFIXES, read_graph
+from bitwright.program import parse_node_program
 from bitwright.running.executions import random_executions
 
 # Executions: an archive of arrays.
@@ -170,7 +171,7 @@ def take_values(given: tuple[int, str]) -> None:
 
 
 def write_cells(path: Path) -> None:
-    train_cells(addition(3)).save(path)
+    train(addition(3)).save(path)
 
 
 def edited_cells(rng: Random) -> bytes:
@@ -178,7 +179,7 @@ def edited_cells(rng: Random) -> bytes:
 
 
 def take_cells(path: Path) -> None:
-    cells = TrainedCells.load(path)
+    cells = Network.load(path)
     assert run(addition(5), p=21, q=30, network=cells).value == 51 or not cells.proved
 
 

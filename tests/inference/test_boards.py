@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import InputError, certify, parse, quantize, run, train, train_cells
+from bitwright import InputError, certify, parse, run, train
 from bitwright.bits import BoolArray, from_bits
 from bitwright.checking.inference.local_rule import infer_local_rule
 from bitwright.files.executions import Executions
@@ -55,7 +55,7 @@ def test_the_inferred_torus_is_life(height: int, width: int) -> None:
 
 def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
     rule = life_rule()
-    cells = train_cells(parse(rule.text(), "life", h=3, w=3))
+    cells = train(parse(rule.text(), "life", h=3, w=3))
     assert cells.proved
     algorithm = parse(rule.text(), "life", h=6, w=8, generations=3)
     board = boards(1, 6, 8, seed=3)
@@ -67,7 +67,7 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
 def test_the_pattern_of_one_cell_is_certified() -> None:
     pattern = parse(life_rule().pattern_text(), "cell")
     assert pattern.program.templates == 140
-    certificate = certify(pattern, quantize(pattern, train(pattern, width=2_048)))
+    certificate = certify(pattern, train(pattern, cells=False, integer=True, width=2_048))
     assert certificate.certified
 
 

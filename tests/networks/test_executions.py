@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition
-from bitwright.api.executions import Wanted, whole_set
+from bitwright.api.executions import Sample, whole_set
 from bitwright.encoding.executions import LABELS, Labels, StateSet
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.network import NetworkEngine
-from bitwright.networks import Network, Plan, Recipe, load_network, quantize, save_network, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
 from bitwright.networks.executions import ExecutionSet
 from bitwright.running.executions import successors
 from bitwright.theory.closed_form import spectrum
@@ -27,8 +27,8 @@ PROGRAM = ALGORITHM.program
 EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
 
 
-def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[Network, ExecutionSet]:
-    executions = whole_set(ALGORITHM, Wanted("states", states=60, labels=labels))
+def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
+    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
     recipe = replace(Recipe(width, plan=Plan(1e-2, momentum=True)), **more)  # type: ignore[arg-type]
     return train(PROGRAM, recipe, executions=executions)[0], executions
 
@@ -47,7 +47,7 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labels: Labels) -> None:
-    executions = whole_set(ALGORITHM, Wanted("states", states=60, labels=labels))
+    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
     engine = KernelEngine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
     batch = engine.begin(EVERY)
     batch.step()
@@ -59,7 +59,7 @@ def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labe
 
 
 def test_wide_networks_go_to_that_limit() -> None:
-    executions = whole_set(ALGORITHM, Wanted("runs", states=40))
+    executions = whole_set(ALGORITHM, Sample("runs", states=40))
     limit = Predictor(executions.set.inputs(), executions.set.labels())
     tests = TrainingSet(PROGRAM).encode(EVERY[1:])
     errors = []
@@ -94,7 +94,7 @@ def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
     assert again.origin == network.origin
     assert again.origin.executions == executions.learnt_from
     assert again.digest == network.digest
-    other = Network(network.first, network.last, replace(network.origin, executions=None))
+    other = FloatNetwork(network.first, network.last, replace(network.origin, executions=None))
     assert other.digest != network.digest
     assert "executions" not in other.origin.document()
 
@@ -156,7 +156,7 @@ def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> N
 
 def test_a_training_that_would_take_too_long_is_not_begun() -> None:
     six = addition(6)
-    executions = whole_set(six, Wanted("states", states=1_000))
+    executions = whole_set(six, Sample("states", states=1_000))
     recipe = Recipe(64, plan=Plan(1e-12))
     with pytest.raises(
         InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
@@ -165,6 +165,6 @@ def test_a_training_that_would_take_too_long_is_not_begun() -> None:
 
 
 def test_executions_of_another_program() -> None:
-    executions = whole_set(ALGORITHM, Wanted("states", states=60))
+    executions = whole_set(ALGORITHM, Sample("states", states=60))
     with pytest.raises(InputError, match="those of the program itself"):
         train(addition(3).program, Recipe(64), executions=executions)

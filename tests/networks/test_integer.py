@@ -14,7 +14,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 from whole import odd_program, trained, whole, with_weights
 
-from bitwright import InputError, addition, load_network
+from bitwright import InputError, Network, addition
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
@@ -126,7 +126,7 @@ def test_a_file_gives_the_same_network_again(tmp_path: Path) -> None:
     about = read_about(path)
     assert about.integer
     assert about.width == 512
-    assert load_network(path, program).digest == network.digest
+    assert Network.load(path, program).digest == network.digest
     with pytest.raises(InputError, match="whole numbers already"):
         load_floats(path, program)
     with pytest.raises(InputError, match="another program"):

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition
-from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.networks.network import LearntFrom
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
+def network() -> FloatNetwork:
     return train(addition(2).program, Recipe(256, plan=Plan(momentum=True)))[0]
 
 
-def test_weights_cannot_be_changed_in_place(network: Network) -> None:
+def test_weights_cannot_be_changed_in_place(network: FloatNetwork) -> None:
     """Small batches use weights in another order, which are put in order once."""
     for again in (network, copy.copy(network), copy.deepcopy(network), pickle.loads(pickle.dumps(network))):
         for weights in (again.first, again.last):
@@ -29,9 +29,11 @@ def test_weights_cannot_be_changed_in_place(network: Network) -> None:
                 weights.flags.writeable = True
 
 
-def test_small_and_large_batches_use_the_same_weights_whatever_the_caller_does_to_his_own(network: Network) -> None:
+def test_small_and_large_batches_use_the_same_weights_whatever_the_caller_does_to_his_own(
+    network: FloatNetwork,
+) -> None:
     first, last = network.first.copy(), network.last.copy()
-    own = Network(first, last, network.origin)
+    own = FloatNetwork(first, last, network.origin)
     inputs = np.eye(8, dtype=np.float32)
     before = [own(inputs[:2]), own(inputs)]
     first *= 3
@@ -43,7 +45,7 @@ def test_small_and_large_batches_use_the_same_weights_whatever_the_caller_does_t
     assert np.abs(before[0]).max() > 0.1
 
 
-def test_what_torch_is_given_is_its_own(network: Network) -> None:
+def test_what_torch_is_given_is_its_own(network: FloatNetwork) -> None:
     torch = pytest.importorskip("torch")
     digest, layers = network.digest, network.to_torch()
     with torch.no_grad():
@@ -51,7 +53,7 @@ def test_what_torch_is_given_is_its_own(network: Network) -> None:
     assert replace(network).digest == digest
 
 
-def test_the_digest_tells_networks_apart_by_anything_that_decides_what_they_do(network: Network) -> None:
+def test_the_digest_tells_networks_apart_by_anything_that_decides_what_they_do(network: FloatNetwork) -> None:
     assert len(network.digest) == 64
     assert copy.deepcopy(network).digest == replace(network).digest == network.digest
     others = {network.digest}
@@ -71,7 +73,7 @@ def test_the_digest_tells_networks_apart_by_anything_that_decides_what_they_do(n
     assert len(others) == 4 + len(fields(network.origin))
 
 
-def test_the_digest_does_not_depend_on_the_order_in_memory(network: Network) -> None:
+def test_the_digest_does_not_depend_on_the_order_in_memory(network: FloatNetwork) -> None:
     assert replace(network, first=np.asfortranarray(network.first)).digest == network.digest
 
 
@@ -85,6 +87,6 @@ def test_the_digest_does_not_depend_on_the_order_in_memory(network: Network) -> 
         ({"last": np.ones((6, 256))}, "one width and one type"),
     ],
 )
-def test_weights_that_make_no_network(network: Network, change: dict[str, object], message: str) -> None:
+def test_weights_that_make_no_network(network: FloatNetwork, change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         replace(network, **change)

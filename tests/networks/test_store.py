@@ -13,7 +13,7 @@ from safetensors.numpy import save
 
 import bitwright
 from bitwright import InputError, Program, addition
-from bitwright.networks import Network, Plan, Recipe, load_network, save_network, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
 from bitwright.networks.store import read_about
 
 
@@ -23,12 +23,12 @@ def program() -> Program:
 
 
 @pytest.fixture(scope="module")
-def network(program: Program) -> Network:
+def network(program: Program) -> FloatNetwork:
     return train(program, Recipe(256, seed=4, plan=Plan(momentum=True)))[0]
 
 
 @pytest.fixture
-def path(network: Network, program: Program, tmp_path: Path) -> Path:
+def path(network: FloatNetwork, program: Program, tmp_path: Path) -> Path:
     place = tmp_path / "net.safetensors"
     save_network(network, program, place)
     return place
@@ -41,7 +41,7 @@ def metadata(path: Path) -> dict[str, object]:
     return found
 
 
-def test_round_trip(path: Path, network: Network, program: Program) -> None:
+def test_round_trip(path: Path, network: FloatNetwork, program: Program) -> None:
     again = load_network(path, program)
     assert (again.first == network.first).all()
     assert (again.last == network.last).all()
@@ -62,7 +62,7 @@ def test_truncated_files(path: Path, program: Program, keep: int) -> None:
         load_network(path, program)
 
 
-def test_files_with_any_bit_of_the_header_flipped(path: Path, network: Network, program: Program) -> None:
+def test_files_with_any_bit_of_the_header_flipped(path: Path, network: FloatNetwork, program: Program) -> None:
     """A flipped bit is refused, or it was in a part that says nothing about the network."""
     data = bytearray(path.read_bytes())
     header = 8 + struct.unpack("<Q", data[:8])[0]
@@ -110,7 +110,7 @@ OTHERWISE = {  # what is said where the field itself could be
 }
 
 
-def put(path: Path, network: Network, document: object) -> None:
+def put(path: Path, network: FloatNetwork, document: object) -> None:
     path.write_bytes(save({"first": network.first, "last": network.last}, {"bitwright": json.dumps(document)}))
 
 
@@ -126,7 +126,7 @@ def test_every_field_is_fuzzed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(FUZZ))
-def test_metadata_that_cannot_be(path: Path, network: Network, program: Program, name: str) -> None:
+def test_metadata_that_cannot_be(path: Path, network: FloatNetwork, program: Program, name: str) -> None:
     for value in FUZZ[name]:
         put(path, network, changed(path, name, value))
         said = (
@@ -147,7 +147,7 @@ def test_metadata_that_cannot_be(path: Path, network: Network, program: Program,
     ],
 )
 def test_an_origin_that_could_be_and_is_not_what_was_written(
-    path: Path, network: Network, program: Program, name: str, value: object
+    path: Path, network: FloatNetwork, program: Program, name: str, value: object
 ) -> None:
     """Another parametrization, for one, would be rounded in another way."""
     put(path, network, changed(path, name, value))
@@ -157,7 +157,7 @@ def test_an_origin_that_could_be_and_is_not_what_was_written(
 
 @pytest.mark.parametrize("name", ["bits", "examples"])
 def test_as_many_names_as_there_should_be_and_one_of_them_wrong(
-    path: Path, network: Network, program: Program, name: str
+    path: Path, network: FloatNetwork, program: Program, name: str
 ) -> None:
     names = list(metadata(path)[name])  # type: ignore[call-overload]
     for wrong in ([*names[:-1], "lie"], [names[1], names[0], *names[2:]]):
@@ -175,13 +175,13 @@ def test_weights_of_which_one_bit_was_flipped(path: Path, program: Program) -> N
 
 
 def test_files_of_the_first_format_are_read_after_all_other_checks(
-    path: Path, network: Network, program: Program
+    path: Path, network: FloatNetwork, program: Program
 ) -> None:
     old = {**changed(path, "sha256", NO), "format": "bitwright network 1"}
     put(path, network, old)
     assert load_network(path, program).digest == network.digest
     assert read_about(path).digest is None
-    for load in (load_network, bitwright.load_network):
+    for load in (load_network, bitwright.Network.load):
         with pytest.raises(InputError, match="written by an earlier version"):
             load(path, program, with_digest=True)
     for name, value in (("error", 1e-2), ("bits", ["lie"]), ("steps", -3), ("sha256", network.digest)):
@@ -190,7 +190,7 @@ def test_files_of_the_first_format_are_read_after_all_other_checks(
             load_network(path, program)
 
 
-def test_what_a_file_says_of_itself(path: Path, network: Network, program: Program) -> None:
+def test_what_a_file_says_of_itself(path: Path, network: FloatNetwork, program: Program) -> None:
     about = read_about(str(path))
     assert (about.path, about.origin, about.digest) == (path, network.origin, network.digest)
     assert (about.bits, len(about.examples)) == (program.layout.names, program.templates)
@@ -207,7 +207,7 @@ def test_what_a_file_says_of_itself(path: Path, network: Network, program: Progr
     ],
 )
 def test_metadata_that_is_no_document(
-    path: Path, network: Network, program: Program, document: str, message: str
+    path: Path, network: FloatNetwork, program: Program, document: str, message: str
 ) -> None:
     path.write_bytes(save({"first": network.first, "last": network.last}, {"bitwright": document}))
     with pytest.raises(InputError, match=message) as caught:
@@ -215,7 +215,7 @@ def test_metadata_that_is_no_document(
     assert len(str(caught.value)) < 400
 
 
-def test_files_that_hold_something_else(path: Path, network: Network, program: Program) -> None:
+def test_files_that_hold_something_else(path: Path, network: FloatNetwork, program: Program) -> None:
     document, weights = json.dumps(metadata(path)), {"first": network.first, "last": network.last}
     for tensors, about in (
         (weights, None),
@@ -229,7 +229,7 @@ def test_files_that_hold_something_else(path: Path, network: Network, program: P
             load_network(path, program)
 
 
-def test_weights_that_cannot_be(path: Path, network: Network, program: Program) -> None:
+def test_weights_that_cannot_be(path: Path, network: FloatNetwork, program: Program) -> None:
     document = json.dumps(metadata(path))
     for name, value, message in (
         ("first", np.nan, "NaN or infinite"),
@@ -253,7 +253,7 @@ def test_weights_that_cannot_be(path: Path, network: Network, program: Program) 
             load_network(path, program)
 
 
-def test_arguments_of_other_types(path: Path, network: Network, program: Program) -> None:
+def test_arguments_of_other_types(path: Path, network: FloatNetwork, program: Program) -> None:
     assert load_network(str(path), program).digest == network.digest
     for name in (3, None, b"n.safetensors"):
         with pytest.raises(InputError, match=f"is a str or a Path, got {type(name).__name__}"):
@@ -264,7 +264,7 @@ def test_arguments_of_other_types(path: Path, network: Network, program: Program
         save_network(network, "addition", path)  # type: ignore[arg-type]
 
 
-def test_a_network_is_not_written_as_one_of_another_program(path: Path, network: Network) -> None:
+def test_a_network_is_not_written_as_one_of_another_program(path: Path, network: FloatNetwork) -> None:
     before = path.read_bytes()
     with pytest.raises(InputError, match="trained for another program"):
         save_network(network, addition(4).program, path)

@@ -13,9 +13,9 @@ import pytest
 from cases import for_each
 from whole import trained, with_weights
 
-from bitwright import Certificate, ProofError, addition, certify, run, save_network, train_cells
+from bitwright import Certificate, ProofError, addition, certify, run, train
 from bitwright.cli.main import main
-from bitwright.networks import IntegerNetwork
+from bitwright.networks import IntegerNetwork, save_network
 
 
 def forged(network: IntegerNetwork, **claims: object) -> IntegerNetwork:
@@ -46,15 +46,15 @@ def test_a_certificate_repeats_no_claim_of_the_file(claims: dict[str, object]) -
 
 
 def test_runs_and_cells_measure_margins_by_the_thresholds_too() -> None:
-    algorithm, cells = addition(3), train_cells(addition(3))
+    algorithm, cells = addition(3), train(addition(3))
     for network, other in (
         (trained(), forged(trained(), scale_first=30.0)),
-        (cells, replace(cells, network=forged(cells.network, scale_first=30.0, weight_bits=3))),
+        (cells, replace(cells, weights=forged(cells.weights, scale_first=30.0, weight_bits=3))),
     ):
         ours, theirs = (run(algorithm, p=5, q=3, network=one) for one in (network, other))
         assert ours.margin == theirs.margin
         assert ours.value == theirs.value == 8
-    assert str(cells) == str(replace(cells, network=forged(cells.network, gain=1e-3)))
+    assert str(cells) == str(replace(cells, weights=forged(cells.weights, gain=1e-3)))
 
 
 def test_the_unit_of_margins_is_that_of_quantize_and_never_smaller() -> None:
@@ -89,9 +89,9 @@ def test_bits_of_a_weight_are_counted_in_twos_complement() -> None:
 
 
 def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cells = train_cells(addition(3))
+    cells = train(addition(3))
     file = tmp_path / "forged.safetensors"
-    save_network(forged(cells.network, weight_bits=2, scale_first=30.0), cells.pattern.program, file)
+    save_network(forged(cells.weights, weight_bits=2, scale_first=30.0), cells.pattern.program, file)
     assert main(["show", str(file)]) == 0
     assert "whole numbers of 8 bits" in capsys.readouterr().out
     assert main(["certify", "addition", "--network", str(file)]) == 0
@@ -115,9 +115,8 @@ def test_certificates_of_earlier_versions_are_read_and_hold(tmp_path: Path) -> N
 
 
 def test_no_base_of_any_weights_can_be_made_writable() -> None:
-    cells = train_cells(addition(3))
-    network, program, trained_weights = cells.network, cells.pattern.program, cells.trained
-    assert trained_weights is not None
+    cells = train(addition(3))
+    network, program, (trained_weights,) = cells.weights, cells.pattern.program, cells.training.before
     arrays = [network.first, network.last, network.thresholds, network.units, trained_weights.first]
     arrays += [program.block_bits, program.write_bits, program.writers, program.cells.start, program.kinds.of]
     for array in arrays:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from subleq_lockstep import random_image
 
-from bitwright import InputError, train_cells
+from bitwright import InputError, train
 from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
@@ -69,7 +69,7 @@ def test_other_engines_and_pieces_give_the_same() -> None:
     programs = [random_image(rng, machine.shape) for _ in range(10)]
     wanted = run_images(machine, programs, max_instructions=9)
     engines: list[Any] = [make_engine("limit", machine.program), RuleEngine(machine.program, compiled=False)]
-    engines += [train_cells(machine.program).engine(machine.program, evaluate=True), "templates", "limit", None]
+    engines += [train(machine.program).engine(machine.program, evaluate=True), "templates", "limit", None]
     for engine in (*engines, ThreeAtATime(machine.program)):
         assert run_images(machine, programs, engine=engine, max_instructions=9) == wanted
     assert [run_images(machine, [image], max_instructions=9)[0] for image in programs] == wanted
@@ -91,7 +91,7 @@ def test_what_does_not_fit() -> None:
         run_images(machine, [[1]], max_instructions=-1)
     with pytest.raises(InputError, match="was made for another program"):
         run_images(machine, [[1]], engine=make_engine("templates", other.program))
-    with pytest.raises(InputError, match=r"needs a trained network: give engine=cells\.engine\(machine\.program\)"):
+    with pytest.raises(InputError, match=r"needs a trained network: give engine=network\.engine\(machine\.program\)"):
         run_images(machine, [[1]], engine="network")
     with pytest.raises(InputError, match=r"there is no engine 'limt'; choose .* did you mean 'limit'"):
         run_images(machine, [[1]], engine="limt")

@@ -16,7 +16,7 @@ from typing import Any
 from cases import for_each
 from forged import forged, opened
 
-from bitwright import Algorithm, addition, certify, multiplication, parse, train_cells
+from bitwright import Algorithm, addition, certify, multiplication, parse, train
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import IntegerNetwork, save_network
 from bitwright.program import load, parse_node_program
@@ -131,14 +131,18 @@ class Files:
             paths[-1].write_text(text)
         command = [sys.executable, "-I", str(CHECKER), str(self.network), *map(str, paths), str(self.certificate)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.stderr == "" or done.stderr.startswith("not checked: margin = ") or done.stderr.startswith("not checked: margin = ")
+        assert (
+            done.stderr == ""
+            or done.stderr.startswith("not checked: margin = ")
+            or done.stderr.startswith("not checked: margin = ")
+        )
         return done.returncode, done.stdout
 
 
 def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) -> None:
     sizes = [addition(size) for size in (2, 3, 6)]
-    cells = train_cells(*sizes, tile=2)
-    files = Files(tmp_path, cells.pattern, cells.network)
+    cells = train(*sizes, tile=2)
+    files = Files(tmp_path, cells.pattern, cells.weights)
     code, said = files.check(*(tiled(one, 2) for one in sizes))
     assert (code, f"HOLDS: certified, {cells.pattern.local_states:,} states tried, 0 wrong" in said) == (0, True), said
     code, said = files.check(tiled(sizes[2], 2))  # of the others' kinds nothing is known
@@ -163,10 +167,10 @@ def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_pat
 
     The attacker makes the certificate say whatever the sceptic asks for, and the network name these rules.
     """
-    cells = train_cells(addition(4))
-    thresholds = cells.network.thresholds.copy()
-    thresholds[1, list(cells.network.writers).index(1)] = 1 << 40  # two matches, a port with one writer: kind 1 alone
-    wrong = replace(cells.network, thresholds=thresholds)
+    cells = train(addition(4))
+    thresholds = cells.weights.thresholds.copy()
+    thresholds[1, list(cells.weights.writers).index(1)] = 1 << 40  # two matches, a port with one writer: kind 1 alone
+    wrong = replace(cells.weights, thresholds=thresholds)
     rules = split_kind(cells.pattern)
     files = Files(tmp_path, cells.pattern, wrong)
     assert files.claimed.wrong > 0
@@ -200,16 +204,16 @@ def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_pat
     ],
 )
 def test_cells_that_cannot_be_read(tmp_path: Path, old: str, new: str) -> None:
-    cells = train_cells(addition(4))
+    cells = train(addition(4))
     text = addition(4).text()
     assert text.count(old) == 1
-    code, said = Files(tmp_path, cells.pattern, cells.network).check(text.replace(old, new))
+    code, said = Files(tmp_path, cells.pattern, cells.weights).check(text.replace(old, new))
     assert (code, said.startswith("CANNOT BE READ: "), said.count("\n")) == (2, True, 1), said
 
 
 def test_other_cells_are_of_other_kinds(tmp_path: Path) -> None:
-    cells = train_cells(addition(4))
-    files = Files(tmp_path, cells.pattern, cells.network)
+    cells = train(addition(4))
+    files = Files(tmp_path, cells.pattern, cells.weights)
     text = addition(4).text()
     assert files.check(text)[0] == 0
     for line in ("cell q[1] p[1] c[1]", "cell c[1] p[1] q[1]"):  # another order is another table, or the same
@@ -221,11 +225,11 @@ def test_other_cells_are_of_other_kinds(tmp_path: Path) -> None:
 
 def test_a_wrong_network_is_refuted_alone_in_every_kind(tmp_path: Path) -> None:
     algorithm = multiplication(3)
-    cells = train_cells(algorithm)
-    for port in range(0, len(cells.network.last), 5):
-        last = cells.network.last.copy()
+    cells = train(algorithm)
+    for port in range(0, len(cells.weights.last), 5):
+        last = cells.weights.last.copy()
         last[port] = -last[port]
-        files = Files(tmp_path, cells.pattern, replace(cells.network, last=last))
+        files = Files(tmp_path, cells.pattern, replace(cells.weights, last=last))
         code, said = files.check(algorithm.text())
         assert said.splitlines()[-1].startswith(f"HOLDS: {files.claimed.verdict}, 345 states"), said
         assert code == (0 if files.claimed.certified else 1)
@@ -233,5 +237,5 @@ def test_a_wrong_network_is_refuted_alone_in_every_kind(tmp_path: Path) -> None:
 
 def test_a_node_program(tmp_path: Path) -> None:
     program = parse_node_program((ROOT / "examples" / "graphs" / "flooding.bw").read_text())
-    cells = train_cells(program)
-    assert Files(tmp_path, cells.pattern, cells.network).check(program.text())[0] == 0
+    cells = train(program)
+    assert Files(tmp_path, cells.pattern, cells.weights).check(program.text())[0] == 0

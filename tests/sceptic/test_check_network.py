@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, train_cells
+import bitwright
+from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.cli.main import main
 from bitwright.engines.integer.sums import ExactSums
-from bitwright.networks import IntegerNetwork, Network, Plan, Recipe, save_network, train
+from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
 from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern
 
@@ -105,7 +106,11 @@ class Held:
     def check(self) -> tuple[int, str]:
         files = [str(self.network), str(self.rules), *self.more, str(self.certificate)]
         done = subprocess.run([sys.executable, "-I", str(CHECKER), *files], capture_output=True, text=True, check=False)
-        assert done.stderr == "" or done.stderr.startswith("not checked: margin = ") or done.stderr.startswith("not checked: margin = ")
+        assert (
+            done.stderr == ""
+            or done.stderr.startswith("not checked: margin = ")
+            or done.stderr.startswith("not checked: margin = ")
+        )
         return done.returncode, done.stdout
 
     def alter(self, **claims: Any) -> None:
@@ -114,7 +119,7 @@ class Held:
 
 
 def trained(algorithm: Algorithm, width: int) -> IntegerNetwork:
-    network: Network = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))[0]
+    network: FloatNetwork = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))[0]
     return quantize([network], algorithm.program)[0]
 
 
@@ -131,12 +136,12 @@ def adder() -> IntegerNetwork:
 
 
 def test_networks_of_cells_are_tried_in_their_local_states_alone(tmp_path: Path) -> None:
-    cells = train_cells(addition(4))
+    cells = bitwright.train(addition(4))
     text = addition(7).text()
-    held = Held.of_cells(tmp_path, text, network=cells.network, pattern=cells.pattern)
+    held = Held.of_cells(tmp_path, text, network=cells.weights, pattern=cells.pattern)
     code, said = held.check()
     assert (code, "HOLDS: certified, 16 states tried, 0 wrong" in said) == (0, True), said
-    wrong = replace(cells.network, last=-cells.network.last)
+    wrong = replace(cells.weights, last=-cells.weights.last)
     held = Held.of_cells(tmp_path, text, network=wrong, pattern=cells.pattern)
     code, said = held.check()
     assert (code, held.claimed.verdict, "HOLDS: refuted, 16 states tried" in said) == (1, "refuted", True), said

@@ -11,7 +11,7 @@ import pytest
 from fuzz.campaign import Counter
 
 from bitwright import Executions, executions, parse, permutation
-from bitwright.api.executions import Wanted, executions_for
+from bitwright.api.executions import Sample, executions_for
 from bitwright.api.graphs import on_graph
 from bitwright.errors import InputError, ProgramError, suggestion
 from bitwright.files.documents import parse as parse_json
@@ -164,7 +164,7 @@ def test_columns_of_executions_are_looked_up() -> None:
     algorithm = permutation([2, 3, 1])
     made = executions(algorithm, "states", states=20)
     turned = Executions(made.before[:, ::-1], made.after[:, ::-1], _Names(made.names[::-1]))
-    assert np.array_equal(executions_for(algorithm, Wanted(turned)).before, made.before)
+    assert np.array_equal(executions_for(algorithm, Sample(turned)).before, made.before)
 
 
 def test_a_name_that_claims_more_bits_than_there_are() -> None:

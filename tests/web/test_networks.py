@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, children, serving
 
-from bitwright import Certificate, addition, run, train_cells
+from bitwright import Certificate, addition, run, train
 from bitwright.api import export
 from bitwright.api.cells import as_algorithm, load_cells, pattern_in
 from bitwright.networks import Plan, Recipe
@@ -42,8 +42,8 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     job = make(server, {"source": {"kind": "addition", "bits": 6}})
     assert job["state"] == "done", job["message"]
     folder, result = fetched(server, job, tmp_path), job["result"]
-    own = train_cells(addition(6))
-    assert (result["sha256"], result["width"]) == (own.network.digest, own.network.shape.width)
+    own = train(addition(6))
+    assert (result["sha256"], result["width"]) == (own.digest, own.width)
     assert (result["certificate"]["certified"], result["certificate"]["states"]) == (True, own.pattern.local_states)
     pattern = pattern_in(folder / "network.safetensors")
     assert pattern is not None
@@ -78,8 +78,8 @@ def test_a_network_that_is_too_narrow_is_not_called_proved(server: Any) -> None:
 def test_node_programs_and_machine_v_have_networks_of_their_cells(server: Any) -> None:
     graph = {"shape": "path:3"}
     job = make(server, {"source": {"kind": "nodes", "text": FLOOD, "graph": graph}})
-    own = train_cells(parse_node_program(FLOOD))
-    assert job["result"]["sha256"] == own.network.digest
+    own = train(parse_node_program(FLOOD))
+    assert job["result"]["sha256"] == own.digest
     assert job["result"]["covers"].endswith("; this program is one on every graph")
     hello = (ROOT / "examples" / "subleq" / "hello.sq").read_text()
     job = make(server, {"source": {"kind": "subleq", "text": hello}})

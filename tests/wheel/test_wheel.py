@@ -106,7 +106,7 @@ def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type) -> No
         "when x[i]=1 write y[i] for i in 1..l\nwhen y[i]=1 write y[i] for i in 1..l\ninput x\noutput y\nsteps 1\n"
     )
     assert typed("bitwright", "run", "own.bw", "x=5").startswith("y = 5\n")
-    typed("bitwright", "train", "own.bw", "--cells", "-o", "own.safetensors", "-q")
+    typed("bitwright", "train", "own.bw", "-o", "own.safetensors", "-q")
     assert typed("bitwright", "certify", "own.bw", "--network", "own.safetensors").startswith("CERTIFIED")
     typed("bitwright", "export", "own.safetensors", "--to", "c", "-o", "own.c", "--program", "own.bw")
     assert "int main" in (home / "own.c").read_text()
@@ -121,7 +121,20 @@ def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, t
     for path in (*kept, ROOT / "sceptic" / "check_network.py"):
         assert (home / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
     assert typed("bitwright", "run", "examples/subtraction.bw", "a=719", "b=483").startswith("difference = 236\n")
-    typed("bitwright", "train", "addition", "--bits", "2", "--width", "256", "--integer", "-o", "net.safetensors", "-q")
+    typed(
+        "bitwright",
+        "train",
+        "--whole",
+        "addition",
+        "--bits",
+        "2",
+        "--width",
+        "256",
+        "--integer",
+        "-o",
+        "net.safetensors",
+        "-q",
+    )
     typed("bitwright", "certify", "addition", "--network", "net.safetensors", "-o", "net.json")
     (home / "rules.bw").write_text(typed("bitwright", "show", "addition", "--bits", "2", "--text"))
     checked = typed("python", "sceptic/check_network.py", "net.safetensors", "rules.bw", "net.json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bitwright.algorithms.addition import addition
 from bitwright.algorithms.multiplication import multiplication
@@ -13,7 +13,7 @@ from bitwright.errors import InputError
 from bitwright.program import Algorithm
 
 
-def known_algorithm(bits: Sequence[str], templates: Sequence[str], program_id: str) -> Algorithm | None:
+def known_algorithm(bits: Sequence[str], templates: Iterable[str], program_id: str) -> Algorithm | None:
     """The algorithm whose program has this id, built anew; None if it is none of ours.
 
     >>> own = addition(2).program
@@ -44,7 +44,7 @@ def order_of(permutation: Algorithm) -> list[int]:
     return [int(program.writes(template)[0]) + 1 for template in by_bit]
 
 
-def _order(templates: Sequence[str], length: int) -> list[int]:
+def _order(templates: Iterable[str], length: int) -> list[int]:
     """Where each bit goes, as `when p[2]=1 write p[1]` says; 0 for a bit of which nothing is said."""
     places = [0] * length
     for line in templates:

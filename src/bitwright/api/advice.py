@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.api.executions import unseen
-from bitwright.errors import counted, listing
+from bitwright.errors import counted, listing, option
 from bitwright.networks.integer import WEIGHT_BITS
 
 if TYPE_CHECKING:
@@ -20,19 +20,20 @@ _SHOWN = 2  # examples of what was never shown
 
 
 def wider(weight_bits: int) -> str:
-    """For weights of so many bits."""
+    """What to do about a network whose weights have this many bits."""
     most = WEIGHT_BITS[-1]
     return "use a wider network" + ("" if weight_bits >= most else f", or weights of up to {most} bits")
 
 
-def of_cells(found: TrainedCells, executions: ExecutionSet | None, from_states: str) -> str:
-    """One line about local states that come out wrong; `from_states` is how to ask for random states to learn from.
+def of_cells(found: TrainedCells, executions: ExecutionSet | None) -> str:
+    """One line about local states that come out wrong.
 
     Where executions never showed those that are wrong, a wider network would not learn them either.
     """
     assert found.tables is not None
     wrong = _wrong(found)
-    after = "" if found.seeds in (None, 1) else f" after {found.seeds} seeds"
+    from_states = f"{option('executions')} states"
+    after = "" if found.seeds == 1 else f" after {found.seeds} seeds"
     head = f"{len(wrong):,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
     if executions is None:
         return f"{head}; {wider(found.network.weight_bits)}"

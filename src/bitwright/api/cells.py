@@ -18,20 +18,20 @@ from bitwright.program.pattern import Pattern
 from bitwright.program.pattern import pattern_of as pattern_of
 
 if TYPE_CHECKING:
-    from bitwright.networks import Network, Recipe
+    from bitwright.networks import FloatNetwork, Recipe
     from bitwright.networks.executions import ExecutionSet
 
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
 
 
 def check_tile(algorithm: Algorithm, tile: int) -> None:
-    """Raises InputError for a tile that leaves a rest of some chain, a cell of fewer than the others."""
+    """Raises InputError for a tile that leaves a remainder in some chain: a cell of fewer than the others."""
     cells = algorithm.program.cells
     for family, size in enumerate(cells.families.sizes.tolist()):
         if size > 1 and size % tile:
             raise InputError(
                 f"a tile of {tile} does not divide the {size:,} cells of '{cells.families.labels[family]}'; "
-                "give another size, or several, which bring the rests along"
+                "give another size, or several, which include the remainders"
             )
 
 
@@ -40,29 +40,28 @@ def train_on_pattern(
     recipe: Recipe,
     weight_bits: int = 8,
     seeds: int = SEEDS,
-    make: Callable[[Program, Recipe], Network] | None = None,
+    make: Callable[[Program, Recipe], FloatNetwork] | None = None,
     executions: ExecutionSet | None = None,
+    networks: int = 1,
 ) -> TrainedCells:
-    """Trains on a pattern, rounds, and looks at every local state; where one is wrong, the next seed is tried.
+    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, the next seed is taken.
 
-    With `executions` it is trained on these in place of the pattern's templates, and rounded by them alone.
+    With `executions` it is trained on these in place of the pattern's templates, and quantized by them alone. Several
+    `networks` become one, side by side.
     """
     from bitwright.networks import TrainingError, quantize, train
 
     make = make or (lambda program, recipe: train(program, recipe, executions=executions)[0])
-    if executions is None:
-        sample = local_sample(pattern)
-    else:
-        sample = executions.set.matched, np.ones(executions.set.following.shape, dtype=bool)
+    sample = local_sample(pattern) if executions is None else executions.sample
     best: TrainedCells | None = None
     problem: TrainingError | None = None
     for tried in range(seeds):
         try:
-            trained = make(pattern.program, replace(recipe, seed=recipe.seed + tried))
+            trained = tuple(make(pattern.program, one) for one in members_of(recipe, networks, tried))
         except TrainingError as error:  # small widths sometimes stall
             problem = error
             continue
-        network, cost = quantize([trained], pattern.program, weight_bits, sample=sample)
+        network, cost = quantize(trained, pattern.program, weight_bits, sample=sample)
         found = TrainedCells(pattern, network, trained, cost, tried + 1)
         if found.proved or found.tables is None:
             return found
@@ -71,6 +70,11 @@ def train_on_pattern(
     if best is None:
         raise problem or InputError("no network could be trained")
     return replace(best, seeds=seeds)
+
+
+def members_of(recipe: Recipe, networks: int, later: int = 0) -> list[Recipe]:
+    """The recipe of each of several networks, with a later seed."""
+    return [replace(recipe, seed=recipe.seed + later, member=recipe.member + member) for member in range(networks)]
 
 
 def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.ndarray]:

@@ -112,8 +112,8 @@ class Certificate(Shown):
         The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
         is checked at those sizes, and for the program that is given. The options are those of `certify`.
 
-        >>> from bitwright import addition, certify, train_cells
-        >>> adder = train_cells(addition(4))
+        >>> from bitwright import addition, certify, train
+        >>> adder = train(addition(4))
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         '9'
         """

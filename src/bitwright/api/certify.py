@@ -22,8 +22,7 @@ from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_ma
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError, OtherKindError, ProofError, counted, listing, option
 from bitwright.files.storage import as_path
-from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
-from bitwright.networks import Network as FloatNetwork
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
@@ -101,8 +100,8 @@ def certify(
     without `yes`. After an interruption it continues from the file `resume`. `state` looks at one state instead, the
     one with these bits on.
 
-    >>> from bitwright import addition, multiplication, train_cells
-    >>> adder = train_cells(addition(4))
+    >>> from bitwright import addition, multiplication, train
+    >>> adder = train(addition(4))
     >>> print(certify(addition(9), adder).sentence)
     certified: this network, 16 states of every program made of these kinds of cells; this program was checked at 9 bits
     >>> certify("addition", adder, sizes="1..64").sizes

@@ -18,7 +18,7 @@ from bitwright.theory.rounding import check_rounding
 if TYPE_CHECKING:
     from bitwright.api.telling import Teller
     from bitwright.engines.cells.deciders import Decider
-    from bitwright.networks import AnyNetwork, Network, Recipe
+    from bitwright.networks import AnyNetwork, FloatNetwork, Recipe
     from bitwright.program.pattern import Pattern
 
 # The settings that only some engines have.
@@ -145,7 +145,7 @@ def _spelt(setting: str) -> str:
     return option("network" if setting == "files" else setting)
 
 
-Trainer = Callable[["Program", "Recipe"], "Network"]
+Trainer = Callable[["Program", "Recipe"], "FloatNetwork"]
 
 
 def choose_engine(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
 
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten
-from bitwright.encoding.executions import Labels, StateSet
+from bitwright.bits import BoolArray, shorten, whole_number
+from bitwright.encoding.executions import Labels, StateSet, check_labels
 from bitwright.errors import InputError, counted
 from bitwright.files.executions import Executions, load_executions
 from bitwright.networks.executions import ExecutionSet
@@ -21,22 +22,42 @@ from bitwright.running.sampling import random_states
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end
+_MOST = 10**6  # runs or states
+_SOURCES = "networks learn from runs, states or a .npz file of executions"
 LEAST = 2  # different examples that are worth training on
 TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
 WIDER = 4  # times the width that suffices for the templates of cells
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a person asks to learn from: `runs`, `states`, the name of a file, or executions that are held."""
+class Sample:
+    """Which executions to learn from: `runs`, `states`, those of a .npz file, or such as are held.
 
-    source: str | Executions
+    `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which. `labels`
+    are "scaled" or "plain".
+
+    >>> from bitwright import addition, train
+    >>> learnt = train(addition(2), cells=False, width=512, executions=Sample("runs", runs=10))
+    >>> learnt.weights.origin.executions.examples
+    9
+    """
+
+    source: str | PathLike[str] | Executions
     runs: int | None = None
     states: int | None = None
     labels: Labels = "scaled"
     sample_seed: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.source, str | PathLike | Executions):
+            raise InputError(f"{_SOURCES}, got a {type(self.source).__name__}")
+        if isinstance(self.source, PathLike):
+            object.__setattr__(self, "source", fspath(self.source))
+        for name, value in (("runs", self.runs), ("states", self.states)):
+            if value is not None and not 1 <= whole_number(value, name) <= _MOST:
+                raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
+        whole_number(self.sample_seed, "sample_seed", 0, 2**63)
+        check_labels(self.labels)
         if self.source == "states" and self.runs is not None:
             raise InputError("random states are of no run; leave out the number of runs, or learn from runs")
         if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
@@ -50,19 +71,17 @@ class Wanted:
         if self.source in ("runs", "states"):
             return False
         if Path(self.source).suffix.lower() != ".npz":
-            raise InputError(
-                f"networks learn from runs, states or a .npz file of executions, got '{shorten(self.source)}'"
-            )
+            raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")
         return True
 
 
-def executions_for(algorithm: Algorithm, wanted: Wanted) -> Executions:
+def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     """The states that are asked for and what follows each; steps of a file must be the program's own."""
     program = algorithm.program
     if isinstance(wanted.source, Executions):
         return _checked(wanted.source, "the executions", program)
     if wanted.is_given:
-        return _checked(load_executions(Path(wanted.source)), wanted.source, program)
+        return _checked(load_executions(Path(wanted.source)), str(wanted.source), program)
     count = wanted.states or _PER_TEMPLATE * program.templates
     if wanted.source == "states":
         return random_executions(program, count, wanted.sample_seed)
@@ -101,11 +120,11 @@ def _checked(found: Executions, what: str, program: Program) -> Executions:
     return Executions(before, after, own, program.id)
 
 
-def whole_set(algorithm: Algorithm, wanted: Wanted) -> ExecutionSet:
+def whole_set(algorithm: Algorithm, wanted: Sample) -> ExecutionSet:
     """States of the whole program as a training set.
 
     >>> from bitwright import addition
-    >>> whole_set(addition(2), Wanted("runs", runs=10)).set.inputs().shape
+    >>> whole_set(addition(2), Sample("runs", runs=10)).set.inputs().shape
     (9, 8)
     """
     found = executions_for(algorithm, wanted)
@@ -113,7 +132,7 @@ def whole_set(algorithm: Algorithm, wanted: Wanted) -> ExecutionSet:
     return _with_origin(examples, wanted, len(found))
 
 
-def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Wanted, tile: int = 1) -> ExecutionSet:
+def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: int = 1) -> ExecutionSet:
     """Local states of every cell in every one of these states, each once, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
         raise InputError("a file holds executions of one size; learn from it for one program alone")
@@ -151,13 +170,13 @@ def _add_local(
         following.append(bits)
 
 
-def _with_origin(examples: StateSet, wanted: Wanted, states: int) -> ExecutionSet:
+def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSet:
     if examples.examples < LEAST:
         raise InputError(
             f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few to learn "
             f"from; give at least {LEAST} that match different templates"
         )
-    source = "file" if isinstance(wanted.source, Executions) or wanted.is_given else wanted.source
+    source = "file" if wanted.is_given else str(wanted.source)
     seed = None if wanted.is_given else wanted.sample_seed
     return ExecutionSet(
         examples,

@@ -64,8 +64,8 @@ def export(
     text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
     images for machine V, and `inputs` that they begin with.
 
-    >>> from bitwright import addition, train_cells
-    >>> [file.name for file in export(train_cells(addition(4)), "adder.mjs", addition(16)).files]
+    >>> from bitwright import addition, train
+    >>> [file.name for file in export(train(addition(4)), "adder.mjs", addition(16)).files]
     ['adder.mjs', 'adder.d.mts']
     """
     output = as_path(path, "the file to write")

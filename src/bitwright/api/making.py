@@ -11,21 +11,21 @@ from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.width import suggested_cells_width, suggested_width
-from bitwright.networks import IntegerNetwork, Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 
-__all__ = ["MOMENTUM", "Curve", "Making", "Network", "Plan", "Program", "Recipe", "Trainer", "watched"]
+__all__ = ["MOMENTUM", "Curve", "FloatNetwork", "Making", "Plan", "Program", "Recipe", "Trainer", "watched"]
 
 MOMENTUM = Plan(momentum=True)
 MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
 Curve = list[tuple[int, float]]  # steps of a training, and the largest error
 Report = Callable[[int, int, Curve], None]  # steps made, how many there may be, and the curve so far
-Trainer = Callable[[Program, Recipe], tuple[Network, Curve]]
+Trainer = Callable[[Program, Recipe], tuple[FloatNetwork, Curve]]
 
 
-def watched(program: Program, recipe: Recipe, report: Report) -> tuple[Network, Curve]:
+def watched(program: Program, recipe: Recipe, report: Report) -> tuple[FloatNetwork, Curve]:
     """Trains a network, and shows how its error falls."""
     most, curve = recipe.plan.expected_steps(program.templates + recipe.padding), Curve()
 
@@ -110,7 +110,7 @@ class _Wanted:
         """Trains the network, and rounds it to integers; `rounding` is called in between, for the whole state."""
         recipe, curves = Recipe(width, seed, plan=MOMENTUM), dict[int, Curve]()
 
-        def make(program: Program, recipe: Recipe) -> Network:
+        def make(program: Program, recipe: Recipe) -> FloatNetwork:
             network, curves[recipe.seed] = train(program, recipe)
             return network
 

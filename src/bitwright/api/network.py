@@ -2,63 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from math import isfinite
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import InputError, counted
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
-from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.networks import Network as FloatNetwork
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.members import network_files
-from bitwright.networks.store import load_any_network, read_about, save_network
-from bitwright.program import Algorithm, Program
+from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
+from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
+    from bitwright.api.export.claims import Claim
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
+    from bitwright.engines.protocol import Engine
     from bitwright.networks.executions import ExecutionSet
     from bitwright.networks.quantize import Cost
+
+CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """How a network came about; a file does not have it."""
 
-    steps: int
-    error: float  # the largest on any example
-    loss: float
     seconds: float
+    loss: float | None = None
     before: Sequence[FloatNetwork] = ()  # the weights that were quantized, if they were
     cost: Cost | None = None  # of quantizing them
-    seeds: int = 1  # that were tried
+    seeds: int | None = None  # that were tried, for a network of cells
     executions: ExecutionSet | None = None  # what it learnt from in place of templates
+    problem: str | None = None  # that local states come out wrong, and what to do about it
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `bitwright train --json` prints beside the facts of the network itself."""
+        found: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
+        if self.seeds is not None:
+            found["seeds_tried"] = self.seeds
+        if self.cost is not None:
+            found |= {
+                "sample_states": self.cost.states,
+                "sample_margin_before": _finite(self.cost.margin_before),
+                "sample_margin": _finite(self.cost.margin),
+            }
+        return {**found, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, eq=False)
 class Network(Shown):
     """Trained weights, and the program or the kinds of cells that they are for.
 
-    A network of cells serves every program made of its kinds; one of the whole state serves one program in one size.
+    A network of cells runs every program made of its kinds; one of the whole state runs one program in one size.
 
-    >>> from bitwright import addition, train_cells
-    >>> train_cells(addition(4)).save("adder.safetensors")
+    >>> from bitwright import addition, run, train
+    >>> train(addition(4)).save("adder.safetensors")
     >>> adder = Network.load("adder.safetensors")
-    >>> adder.proved
-    True
+    >>> adder.proved, run(addition(200), p=2**199, q=2**199, network=adder).value == 2**200
+    (True, True)
     >>> print(adder.sentence)
-    a network of 2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights (integers)
+    2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights
     """
 
     weights: AnyNetwork
-    program: Program  # that it was trained on; the pattern's, if it is one of cells
+    program: Program | None  # that it was trained on, the pattern's for cells; None where a file does not say
     pattern: Pattern | None = None  # the kinds of its cells; None for the whole state
-    algorithm: Algorithm | None = None  # of the whole state: the algorithm, as far as it is known
+    algorithm: Algorithm | None = None  # of the whole state, as far as it is known
+    name: str | None = None  # of what it was trained for, if that is known
     training: Training | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, AnyNetwork):
+            raise InputError(f"a Network holds trained weights, got a {type(self.weights).__name__}")
+        if self.program is not None and self.weights.origin.program_id != self.program.id:
+            raise InputError("these weights were trained for another program")
 
     @property
     def cells(self) -> bool:
@@ -82,15 +106,10 @@ class Network(Shown):
 
     @property
     def bytes(self) -> int:
-        """What its weights take: two layers, and the thresholds of an integer network."""
-        held = self.weights
-        more = held.thresholds.nbytes if isinstance(held, IntegerNetwork) else 0
-        return held.first.nbytes + held.last.nbytes + more
-
-    @property
-    def proved(self) -> bool:
-        """Whether it is an integer network of cells that was found right in every local state."""
-        return self.trained_cells is not None and self.trained_cells.proved
+        """The size of its weights: two layers, and the thresholds of an integer network."""
+        if isinstance(self.weights, IntegerNetwork):
+            return self.weights.bytes
+        return self.weights.first.nbytes + self.weights.last.nbytes
 
     @cached_property
     def trained_cells(self) -> TrainedCells | None:
@@ -101,58 +120,170 @@ class Network(Shown):
             return None
         return TrainedCells(self.pattern, self.weights)
 
+    @cached_property
+    def claim(self) -> Claim | None:
+        """What trying its states has shown; None for float weights, and for a program that is not known."""
+        from bitwright.api.export.claims import Claim, claim_of
+
+        if (cells := self.trained_cells) is not None and cells.tables is not None:
+            return Claim(True, cells.tables.states, cells.tables.wrong)
+        made_for = self.pattern or self.algorithm
+        if not isinstance(self.weights, IntegerNetwork) or made_for is None:
+            return None
+        return claim_of(self.weights, made_for)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every state, or every local state of its cells, was tried and is right."""
+        return self.claim is not None and self.claim.proved
+
     @property
     def sentence(self) -> str:
         """What it is, in a line."""
-        kind = "integers" if self.integer else str(self.weights.first.dtype)
-        of = "the whole state"
-        if self.pattern is not None:
-            of = f"{counted(len(self.pattern.kinds), 'kind')} of cells"
-        size = f"width {self.width:,}, {self.bytes:,} bytes of weights ({kind})"
-        return f"a network of {of}, {counted(self.program.templates, 'example')}; {size}"
+        held = self.weights
+        kind = f"{held.weight_bits}-bit " if isinstance(held, IntegerNetwork) else f"{held.first.dtype.name} "
+        of = "the whole state" if self.pattern is None else f"{counted(len(self.pattern.kinds), 'kind')} of cells"
+        size = f"width {self.width:,}, {self.bytes:,} bytes of {kind if kind != '8-bit ' else ''}weights"
+        return f"{of}, {counted(self._templates, 'example')}; {size}"
+
+    @property
+    def rounding(self) -> str | None:
+        """What quantizing has cost, in a line; None where it was not quantized just now."""
+        from bitwright.api.advice import wider
+
+        if self.training is None or self.training.cost is None or not isinstance(self.weights, IntegerNetwork):
+            return None
+        cost, members = self.training.cost, self.weights.rounded.members
+        side = f"{members:,} networks side by side; " if members > 1 else ""
+        margins = f"the smallest margin went from {cost.margin_before:.3f} to {cost.margin:.3f}"
+        wrong = "" if cost.margin > 0 else f": some bits come out wrong; {wider(self.weights.weight_bits)}"
+        return f"{side}quantized: on {cost.states:,} states {margins}{wrong}"
+
+    def __repr__(self) -> str:
+        return f"Network: {self.sentence}"
 
     def __str__(self) -> str:
-        return self.sentence if self.trained_cells is None else f"{self.sentence}\n{self.trained_cells.sentence}"
+        if self.trained_cells is not None:
+            return f"{self.sentence}\n{self.trained_cells.sentence}"
+        return self.sentence if self.claim is None else f"{self.sentence}\n{self.claim.note}"
+
+    def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
+        """The engine that runs a program by this network; its settings are those of `run`.
+
+        >>> from bitwright import addition, train
+        >>> train(addition(4)).engine(addition(12)).cell_facts["local_states"]
+        16
+        """
+        from bitwright.api.run import engine_for
+        from bitwright.program.given import as_algorithm
+
+        return engine_for(as_algorithm(what), None, self, settings)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which `load` reads."""
+        """Writes the network to a .safetensors file, which `load` reads.
+
+        >>> from bitwright import addition, run, train
+        >>> train(addition(4)).save("adder.safetensors")
+        >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
+        311
+        """
+        if self.program is None:
+            raise InputError("the program of this network is not known; load it with its program: load(path, program)")
         save_network(self.weights, self.program, as_path(path, "a network file"))
 
     @classmethod
-    def load(cls, path: str | PathLike[str], what: Algorithm | Program | None = None) -> Network:
+    def load(cls, path: str | PathLike[str], what: Any = None, *, with_digest: bool = False) -> Network:
         """The network in a file, after checking that it is one and is as it was written.
 
         A network of the whole state says which program it is for if that is a shipped one, or has no block without
-        templates; give the program as `what` otherwise.
-        """
-        from bitwright.api.whole import algorithm_in
-        from bitwright.program.given import as_algorithm
+        templates; give the program, or its file, as `what` otherwise. Files of the first format hold no digest, so that
+        a change of their weights goes unnoticed; `with_digest` refuses them.
 
+        >>> from bitwright import addition, train
+        >>> train(addition(3), cells=False, width=256).save("whole.safetensors")
+        >>> Network.load("whole.safetensors").trained_for
+        'addition of 3 bits'
+        """
         place = as_path(path, "a network file")
         files = network_files(place)
         if len(files) > 1:
-            raise InputError(f"{place} holds {len(files):,} networks; quantize makes one of them, or give one file")
-        about = read_about(files[0])
-        pattern = read_pattern(about.bits, about.examples)
-        own = None if what is None else as_algorithm(what)
-        if pattern is not None and (own is None or own.program.id != pattern.program.id):
-            return cls(load_any_network(files[0], pattern.program), pattern.program, pattern)
-        algorithm = algorithm_in(about) if own is None else own
-        return cls(load_any_network(files[0], algorithm.program), algorithm.program, None, algorithm)
+            raise InputError(
+                f"{place} holds {len(files):,} networks; run averages them, and Network.combine makes one of them"
+            )
+        if with_digest:
+            check_network_file(files[0])
+        return _loaded(files[0], what)
 
     def quantize(self, weight_bits: int = 8) -> Network:
-        """The integer network that stands for this one."""
-        return quantized([self], weight_bits)
+        """The integer network that stands for this one.
+
+        >>> from bitwright import addition, train
+        >>> network = train(addition(2), cells=False, width=512).quantize()
+        >>> network.weights.first.dtype.name, network.proved
+        ('int8', True)
+        """
+        return Network.combine([self], weight_bits)
+
+    @classmethod
+    def combine(
+        cls,
+        networks: str | PathLike[str] | Iterable[Network | str | PathLike[str]],
+        weight_bits: int = 8,
+        what: Any = None,
+    ) -> Network:
+        """One integer network that stands for several, side by side: networks, their files, or a folder of members.
+
+        >>> from bitwright import addition, train
+        >>> networks = [train(addition(2), cells=False, width=256, member=member) for member in range(3)]
+        >>> Network.combine(networks).width
+        768
+        """
+        from bitwright.api.cells import local_sample
+        from bitwright.api.whole import whole_network
+        from bitwright.networks.quantize import quantize
+
+        given = [networks] if isinstance(networks, str | PathLike | Network) else list(networks)
+        held: list[Network] = []
+        for one in given:
+            if not isinstance(one, Network | str | PathLike):
+                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
+            files = [] if isinstance(one, Network) else network_files(as_path(one, "a network file"))
+            held += [one] if isinstance(one, Network) else [_loaded(file, what, known=True) for file in files]
+        if not held:
+            raise InputError("give at least one trained network")
+        first = held[0]
+        floats = [network.weights for network in held if isinstance(network.weights, FloatNetwork)]
+        if len(floats) < len(held):
+            raise InputError("a network of integers cannot be quantized again; give trained weights")
+        learnt = None if first.training is None else first.training.executions
+        if first.pattern is not None:
+            sample = local_sample(first.pattern) if learnt is None else learnt.sample
+            found, cost = quantize(floats, first.pattern.program, weight_bits, sample=sample)
+        elif first.algorithm is None:
+            raise InputError("the program of this network is not known; load it with its program: load(path, program)")
+        else:
+            found, cost = whole_network(first.algorithm, floats, weight_bits, learnt)
+        training = replace(first.training or Training(0.0), before=tuple(floats), cost=cost)
+        return replace(first, weights=found, training=training)
 
     def export(self, path: str | PathLike[str], what: Any = None, **options: Any) -> Export:
-        """Writes the network in a form that other tools read; the end of the name says which. See `export`."""
+        """Writes the network in a form that other tools read; the end of the name says which. See `export`.
+
+        >>> from bitwright import addition, train
+        >>> train(addition(4)).export("adder.c", addition(16)).about["proved"]
+        True
+        """
         from bitwright.api.exports import export
 
-        held: Any = self.trained_cells or self.weights
-        return export(held, path, self.algorithm if what is None and not self.cells else what, **options)
+        return export(self, path, self.algorithm if what is None else what, **options)
 
     def to_torch(self) -> Any:
-        """The trained weights as a plain PyTorch module; an integer network must have been trained just now."""
+        """The trained weights as a plain PyTorch module; an integer network has them only if it was trained just now.
+
+        >>> from bitwright import addition, train
+        >>> [tuple(weights.shape) for weights in train(addition(4)).to_torch().parameters()]
+        [(128, 8), (11, 128)]
+        """
         if isinstance(self.weights, FloatNetwork):
             return self.weights.to_torch()
         if self.training is None or len(self.training.before) != 1:
@@ -163,56 +294,107 @@ class Network(Shown):
         return self.training.before[0].to_torch()
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known of it, as `bitwright show --json` prints it."""
-        origin = self.weights.origin
-        rounded = self.weights.rounded if isinstance(self.weights, IntegerNetwork) else None
-        about: dict[str, Any] = {
-            "program_id": self.program.id,
+        """What is known of it, as `bitwright show --json` and `bitwright train --json` print it.
+
+        >>> from bitwright import addition, train
+        >>> told = train(addition(4)).to_dict()
+        >>> told["claim"], told["wrong"], told["width"]
+        ('proved on all 16 local states', 0, 128)
+        """
+        held, origin = self.weights, self.weights.origin
+        claim = self.claim
+        whole = held if isinstance(held, IntegerNetwork) else None
+        return {
+            "name": self.name,
+            "trained_for": self.trained_for,
+            "program_id": origin.program_id,
+            "cells": self.cells,
+            **self._about_cells(),
             "integer": self.integer,
-            "weight_bits": None if rounded is None else rounded.weight_bits,
-            "examples": self.program.templates + origin.padding,
+            **({"precision": held.first.dtype.name} if whole is None else {"weight_bits": whole.weight_bits}),
+            "bits": held.shape.outputs,
+            "templates": self._templates,
+            "examples": self._templates + origin.padding,
             "padding": origin.padding,
             "width": self.width,
-            "members": 1 if rounded is None else rounded.members,
+            "members": 1 if whole is None else whole.rounded.members,
             "seed": origin.seed,
-            "steps": origin.steps,
+            "member": origin.member,
+            "start": origin.start,
+            "parametrization": origin.parametrization,
+            "momentum": origin.momentum,
+            "balanced": origin.balanced,
+            "tolerance": origin.tolerance,
             "error": origin.error,
+            "steps": origin.steps,
+            "trainer": origin.trainer,
+            **({} if origin.executions is None else {"executions": asdict(origin.executions)}),
             "bytes": self.bytes,
             "digest": self.digest,
+            "tensors": held.tensors_sha256,
+            "claim": CLAIM if claim is None or claim.wrong is None else claim.note,
+            "proved": self.proved,
+            **({} if self.training is None else self.training.to_dict()),
         }
-        if self.pattern is not None:
-            about |= {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
-        return about
+
+    @property
+    def trained_for(self) -> str:
+        """What it was trained for: a name and a bit length, kinds of cells, or the id of a program without a name."""
+        from bitwright.algorithms.known import known_algorithm
+        from bitwright.api.trained import described
+
+        held, program, known = self.weights, self.program, None
+        if program is not None and self.pattern is None:
+            texts = (program.template_text(template) for template in range(program.templates))
+            known = known_algorithm(program.layout.names, texts, held.origin.program_id)
+        return described(known, self.pattern, held.origin.program_id, held.shape.outputs, self._templates)
+
+    @property
+    def _templates(self) -> int:
+        held = self.weights
+        return held.shape.inputs - (0 if isinstance(held, IntegerNetwork) else held.origin.padding)
+
+    def _about_cells(self) -> dict[str, Any]:
+        if self.pattern is None:
+            return {}
+        found: dict[str, Any] = {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
+        if self.trained_cells is not None:
+            tables = self.trained_cells.tables
+            found["wrong"] = None if tables is None else tables.wrong
+            found["margin"] = None if tables is None else _finite(tables.margin)
+        return found
 
 
-def quantized(networks: Sequence[Network], weight_bits: int = 8, algorithm: Algorithm | None = None) -> Network:
-    """One integer network that stands for these, side by side if there are several."""
-    from bitwright.api.cells import local_sample
-    from bitwright.api.whole import whole_network
-    from bitwright.networks.quantize import quantize
+def _loaded(file: Path, what: Any = None, known: bool = False) -> Network:
+    """The network of one file; `known` refuses one of a program that the file does not describe."""
+    from bitwright.api.open import subject
+    from bitwright.api.trained import algorithm_of
+    from bitwright.api.whole import algorithm_in
 
-    first = networks[0]
-    floats = [network.weights for network in networks if isinstance(network.weights, FloatNetwork)]
-    if len(floats) < len(networks):
-        raise InputError("an integer network cannot be quantized again; give trained weights")
-    if first.pattern is not None:
-        found, cost = quantize(floats, first.program, weight_bits, sample=local_sample(first.pattern))
-    else:
-        executions = None if first.training is None else first.training.executions
-        whole = algorithm or first.algorithm or Algorithm("program", first.program)
-        found, cost = whole_network(whole, floats, weight_bits, executions)
-    training = first.training
-    if training is not None:
-        training = replace(training, before=tuple(floats), cost=cost)
-    return replace(first, weights=found, training=training)
+    about = read_about(file)
+    pattern = read_pattern(about.bits, about.examples)
+    own = None if what is None else subject(what)
+    if pattern is not None and (own is None or isinstance(own, NodeProgram) or own.program.id != pattern.program.id):
+        return Network(load_any_network(file, pattern.program), pattern.program, pattern)
+    if isinstance(own, NodeProgram):
+        raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
+    shipped = algorithm_of(about)
+    name = None if shipped is None else shipped.name
+    try:
+        algorithm = own or algorithm_in(about)
+    except InputError:
+        if known:
+            raise
+        return Network(read_network(file)[1], None)
+    network = load_any_network(file, algorithm.program)
+    return Network(network, algorithm.program, None, algorithm, name if own is None else own.name)
 
 
-def held_networks(given: Any) -> Sequence[Network | str | PathLike[str]]:
-    """What was given as networks: one or several, held or in files; raises InputError for anything else."""
-    several = list(given) if isinstance(given, list | tuple) else [given]
-    for one in several:
-        if not isinstance(one, Network | str | PathLike):
-            raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
-    if not several:
-        raise InputError("give at least one network, or leave it out")
-    return several
+def file_format(path: str | PathLike[str]) -> str:
+    """The format of a network file."""
+    return read_about(as_path(path, "a network file")).format
+
+
+def _finite(margin: float) -> float | None:
+    """A margin for JSON, which has no infinity: None where nothing is at stake."""
+    return margin if isfinite(margin) else None

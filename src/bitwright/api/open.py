@@ -170,8 +170,8 @@ def opened(
     found = load_any(target, lets)
     if isinstance(found, NodeProgram) and not nodes:
         raise InputError(
-            f"{found.name} is a node program: run and trace take it with {option('graph')}; show, train and certify "
-            f"with {option('cells')}"
+            f"{found.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
+            f"{option('cells')}, and train as it is"
         )
     return found
 

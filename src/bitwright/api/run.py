@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
 
-    What = Algorithm | Program | NodeProgram | str | PathLike[str]
-    Held = str | PathLike[str] | Network | AnyNetwork | TrainedCells
-    Networks = Held | Sequence[Held]
+    What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
+    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells
+    Networks: TypeAlias = Held | Sequence[Held]
 
 _OPTIONS = ("inputs", "graph", "states", "engine", "network", "steps", "record", "progress", "watch")
 _OF_MANY = ("workers", "margins")
@@ -205,7 +205,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     given: list[Any] = [] if network is None else [network] if known(network) else list(network)  # type: ignore[arg-type]
     if other := [item for item in given if not known(item)]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
-    if len(given) > 1 and any(isinstance(item, TrainedCells) for item in given):
+    if len(given) > 1 and any(_integer_cells(item) for item in given):
         raise InputError("one network of cells runs a program: give it by itself, not in a list")
     files = tuple(Path(item) for item in given if isinstance(item, str | PathLike))
     held = [item for item in given if not isinstance(item, str | PathLike)]
@@ -214,18 +214,31 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     return held, files
 
 
+def _integer_cells(network: object) -> bool:
+    from bitwright.api.network import Network
+    from bitwright.engines.cells.trained import TrainedCells
+
+    return isinstance(network, TrainedCells) or (isinstance(network, Network) and network.trained_cells is not None)
+
+
 def _cell_engine(
     algorithm: Algorithm, engine: str | None, held: list[Any], patterns: list[Any], settings: Mapping[str, Any]
 ) -> Engine:
     """The engine of networks of cells, which say all that there is to choose."""
     from bitwright.engines.cells.engine import CellEngine
+    from bitwright.networks import FloatNetwork
+    from bitwright.theory import check_rounding
 
-    if engine not in (None, "network") or [name for name in settings if name != "evaluate"]:
-        raise InputError("a network of cells has its settings already; leave out all but evaluate")
-    if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:
-        raise InputError("networks that are averaged are for the same cells; give some that are, or a single one")
     weights = [one.weights if hasattr(one, "weights") else one.network for one in held]
-    return CellEngine(algorithm.program, patterns[0], weights, evaluate=settings.get("evaluate", False))
+    averaged = all(isinstance(one, FloatNetwork) for one in weights)
+    allowed = ("evaluate", "rounding", "compiled") if averaged else ("evaluate",)
+    how = {name: value for name, value in settings.items() if name != "cells" or value is not True}
+    if engine not in (None, "network") or any(name not in allowed for name in how):
+        raise InputError(f"a network of cells has its settings already; leave out all but {' and '.join(allowed)}")
+    if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:
+        raise InputError("networks of cells are averaged only if all have float weights and the same kinds of cells")
+    rounding = check_rounding(how.pop("rounding", "calibrated"))
+    return CellEngine(algorithm.program, patterns[0], weights, rounding, **how)
 
 
 def _opened(

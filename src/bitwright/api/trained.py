@@ -11,6 +11,7 @@ from bitwright.errors import InputError, counted, option
 if TYPE_CHECKING:
     from bitwright.networks.store import About
     from bitwright.program import Algorithm
+    from bitwright.program.pattern import Pattern
 
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -77,17 +78,22 @@ def algorithm_of(about: About) -> Algorithm | None:
 
 
 def what_of(about: About) -> str:
-    """The same for a person: the name and the bit length, or the id of a program without a name."""
+    """The same for a person."""
     from bitwright.program.pattern import read_pattern
 
     found = algorithm_of(about)
-    if found is None and (pattern := read_pattern(about.bits, about.examples)) is not None:
+    pattern = read_pattern(about.bits, about.examples) if found is None else None
+    return described(found, pattern, about.origin.program_id, len(about.bits), len(about.examples))
+
+
+def described(algorithm: Algorithm | None, pattern: Pattern | None, program_id: str, bits: int, templates: int) -> str:
+    """What a network was trained for: a name and a bit length, kinds of cells, or a program without a name."""
+    if pattern is not None:
         kinds, states = counted(len(pattern.kinds), "kind"), counted(pattern.local_states, "local state")
-        return f"cells of {kinds} ({counted(len(about.examples), 'example')}, {states})"
-    if found is None:
-        sizes = f"{counted(len(about.bits), 'bit')}, {counted(len(about.examples), 'template')}"
-        return f"program {about.origin.program_id[:13]}... ({sizes})"
-    return f"{found.name} of {counted(length_of(found), 'bit')}"
+        return f"cells of {kinds} ({counted(templates, 'example')}, {states})"
+    if algorithm is None:
+        return f"program {program_id[:13]}... ({counted(bits, 'bit')}, {counted(templates, 'template')})"
+    return f"{algorithm.name} of {counted(length_of(algorithm), 'bit')}"
 
 
 def length_of(algorithm: Algorithm) -> int:

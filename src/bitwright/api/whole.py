@@ -1,4 +1,4 @@
-"""From trained networks to one of whole numbers, for a person who holds files."""
+"""From trained networks of the whole state to one of integers, for a person who holds files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from bitwright.api.trained import algorithm_of
-from bitwright.errors import InputError
-from bitwright.networks import IntegerNetwork, Network
+from bitwright.errors import InputError, option
+from bitwright.networks import FloatNetwork, IntegerNetwork
 from bitwright.networks.executions import ExecutionSet
 from bitwright.networks.quantize import Cost, quantize, random_choices
 from bitwright.networks.store import About
@@ -22,17 +22,16 @@ _STATES = 512
 
 def whole_network(
     algorithm: Algorithm,
-    networks: Sequence[Network],
+    networks: Sequence[FloatNetwork],
     weight_bits: int = 8,
     executions: ExecutionSet | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
     """The scales are chosen by states of runs, and by any states if the trained weights are right there too.
 
-    A network that learnt from executions is rounded by these alone.
+    A network that learnt from executions is quantized by these alone.
     """
     if executions is not None:
-        sample = executions.set.matched, np.ones(executions.set.following.shape, dtype=bool)
-        return quantize(networks, algorithm.program, weight_bits, sample=sample)
+        return quantize(networks, algorithm.program, weight_bits, sample=executions.sample)
     met = random_states(algorithm, _STATES, seed=0)
     any_states = random_choices(algorithm.program, _STATES, seed=0)
     network, cost = quantize(networks, algorithm.program, weight_bits, np.concatenate((any_states, met)))
@@ -51,7 +50,8 @@ def algorithm_in(about: About) -> Algorithm:
     program = _program_of(about.bits, about.examples)
     if program is None or program.id != about.origin.program_id:
         raise InputError(
-            f"{about.path} does not say which blocks its program has; name the program that it is for (--program)"
+            f"{about.path} does not say which blocks its program has; name the program that it is for "
+            f"({option('program')})"
         )
     return Algorithm(Path(about.path).stem, program)
 

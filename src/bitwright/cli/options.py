@@ -12,6 +12,7 @@ import click
 
 from bitwright.api.open import MachineChoice
 from bitwright.cli.targets import find_algorithm, keep_lets
+from bitwright.errors import InputError
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -159,7 +160,9 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
             show_default=True,
             help="Which weights descend: scaled, as in the theorem, or plain, as in the authors' code.",
         ),
-        click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Largest error on any example."),
+        click.option(
+            "--tolerance", type=float, help="Largest error on any example.  [default: 0.001; 0.01 for executions]"
+        ),
         click.option(
             "--trainer",
             type=click.Choice(["numpy", "torch"]),
@@ -179,6 +182,14 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
             "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
         ),
     )
+
+
+def descent_of(how: dict[str, Any]) -> bool | None:
+    """What --plain and --balanced say of momentum; takes --plain out of the options."""
+    plain = how.pop("plain")
+    if plain and how["balanced"]:
+        raise InputError("--plain and --balanced exclude each other; choose one")
+    return False if plain else None
 
 
 rounding_options = _together(

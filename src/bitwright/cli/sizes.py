@@ -55,4 +55,4 @@ def training_command(target: str, algorithm: Algorithm, order: str | None = None
         words += ["--bits", str(own[api.BITS])]
     if machine is not None:
         words += ["--machine", machine]
-    return " ".join(["bitwright train", target, "--cells", *words, "-o FILE"])
+    return " ".join(["bitwright train", target, *words, "-o FILE"])

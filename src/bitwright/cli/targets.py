@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 def spell_option(setting: str) -> str:
     """What an option is called that stands for a setting of the service layer."""
-    other = {"files": "--network", "inputs": "--input", "path": "-o", "steps": "--max-steps", "what": "--program"}
+    other = {
+        "executions": "--from",
+        "files": "--network",
+        "inputs": "--input",
+        "output": "-o",
+        "path": "-o",
+        "steps": "--max-steps",
+        "what": "--program",
+    }
     return other.get(setting, f"--{setting.replace('_', '-')}")
 
 

@@ -101,8 +101,7 @@ def command(
 def _subject(
     target: str, bits: int | None, order: str | None, machine: MachineChoice | None, asked: Mapping[str, Any]
 ) -> Algorithm | SbnProgram | str:
-    from bitwright.api.engines import choice_of
-    from bitwright.api.engines import SETTINGS
+    from bitwright.api.engines import SETTINGS, choice_of
 
     if is_image(target):
         return target

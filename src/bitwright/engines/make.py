@@ -78,13 +78,13 @@ def network_engine(
     precision: str = "float32",
 ) -> Engine:
     """Trained networks as an engine: in NumPy, or in PyTorch where a device or a precision needs it."""
-    from bitwright.networks import IntegerNetwork, Network
+    from bitwright.networks import FloatNetwork, IntegerNetwork
 
     if not trained:
         raise InputError("the engine network needs trained networks; train one first, or load one from its file")
     if isinstance(trained[0], IntegerNetwork):
         return _integer_engine(program, trained, rounding, device, precision)
-    floats = [network for network in trained if isinstance(network, Network)]
+    floats = [network for network in trained if isinstance(network, FloatNetwork)]
     if len(floats) < len(trained):
         raise InputError("networks of whole numbers are not averaged with others; give one kind")
     if (device, precision) == ("cpu", "float32"):

@@ -10,7 +10,7 @@ from bitwright.bits import BoolArray
 from bitwright.encoding.packed import PackedRules
 from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
-from bitwright.networks import Network
+from bitwright.networks import FloatNetwork
 from bitwright.networks.start import Float
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
@@ -20,7 +20,7 @@ from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import Scale, check_states_rounding
 
 
-def check_networks(program: Program, networks: Sequence[Network]) -> int:
+def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
     """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
     if not networks:
         raise InputError("the network engine needs at least one network")
@@ -30,7 +30,7 @@ def check_networks(program: Program, networks: Sequence[Network]) -> int:
     return program.templates + networks[0].origin.padding
 
 
-def scale_of(networks: Sequence[Network]) -> Scale:
+def scale_of(networks: Sequence[FloatNetwork]) -> Scale:
     """What the outputs of these networks are measured in."""
     return networks[0].origin.scale
 
@@ -46,7 +46,7 @@ class NetworkEngine(RealEngine):
 
     name = "network"
 
-    def __init__(self, program: Program, networks: Sequence[Network], rounding: Rounding) -> None:
+    def __init__(self, program: Program, networks: Sequence[FloatNetwork], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)
         self.kind, self.seed = scale_of(networks), networks[0].origin.seed
         if networks[0].origin.executions is not None:

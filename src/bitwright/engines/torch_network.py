@@ -13,7 +13,7 @@ from bitwright.engines.device_matching import DeviceMatching, aligned, padded
 from bitwright.engines.network import check_finite, check_networks, scale_of
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
-from bitwright.networks import Network
+from bitwright.networks import FloatNetwork
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
@@ -36,7 +36,7 @@ class TorchNetworkEngine:
     def __init__(
         self,
         program: Program,
-        networks: Sequence[Network],
+        networks: Sequence[FloatNetwork],
         rounding: Rounding = "calibrated",
         device: str = "cpu",
         dtype: str = "float32",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bitwright.errors import InputError
 from bitwright.networks.descent import Progress
-from bitwright.networks.network import Network
+from bitwright.networks.network import FloatNetwork
 from bitwright.networks.store import About, load_network, read_about, save_network
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
@@ -26,7 +26,7 @@ from bitwright.program import Program
 _log = logging.getLogger(__name__)
 
 
-def cached_network(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[Network, bool]:
+def cached_network(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[FloatNetwork, bool]:
     """The network of this recipe: from the cache, or trained now and kept. Also says whether it was trained now.
 
     An entry that cannot be used is replaced, and a warning to the log says so: a line on stderr unless it is set up.
@@ -50,7 +50,7 @@ def cached_network(program: Program, recipe: Recipe, progress: Progress | None =
     return network, True
 
 
-def is_as_asked(network: Network, recipe: Recipe) -> bool:
+def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
     """Whether a stored network is the one that this recipe gives."""
     found, plan = network.origin, recipe.plan
     return (

@@ -22,7 +22,7 @@ class TrainingError(BitwrightError):
 
     >>> from bitwright import addition, train
     >>> try:
-    ...     train(addition(2), width=64, most_steps=3)
+    ...     train(addition(2), cells=False, width=64, most_steps=3)
     ... except TrainingError as error:
     ...     print(str(error)[:27])
     training stalled at an erro

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from bitwright.bits import BoolArray
 from bitwright.encoding.executions import StateSet
 from bitwright.errors import InputError
 from bitwright.networks.descent import Plan
@@ -29,6 +32,11 @@ class ExecutionSet:
                 f"{self.set.examples:,} different states are more than the {MAX_EXAMPLES:,} whose kernel is solved at "
                 "once; take fewer"
             )
+
+    @property
+    def sample(self) -> tuple[BoolArray, BoolArray]:  # (states, K), (states, k)
+        """What the states match and which bits count, for quantizing."""
+        return self.set.matched, np.ones(self.set.following.shape, dtype=bool)
 
     def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:
         """The ends of the spectrum of the kernel that training follows; InputError where it would take too long."""

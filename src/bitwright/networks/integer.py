@@ -53,9 +53,8 @@ class IntegerNetwork:
 
     Examples that are only padding are never matched, so they have no column.
 
-    >>> from bitwright import addition, quantize, train
-    >>> small = addition(2)
-    >>> network = quantize(small, train(small, width=512))
+    >>> from bitwright import addition, train
+    >>> network = train(addition(2), cells=False, integer=True, width=512).weights
     >>> network.first.dtype.name, network.bytes
     ('int8', 7264)
     """

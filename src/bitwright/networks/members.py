@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bitwright.errors import InputError
 from bitwright.networks.cache import is_as_asked
-from bitwright.networks.network import Network
+from bitwright.networks.network import FloatNetwork
 from bitwright.networks.store import load_network, save_network
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
@@ -58,7 +58,7 @@ class _MemberTask:
     recipe: Recipe
 
 
-def _train_one(task: _MemberTask, member: int) -> Network:
+def _train_one(task: _MemberTask, member: int) -> FloatNetwork:
     return train(task.program, replace(task.recipe, member=member))[0]
 
 

@@ -66,7 +66,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class FloatNetwork:
     """Trained weights, which nothing changes any more, and where they come from.
 
     The weights are copies of those given, and read-only: what is derived from them once stays true.
@@ -74,7 +74,7 @@ class Network:
     >>> from bitwright import addition, train
     >>> from bitwright.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
-    >>> network = train(algorithm, width=512)
+    >>> network = train(algorithm, cells=False, width=512).weights
     >>> network.origin.error <= network.origin.tolerance
     True
     >>> state = algorithm.state({"p": 3, "q": 1})
@@ -98,9 +98,9 @@ class Network:
         if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
             raise InputError("a network has weights that are NaN or infinite")
 
-    def __reduce__(self) -> tuple[type[Network], tuple[Float, Float, Origin]]:
+    def __reduce__(self) -> tuple[type[FloatNetwork], tuple[Float, Float, Origin]]:
         """Copies and networks in other processes are made as any other: read-only."""
-        return Network, (self.first, self.last, self.origin)
+        return FloatNetwork, (self.first, self.last, self.origin)
 
     @property
     def shape(self) -> NetworkShape:
@@ -133,7 +133,7 @@ class Network:
         """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias.
 
         >>> from bitwright import addition, train
-        >>> [name for name, _ in train(addition(2), width=64).to_torch().named_parameters()]
+        >>> [name for name, _ in train(addition(2), cells=False, width=64).weights.to_torch().named_parameters()]
         ['0.weight', '2.weight']
         """
         from bitwright.networks.torch_trainer import torch_module

@@ -17,7 +17,7 @@ import numpy as np
 from bitwright.errors import InputError
 from bitwright.files.storage import write_atomically
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
-from bitwright.networks.network import Network
+from bitwright.networks.network import FloatNetwork
 from bitwright.program import Program
 
 OPSET = 17
@@ -34,7 +34,7 @@ def onnx_module() -> Any:
     return onnx
 
 
-def save_onnx(network: Network, program: Program, path: Path) -> None:
+def save_onnx(network: FloatNetwork, program: Program, path: Path) -> None:
     """Writes MatMul, Relu, MatMul on inputs of shape (batch, K), with the program's id as metadata."""
     shape = network.shape
     first = (network.first.T / np.sqrt(shape.inputs)).astype(np.float32)

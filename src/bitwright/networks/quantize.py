@@ -20,7 +20,7 @@ from bitwright.networks.integer import (
     most_matches,
     writer_numbers,
 )
-from bitwright.networks.network import Network
+from bitwright.networks.network import FloatNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -44,7 +44,7 @@ class Cost:
 
 
 def quantize(
-    networks: Sequence[Network],
+    networks: Sequence[FloatNetwork],
     program: Program,
     weight_bits: int = 8,
     states: BoolArray | None = None,
@@ -95,7 +95,7 @@ def quantize(
 
 
 def _thresholds(
-    like: Network, program: Program, width: int, rounded: Rounded, writers: tuple[int, ...]
+    like: FloatNetwork, program: Program, width: int, rounded: Rounded, writers: tuple[int, ...]
 ) -> IntArray:  # (largest n, numbers of writers)
     """T = floor((c w0 + (w1 - w0)/2) N sqrt(n K h) / (s1 s2)): the thresholds of calibrated rounding."""
     n = np.arange(1, most_matches(program) + 1)
@@ -130,7 +130,7 @@ class _Sample:
     """Some states, and how far a network is from deciding a bit of them wrongly."""
 
     def __init__(
-        self, networks: Sequence[Network], program: Program, matched: BoolArray, looked_at: BoolArray
+        self, networks: Sequence[FloatNetwork], program: Program, matched: BoolArray, looked_at: BoolArray
     ) -> None:  # (states, K), (states, k)
         self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
@@ -193,7 +193,7 @@ class _Sample:
         return np.concatenate([work(self._matched[at : at + _PART]) for at in range(0, len(self), _PART)])
 
 
-def _check_alike(networks: Sequence[Network], program: Program) -> None:
+def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
     if not networks:
         raise InputError("give at least one trained network")
     kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}

@@ -22,14 +22,14 @@ from bitwright.files.documents import Check, check_fields, each, flag, like, one
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.tensors import open_tensors
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
-from bitwright.networks.network import SOURCES, LearntFrom, Network, Origin
+from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
 from bitwright.version import __version__
 
 FORMAT, FIRST_FORMAT = "bitwright network 2", "bitwright network 1"
 INTEGER_FORMAT = "bitwright integer network 1"
-AnyNetwork = Network | IntegerNetwork
+AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
 _PROGRAMS = (".bw", ".sbn", ".py", ".sq", ".dec")
@@ -60,12 +60,8 @@ class About:
 
 
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
-    """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits.
-
-    >>> from bitwright import addition, train
-    >>> save_network(train(addition(2), width=512), addition(2).program, "adder.safetensors")
-    """
-    if not isinstance(network, Network | IntegerNetwork):
+    """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits."""
+    if not isinstance(network, FloatNetwork | IntegerNetwork):
         raise InputError(f"save_network(network, program, path) writes a network, got {_name(network)}")
     place = _checked(path, program)
     write_atomically(place, network_bytes(network, program, place))
@@ -97,7 +93,7 @@ def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("net
     return data
 
 
-def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> Network:
+def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> FloatNetwork:
     """The trained network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
     `with_digest` refuses files of the first format, of which the last cannot be told.
@@ -153,7 +149,7 @@ def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
     if about.rounded is not None:
         network = IntegerNetwork(first, last, tensors["thresholds"], about.writers, about.origin, about.rounded)
     elif np.isfinite(first).all() and np.isfinite(last).all():
-        network = Network(first, last, about.origin)
+        network = FloatNetwork(first, last, about.origin)
     else:
         raise InputError(f"{about.path} has weights that are NaN or infinite")
     if about.digest not in (None, network.digest):
@@ -294,8 +290,7 @@ def _examples(program: Program) -> list[str]:
 
 def _name(given: object) -> str:
     """What was given in place of a network; one of cells is written by itself."""
-    hint = "; it is written by its own save(path)" if hasattr(given, "pattern") and hasattr(given, "save") else ""
-    return f"a {type(given).__name__}{hint}"
+    return f"a {type(given).__name__}"
 
 
 def _checked(path: str | Path, program: object) -> Path:

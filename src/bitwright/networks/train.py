@@ -8,10 +8,10 @@ import numpy as np
 
 from bitwright.bits import shorten, whole_number
 from bitwright.encoding.training_set import TrainingSet
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, option, suggestion
 from bitwright.networks.descent import History, Plan, Progress
 from bitwright.networks.executions import ExecutionSet
-from bitwright.networks.network import Network, Origin
+from bitwright.networks.network import FloatNetwork, Origin
 from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
@@ -24,7 +24,15 @@ MAX_EXAMPLES, MAX_THREADS = 10**10, 1_024
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a network: the same recipe gives the same weights on the same machine."""
+    """Everything that decides a network: the same recipe gives the same weights on the same machine.
+
+    `train` takes one, or single settings by name; `plan` holds those of the descent.
+
+    >>> from bitwright import addition, train
+    >>> recipe = Recipe(width=128, seed=7)
+    >>> train(addition(4), recipe=recipe).digest == train(addition(4), width=128, seed=7, momentum=False).digest
+    True
+    """
 
     width: int
     seed: int = 0
@@ -50,12 +58,14 @@ class Recipe:
         _check_word("precision", self.precision, PRECISIONS)
         if self.trainer == "numpy" and self.device != "cpu":
             device = shorten(str(self.device))
-            raise InputError(f"the trainer numpy runs on the cpu, got the device {device}; choose the trainer torch")
+            raise InputError(
+                f"the numpy trainer runs on the cpu, got {option('device')} {device}; use {option('trainer')} torch"
+            )
 
 
 def train(
     program: Program, recipe: Recipe, progress: Progress | None = None, executions: ExecutionSet | None = None
-) -> tuple[Network, History]:
+) -> tuple[FloatNetwork, History]:
     """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions to train on are those of the program itself, without padding")
@@ -86,7 +96,7 @@ def train(
         padding=recipe.padding,
         executions=None if executions is None else executions.learnt_from,
     )
-    return Network(first, last, origin), history
+    return FloatNetwork(first, last, origin), history
 
 
 def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:

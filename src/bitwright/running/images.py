@@ -52,7 +52,7 @@ def run_images(
     """Runs every image from address `start` on, by default with the rules themselves.
 
     `inputs` has what each of them reads; nothing where it is not given. `engine` is the name of an engine, or one that
-    `make_engine` or `TrainedCells.engine` gave for the machine's program.
+    `make_engine` or `Network.engine` gave for the machine's program.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
@@ -95,7 +95,7 @@ def _engine(machine: MachineV, engine: Engine | str | None) -> Engine:
     if engine == "network":
         raise InputError(
             "the engine network needs a trained network: "
-            "give engine=cells.engine(machine.program), where cells = train_cells(machine.program)"
+            "give engine=network.engine(machine.program), where network = train(machine.program)"
         )
     if isinstance(engine, str | None):
         return make_engine(engine or "templates", machine.program)

@@ -9,20 +9,13 @@ from typing import TypeVar
 from bitwright.errors import InputError
 
 Progress = Callable[[int, int], None]  # how much is done, and of how much
-TrainingProgress = Callable[[int, float], None]  # steps made, and the largest error
 Function = TypeVar("Function", bound=Callable[..., None])
 _LINES = 20  # at most, for all of the work
-_STEPS = 50  # of training between two lines
 
 
 def as_progress(given: Progress | bool | None, what: str) -> Progress | None:
     """The function that was given; for True one that writes a line for every twentieth of the work."""
     return _Lines(what) if given is True else _function(given)
-
-
-def as_training_progress(given: TrainingProgress | bool | None) -> TrainingProgress | None:
-    """The same for training, which does not know beforehand how many steps it takes."""
-    return _training_line if given is True else _function(given)
 
 
 def say(line: str) -> None:
@@ -39,11 +32,6 @@ class _Lines:
         if share > self._said:
             self._said = share
             say(f"{self._what}: {done:,} of {total:,} ({100 * done // total} %)")
-
-
-def _training_line(step: int, error: float) -> None:
-    if step % _STEPS == 0:
-        say(f"training: step {step:,}, largest error {error:.3g}")
 
 
 def _function(given: Function | bool | None) -> Function | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bitwright.api.computing import Engine
 from bitwright.api.engines import EngineChoice, choose_engine, recipes
-from bitwright.api.making import Curve, Network, Program, Recipe, watched
+from bitwright.api.making import Curve, FloatNetwork, Program, Recipe, watched
 from bitwright.api.pasted import Algorithm
 from bitwright.errors import InputError
 from bitwright.web.limits import Limits
@@ -68,13 +68,13 @@ def engine_for(
         raise InputError(problem)
     what = "a network of cells" if choice.by_cells else f"network {{}} of {members}"
 
-    def train_one(program: Program, recipe: Recipe) -> Network:
+    def train_one(program: Program, recipe: Recipe) -> FloatNetwork:
         return trained(program, recipe, what.format(recipe.member + 1), progress)[0]
 
     return choose_engine(algorithm, choice, train=train_one)
 
 
-def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[Network, Curve]:
+def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
     """Trains a network; people are told how far it is, and are shown all errors so far."""
     phase = f"training {what} at width {recipe.width:,}"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import Certificate, InputError, ProofError, TrainedCells, addition, certify
-from bitwright import train_cells as train_on_cells
+from bitwright import Certificate, InputError, Network, ProofError, addition, certify
+from bitwright import train as train_on_cells
 from bitwright.checking.exhaustion import ProofTask, make_domain
 from bitwright.checking.exhaustion import certify_network as prove
 from bitwright.program import Algorithm
@@ -19,14 +19,14 @@ NINE = addition(9)
 
 
 @cache
-def cells() -> TrainedCells:
+def cells() -> Network:
     return train_on_cells(addition(4))
 
 
-def broken() -> TrainedCells:
+def broken() -> Network:
     """Every weight of the last layer has the other sign."""
-    network = cells().network
-    return replace(cells(), network=replace(network, last=np.negative(network.last)))
+    network = cells().weights
+    return replace(cells(), weights=replace(network, last=np.negative(network.last)))
 
 
 @pytest.mark.parametrize("domain", ["states", "runs"])
@@ -42,11 +42,11 @@ def test_it_is_not_proved_for_the_runs_or_states_of_its_pattern(domain: str, tmp
 def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
     pattern = Algorithm("cells", cells().pattern.program)
     for call in (
-        lambda: certify(pattern, cells().network, domain=domain),
-        lambda: certify(pattern.program, cells().network, domain=domain),
-        lambda: prove(pattern, cells().network, domain),
+        lambda: certify(pattern, cells().weights, domain=domain),
+        lambda: certify(pattern.program, cells().weights, domain=domain),
+        lambda: prove(pattern, cells().weights, domain),
         lambda: make_domain(pattern, domain),
-        lambda: ProofTask(pattern, cells().network, domain).domain,
+        lambda: ProofTask(pattern, cells().weights, domain).domain,
     ):
         with pytest.raises(InputError, match="cells is the only domain"):
             call()
@@ -56,8 +56,8 @@ def test_its_domain_is_the_default() -> None:
     for found in (
         certify(NINE, cells()),
         certify(NINE, cells(), domain="cells"),
-        certify(cells().pattern.program, cells().network),
-        prove(Algorithm("cells", cells().pattern.program), cells().network),
+        certify(cells().pattern.program, cells().weights),
+        prove(Algorithm("cells", cells().pattern.program), cells().weights),
     ):
         assert (found.domain, found.certified, found.states) == ("cells", True, cells().pattern.local_states)
     assert certify(NINE, broken()).verdict == "refuted"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from random_programs.checks import exact_network
 
-from bitwright import Algorithm, BitwrightError, InputError, TrainedCells, certify, parse
+from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.exhaustion import certify_network as prove
 from bitwright.checking.exhaustion.judges import IntegerJudge
@@ -25,14 +25,14 @@ TWO_KINDS = (
 )
 
 
-def deaf(algorithm: Algorithm, template: str) -> TrainedCells:
+def deaf(algorithm: Algorithm, template: str) -> Network:
     """A network of the program's cells that is right but for one template, which it does not notice."""
     pattern = pattern_of([algorithm.program])
     network = exact_network(pattern.program)
     first = network.first.copy()
     texts = [pattern.program.template_text(t) for t in range(pattern.program.templates)]
     first[:, [text.startswith(template) for text in texts].index(True)] = 0
-    return TrainedCells(pattern, replace(network, first=first))
+    return Network(replace(network, first=first), pattern.program, pattern)
 
 
 def test_a_block_that_matches_nothing_is_shown_as_one_that_does() -> None:
@@ -103,7 +103,8 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
         return replace(found, wrong=found.n > 0) if lie == "wrong" else replace(found, distance=found.distance + 1)
 
     program = parse(ONE_CELL)
-    right = TrainedCells(pattern_of([program.program]), exact_network(pattern_of([program.program]).program))
+    pattern = pattern_of([program.program])
+    right = Network(exact_network(pattern.program), pattern.program, pattern)
     assert certify(program, right).certified
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
     with pytest.raises(BitwrightError, match="comes out otherwise when it is evaluated again"):

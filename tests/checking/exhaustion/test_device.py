@@ -22,7 +22,7 @@ from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.errors import BitwrightError
-from bitwright.networks import IntegerNetwork, Network, Plan, Recipe, quantize, save_network, train
+from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
 from bitwright.networks.integer import columns_of
 from bitwright.program.pattern import Pattern
 
@@ -32,7 +32,7 @@ CELLS = [("addition", 1), ("addition", 2), ("addition", 4), ("multiplication", 1
 
 
 @cache
-def cells_of(name: str, tile: int) -> tuple[Pattern, Network, IntegerNetwork]:
+def cells_of(name: str, tile: int) -> tuple[Pattern, FloatNetwork, IntegerNetwork]:
     program = addition(4 * tile).program if name == "addition" else multiplication(3 * tile).program
     pattern = pattern_of([program], tile)
     network = train(pattern.program, Recipe(1_024, plan=Plan(momentum=True)))[0]
@@ -46,7 +46,7 @@ def often_wrong(network: IntegerNetwork) -> IntegerNetwork:
     return with_weights(network, last=last)
 
 
-def task_of(pattern: Pattern, network: IntegerNetwork | Network, device: str = "cpu") -> ProofTask:
+def task_of(pattern: Pattern, network: IntegerNetwork | FloatNetwork, device: str = "cpu") -> ProofTask:
     return ProofTask(as_algorithm(pattern), network, "cells", device)
 
 

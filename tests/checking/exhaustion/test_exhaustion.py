@@ -367,7 +367,7 @@ def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
     first, last = network.first.astype(np.float32), network.last.astype(np.float32)
     scale = np.float32(1 / np.sqrt(network.shape.inputs * network.shape.width))
     from bitwright.checking.exhaustion.float_judge import FloatJudge
-    from bitwright.networks.network import Network
+    from bitwright.networks.network import FloatNetwork
 
     judge = FloatJudge(algorithm.program, network)
     for matched in list(choices(algorithm.program))[1::5]:
@@ -383,7 +383,7 @@ def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
                 for term in order:
                     total = np.float32(total + term)
                 assert abs(float(total * scale) - exact[0, bit]) <= error[0, bit]
-    assert isinstance(network, Network)
+    assert isinstance(network, FloatNetwork)
 
 
 def test_a_float_network_too_near_its_threshold_is_not_proved() -> None:

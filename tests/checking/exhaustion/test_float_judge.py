@@ -13,24 +13,24 @@ from whole import choices
 from bitwright import InputError, addition, certify
 from bitwright.checking.exhaustion.float_judge import FloatJudge
 from bitwright.engines.network import NetworkEngine
-from bitwright.networks import Network, Plan, Recipe, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, train
 
 SMALLEST, LARGEST = np.float32(2.0**-126), float(np.finfo(np.float32).max)
 
 
 @cache
-def adder(width: int = 512, precision: str = "float32") -> Network:
+def adder(width: int = 512, precision: str = "float32") -> FloatNetwork:
     return train(addition(2).program, Recipe(width, plan=Plan(momentum=True), precision=precision))[0]
 
 
-def scaled(network: Network, factor: float) -> Network:
+def scaled(network: FloatNetwork, factor: float) -> FloatNetwork:
     """The same function: one layer times a factor, the other divided by it; a power of two changes no digit."""
     first, last = network.first.astype(np.float64) * factor, network.last.astype(np.float64) / factor
     with np.errstate(under="ignore"):
-        return Network(first.astype(np.float32), last.astype(np.float32), network.origin)
+        return FloatNetwork(first.astype(np.float32), last.astype(np.float32), network.origin)
 
 
-def largest_hidden(network: Network, over_root: bool) -> float:
+def largest_hidden(network: FloatNetwork, over_root: bool) -> float:
     """The largest sum of absolute values of a hidden unit in any state, in float64."""
     sizes = np.abs(network.first.astype(np.float64))
     states = [list(matched) for matched in choices(addition(2).program) if matched]

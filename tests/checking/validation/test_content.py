@@ -14,7 +14,7 @@ from bitwright import InputError, addition
 from bitwright.checking.validation import Arithmetic, Function, Task, Validation, validate
 from bitwright.checking.validation.batch import run_batch_of
 from bitwright.checking.validation.prepare import prepare
-from bitwright.networks import Network, Plan, Recipe, load_network, save_network, train
+from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
 from bitwright.workers import Workers
 
 ALGORITHM = addition(2)
@@ -23,17 +23,17 @@ EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
 
 @pytest.fixture(scope="module")
-def good() -> Network:
+def good() -> FloatNetwork:
     return train(ALGORITHM.program, Recipe(2_048, plan=Plan(momentum=True)))[0]
 
 
 @pytest.fixture
-def bad(good: Network) -> Network:
+def bad(good: FloatNetwork) -> FloatNetwork:
     """It says the opposite of what it was taught."""
-    return Network(good.first.copy(), -good.last, good.origin)
+    return FloatNetwork(good.first.copy(), -good.last, good.origin)
 
 
-def put(network: Network, path: Path) -> Path:
+def put(network: FloatNetwork, path: Path) -> Path:
     save_network(network, ALGORITHM.program, path)
     return path
 
@@ -49,7 +49,7 @@ def outcome(done: Validation) -> tuple[str, list[str]]:
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_a_file_that_is_overwritten_between_validations(
-    workers: Workers, tmp_path: Path, good: Network, bad: Network
+    workers: Workers, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
 ) -> None:
     """A task has its networks from the time when it was made; a new one has those that are there now."""
     path = put(good, tmp_path / "n.safetensors")
@@ -69,7 +69,7 @@ def test_a_file_that_is_overwritten_between_validations(
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 @pytest.mark.parametrize("remove", [False, True])
 def test_a_file_that_is_overwritten_or_removed_meanwhile(
-    workers: Workers, remove: bool, tmp_path: Path, good: Network, bad: Network
+    workers: Workers, remove: bool, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
 ) -> None:
     """After the first of three batches; the other two are still about what was read."""
     path = put(good, tmp_path / "n.safetensors")
@@ -87,7 +87,7 @@ def test_a_file_that_is_overwritten_or_removed_meanwhile(
     assert outcome(done) == ("exact", [good.digest])
 
 
-def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: Network, bad: Network) -> None:
+def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
     """As in a worker of a cluster, which goes on from one validation to the next."""
     path = put(good, tmp_path / "n.safetensors")
     first = prepare(task_with(path))
@@ -98,7 +98,7 @@ def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: N
     assert wrong[1] > 0
 
 
-def test_a_folder_of_members_is_read_once(tmp_path: Path, good: Network, bad: Network) -> None:
+def test_a_folder_of_members_is_read_once(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
     put(good, tmp_path / "member-000000.safetensors")
     put(good, tmp_path / "member-000001.safetensors")
     assert outcome(validate(task_with(tmp_path))) == ("exact", [good.digest, good.digest])
@@ -107,23 +107,25 @@ def test_a_folder_of_members_is_read_once(tmp_path: Path, good: Network, bad: Ne
     assert outcome(done) == ("not exact", [good.digest, bad.digest])  # they cancel out
 
 
-def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: Network) -> None:
+def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: FloatNetwork) -> None:
     path = put(good, tmp_path / "n.safetensors")
     assert load_network(path, ALGORITHM.program).digest == good.digest
     first, last = good.first.copy(), good.last.copy()
     first[0, 0] = np.nextafter(first[0, 0], np.float32(9))
     last[-1, -1] = np.nextafter(last[-1, -1], np.float32(9))
     others = [
-        Network(first, good.last, good.origin),
-        Network(good.first, last, good.origin),
-        Network(good.first.astype(np.float64), good.last.astype(np.float64), good.origin),
+        FloatNetwork(first, good.last, good.origin),
+        FloatNetwork(good.first, last, good.origin),
+        FloatNetwork(good.first.astype(np.float64), good.last.astype(np.float64), good.origin),
         replace(good, origin=replace(good.origin, seed=1)),
         replace(good, origin=replace(good.origin, parametrization="standard")),
     ]
     assert len({network.digest for network in (good, *others)}) == 6
 
 
-def test_a_progress_file_belongs_to_the_weights_that_it_began_with(tmp_path: Path, good: Network, bad: Network) -> None:
+def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
+    tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+) -> None:
     path, progress = put(good, tmp_path / "n.safetensors"), tmp_path / "progress.json"
 
     class StopError(Exception):

@@ -50,8 +50,8 @@ class Subject:
 class Export:
     """What was written: the files, a line about them, and what is known of the network in them.
 
-    >>> from bitwright import addition, export, train_cells
-    >>> done = export(train_cells(addition(4)), "adder.c", addition(16))
+    >>> from bitwright import addition, export, train
+    >>> done = export(train(addition(4)), "adder.c", addition(16))
     >>> [file.name for file in done.files], done.about["proved"]
     (['adder.c'], True)
     """

@@ -17,7 +17,7 @@ from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
 from bitwright.checking.exhaustion.task import ProofTask, prove
 from bitwright.errors import BitwrightError
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.running.progress import Progress
 from bitwright.version import __version__
@@ -197,7 +197,7 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
 
 def _least_certain(
-    domain: StatesDomain | RunsDomain | CellsDomain, network: Network, place: Place, found: OneState, wrong: bool
+    domain: StatesDomain | RunsDomain | CellsDomain, network: FloatNetwork, place: Place, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
     from bitwright.checking.exhaustion.float_judge import FloatJudge

@@ -28,7 +28,7 @@ from bitwright.checking.exhaustion.domains import ALL
 from bitwright.checking.exhaustion.findings import Judged
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.errors import InputError
-from bitwright.networks import Network
+from bitwright.networks import FloatNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -45,7 +45,7 @@ _STATES = 256
 class FloatJudge:
     """A trained network, in the arithmetic of its weights. The distance is what the margin leaves over the error."""
 
-    def __init__(self, program: Program, network: Network) -> None:
+    def __init__(self, program: Program, network: FloatNetwork) -> None:
         if network.origin.program_id != program.id:
             raise InputError("this network was trained for another program")
         wanted = (program.templates + network.origin.padding, program.bits)

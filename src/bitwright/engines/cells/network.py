@@ -19,7 +19,7 @@ from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.network import check_finite, check_networks, scale_of
 from bitwright.errors import InputError
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program.layout import IntArray
@@ -59,7 +59,7 @@ def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding:
         if len(networks) > 1:
             raise InputError("networks of whole numbers are run one at a time; quantize trained ones together")
         return WholeNumbers(pattern, networks[0])
-    return Averaged(pattern, [network for network in networks if isinstance(network, Network)])
+    return Averaged(pattern, [network for network in networks if isinstance(network, FloatNetwork)])
 
 
 class WholeNumbers(Decider):
@@ -91,7 +91,7 @@ class Averaged(Decider):
 
     engine = "network"
 
-    def __init__(self, pattern: Pattern, networks: Sequence[Network]) -> None:
+    def __init__(self, pattern: Pattern, networks: Sequence[FloatNetwork]) -> None:
         super().__init__(pattern, check_networks(pattern.program, networks), "calibrated")
         self.kind, self.seed, self.width = scale_of(networks), networks[0].origin.seed, networks[0].shape.width
         self.networks, self.digests = len(networks), [network.digest for network in networks]

@@ -1,4 +1,4 @@
-"""A network of cells as one holds it: its pattern, its weights, and what its local states show; and files of such."""
+"""An integer network of cells: its pattern, its weights, and what its local states show; and files of such."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from bitwright.engines.cells.engine import TABLED, CellEngine, CellTables
 from bitwright.engines.cells.network import CellNetwork
 from bitwright.errors import InputError, counted, readable
-from bitwright.files.storage import as_path
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network, load_any_network, save_network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.members import network_files
 from bitwright.networks.quantize import Cost
@@ -26,29 +23,20 @@ from bitwright.program.pattern import Pattern, read_pattern
 
 @dataclass(frozen=True)
 class TrainedCells:
-    """A network of whole numbers for the cells of a pattern; `run`, `validate` and `certify` take it.
+    """An integer network for the cells of a pattern, and what its local states show.
 
-    What is said of it is worked out from the network it holds, so it is true of that of `dataclasses.replace` too.
-
-    >>> from bitwright import addition, run, train_cells
-    >>> cells = train_cells(addition(4))
-    >>> cells.proved, run(addition(200), p=2**199, q=2**199, network=cells).value == 2**200
-    (True, True)
-    >>> print(cells.size)
-    2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights
-    >>> print(cells.sentence.partition(":")[0])
-    proved on all 16 local states; smallest margin 0.297
+    All of it is worked out from the network it holds, so it is true of that of `dataclasses.replace` too.
     """
 
     pattern: Pattern
     network: IntegerNetwork
-    trained: Network | None = None  # the weights before rounding; None where it comes from a file, which has none
-    cost: Cost | None = None  # of rounding them
-    seeds: int | None = None  # that were tried
+    trained: tuple[FloatNetwork, ...] = ()  # the weights before they were quantized; a file has none
+    cost: Cost | None = None  # of quantizing them
+    seeds: int = 1  # that were tried
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, IntegerNetwork):
-            raise InputError(f"a network of cells is one of whole numbers, got a {type(self.network).__name__}")
+            raise InputError(f"a proved network of cells is one of integers, got a {type(self.network).__name__}")
         check_belongs(self.network, self.pattern.program)
 
     @cached_property
@@ -74,76 +62,9 @@ class TrainedCells:
         margin = f"; smallest margin {self.tables.margin:.3f}" if isfinite(self.tables.margin) else ""
         return f"{said}{margin}{exact}"
 
-    @property
-    def size(self) -> str:
-        """How large it is, in a line."""
-        kinds, examples = len(self.pattern.kinds), self.pattern.program.templates
-        return (
-            f"{counted(kinds, 'kind')} of cells, {counted(examples, 'example')}; "
-            f"width {self.network.shape.width:,}, {self.network.bytes:,} bytes of weights"
-        )
-
-    def __str__(self) -> str:
-        return f"{self.size}\n{self.sentence}"
-
     def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:
-        """The engine that runs a program by this network; raises InputError if it has a cell of another kind.
-
-        >>> from bitwright import addition, train_cells
-        >>> train_cells(addition(4)).engine(addition(12)).cell_facts["local_states"]
-        16
-        """
+        """The engine that runs a program by this network; raises InputError if it has a cell of another kind."""
         return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which serves every program of its kinds; `load` reads it.
-
-        >>> from bitwright import addition, run, train_cells
-        >>> train_cells(addition(4)).save("adder.safetensors")
-        >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
-        311
-        """
-        save_network(self.network, self.pattern.program, as_path(path, "a network file"))
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> TrainedCells:
-        """The network in a file of `save`, or of `bitwright train --cells`; the file says for which cells it is.
-
-        >>> from bitwright import addition, run, train_cells
-        >>> train_cells(addition(4)).save("adder.safetensors")
-        >>> cells = TrainedCells.load("adder.safetensors")
-        >>> cells.proved, run(addition(9), p=300, q=11, network=cells).value
-        (True, 311)
-        """
-        place = as_path(path, "a network file")
-        if (pattern := pattern_in(place)) is None:
-            raise InputError(
-                f"{place} was trained on a whole program, not on cells; load_network(path, program) loads it"
-            )
-        networks = load_cells([place], pattern)
-        if len(networks) > 1 or not isinstance(networks[0], IntegerNetwork):
-            raise InputError(
-                f"{place} holds trained weights of cells, not one network of whole numbers; "
-                "run(..., network=path) averages them"
-            )
-        return cls(pattern, networks[0])
-
-    def to_torch(self) -> Any:
-        """The trained weights, before they were rounded, as a plain PyTorch module; a file does not have them.
-
-        It takes encoded matches of one cell, and gives an output for every bit of the pattern.
-
-        >>> from bitwright import addition, train_cells
-        >>> cells = train_cells(addition(4))
-        >>> [tuple(weights.shape) for weights in cells.to_torch().parameters()]
-        [(128, 8), (11, 128)]
-        """
-        if self.trained is None:
-            raise InputError(
-                "a file of cells holds whole numbers alone; train_cells(...) gives the trained weights too, or take "
-                "the arrays network.first and network.last as they are"
-            )
-        return self.trained.to_torch()
 
 
 def pattern_in(path: Path) -> Pattern | None:
@@ -162,8 +83,8 @@ def check_made_for(network: AnyNetwork, program: Program) -> None:
     if network.origin.program_id != program.id:
         found, own = network.origin.program_id[:13], program.id[:13]
         raise InputError(
-            f"this network is for another program: id {found}..., this one's is {own}...; one of cells is given whole, "
-            "as train_cells and TrainedCells.load give it"
+            f"this network is for another program: id {found}..., this one's is {own}...; one of cells is "
+            "given whole, as train and Network.load give it"
         )
 
 

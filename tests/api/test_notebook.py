@@ -20,9 +20,11 @@ from bitwright import (
     parse,
     permutation,
     run,
+    train,
 )
-from bitwright.viewer import notebook, trace_page
-from bitwright.viewer.notebook import html_of
+from bitwright.api import notebook
+from bitwright.api.notebook import html_of
+from bitwright.viewer import trace_page
 
 
 @pytest.fixture
@@ -106,3 +108,11 @@ def test_names_are_escaped() -> None:
 def test_other_things_have_no_view() -> None:
     with pytest.raises(TypeError, match="no view of int"):
         html_of(3)
+
+
+def test_a_network_says_what_is_known_of_it() -> None:
+    network = train(addition(4))
+    html = network._repr_html_() or ""
+    for part in ("<strong>Network</strong>: 2 kinds of cells", "proved on all 16 local states", network.digest):
+        assert part in html
+    assert "tested, not proved" in (train(addition(2), cells=False, width=64)._repr_html_() or "")

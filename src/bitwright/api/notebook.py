@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
+from bitwright.api.network import Network
 from bitwright.bits import any_digits
 from bitwright.checking.certificate import LimitVerdict
 from bitwright.checking.exhaustion import NetworkVerdict
@@ -117,6 +118,19 @@ def _(certificate: LimitVerdict) -> str:
     if c.proposal:
         rows.append(("to do", escape(c.proposal)))
     return _verdict(c.certified, verdict, rows)
+
+
+@html_of.register
+def _(network: Network) -> str:
+    found = network.to_dict()
+    rows = [
+        ("trained for", escape(found["trained_for"])),
+        ("width", f"{network.width:,}; {network.bytes:,} bytes of weights"),
+        ("training", f"seed {found['seed']}, {found['steps']:,} steps, largest error {found['error']:.2g}"),
+        ("claim", escape(found["claim"])),
+        ("sha256", f"<code>{network.digest}</code>"),
+    ]
+    return f"<div><strong>Network</strong>: {escape(network.sentence)}{_table(('', ''), rows)}</div>"
 
 
 @html_of.register

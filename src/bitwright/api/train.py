@@ -1,0 +1,383 @@
+"""Training: one small integer network for the cells of programs, or networks of the whole state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from bitwright.api.advice import of_cells
+from bitwright.api.arguments import check_options
+from bitwright.api.cells import SEEDS, check_tile, members_of, pattern_of, train_on_pattern
+from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds, whole_set
+from bitwright.api.network import Network, Training
+from bitwright.api.open import subject
+from bitwright.api.recipe import SETTINGS, make_recipe
+from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_kinds
+from bitwright.api.telling import Teller, teller
+from bitwright.bits import whole_number
+from bitwright.checking.width import suggested_cells_width, suggested_width
+from bitwright.errors import BitwrightWarning, InputError, counted, listing, option
+from bitwright.files.executions import Executions
+from bitwright.files.storage import as_path, check_writable
+from bitwright.networks import FloatNetwork, Recipe
+from bitwright.networks import train as descend
+from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.members import network_files
+from bitwright.networks.start import NetworkShape
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.pattern import Pattern
+from bitwright.running.progress import Progress
+from bitwright.workers import Workers
+
+_OPTIONS = ("cells", "sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
+Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
+_MOST_NETWORKS, _MOST_SEEDS, _MOST_TILE = 10**6, 1_000, 16
+
+
+@dataclass(frozen=True)
+class Members:
+    """Several networks in a folder, which run together: their outputs are averaged."""
+
+    folder: Path
+    name: str
+    program: Program
+    recipe: Recipe
+    files: tuple[Path, ...]  # those that were asked for
+    there: int  # all that the folder holds
+    seconds: float
+
+    @property
+    def sentence(self) -> str:
+        """What was trained, in a line."""
+        more = f"; {self.folder} holds {self.there:,} networks, and all of them will be averaged"
+        made = f"{len(self.files):,} networks of width {self.recipe.width:,}, in {self.seconds:.2f} s"
+        return made + more * (self.there > len(self.files))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `bitwright train --networks N --json` prints."""
+        from bitwright.networks.store import read_about
+
+        recipe, plan = self.recipe, self.recipe.plan
+        return {
+            "folder": str(self.folder),
+            "networks": len(self.files),
+            "name": self.name,
+            "program_id": self.program.id,
+            "examples": self.program.templates + recipe.padding,
+            "padding": recipe.padding,
+            "width": recipe.width,
+            "seed": recipe.seed,
+            "start": recipe.start,
+            "parametrization": plan.parametrization,
+            "momentum": plan.momentum,
+            "balanced": plan.balanced,
+            "tolerance": plan.tolerance,
+            "trainer": f"{recipe.trainer} on {recipe.device}",
+            "digests": [read_about(file).digest for file in self.files],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is trained on: the templates of a program or of a pattern, or executions in their place."""
+
+    name: str
+    programs: tuple[Algorithm, ...]  # as they were given
+    program: Program  # the pattern's, for cells
+    pattern: Pattern | None
+    executions: ExecutionSet | None
+    recipe: Recipe
+    tell: Teller
+
+
+def train(
+    what: Trainable,
+    *more: Trainable,
+    cells: bool = True,
+    sizes: SizesAsked | None = None,
+    tile: int = 1,
+    executions: str | PathLike[str] | Executions | Sample | None = None,
+    recipe: Recipe | None = None,
+    networks: int = 1,
+    integer: bool | None = None,
+    weight_bits: int = 8,
+    seeds: int = SEEDS,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> Network:
+    """A network trained by full-batch gradient descent; raises TrainingError where that stalls.
+
+    By default it is one small integer network for the cells of these programs: it runs every program with cells of
+    these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken. With
+    cells=False it is a network of the whole state of one program in one size, of floats unless `integer`.
+
+    >>> from bitwright import multiplication, run
+    >>> network = train(multiplication(6), sizes="1..8")
+    >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
+    (True, 348029577277)
+    >>> train("addition", cells=False, width=512).sentence
+    'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
+
+    - `sizes`: the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
+    - `tile`: that many neighbouring cells are taken as one.
+    - `executions`: learn from "runs", from random "states", from a .npz file or from what `executions` gives, and never
+      see a template alone; a `Sample` says how many.
+    - `networks`: that many become one integer network, side by side; `train_members` keeps them apart.
+    - `integer`, `weight_bits`: quantize to integers of 2 to 8 bits.
+    - `progress`: True for lines on standard error, or a function of what is done and how much there is.
+
+    All other settings are those of a `Recipe`, which may also be given whole:
+
+    - `width`: hidden units; by default what the width law suggests.
+    - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
+    - `padding`: examples that are never matched, added to the training set.
+    - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
+    - `tolerance`: training ends once every output is as near as this to its label; 0.001, for executions 0.01.
+    - `momentum`: heavy ball, the default; or `balanced` steps, fewer still; or momentum=False for plain descent.
+    - `rate`, `most_steps`: of the descent; by default they follow from the spectrum of the kernel.
+    - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
+    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`; `threads` of the
+      linear algebra.
+    """
+    whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
+    whole_number(seeds, option("seeds"), 1, _MOST_SEEDS)
+    rounds = cells if integer is None else integer
+    if not rounds and weight_bits != 8:
+        raise InputError(f"{option('weight_bits')} goes with {option('integer')}")
+    if networks > 1 and not rounds:
+        raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
+    begin = time.perf_counter()
+    task = _task(what, more, cells, sizes, tile, executions, recipe, teller(progress), settings)
+    if task.pattern is None or not rounds:
+        return _plain_network(task, networks, weight_bits if rounds else None, begin)
+    network = _cells_network(task, task.pattern, networks, weight_bits, seeds, begin)
+    if sizes is None and (progress is True or hasattr(progress, "note")):
+        _tell_sizes(task.programs[0], task.pattern, tile, task.tell)
+    return network
+
+
+def train_members(
+    what: Trainable,
+    *more: Trainable,
+    folder: str | PathLike[str],
+    networks: int,
+    cells: bool = True,
+    sizes: SizesAsked | None = None,
+    tile: int = 1,
+    recipe: Recipe | None = None,
+    workers: str | int = 1,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> Members:
+    """Several networks in a folder, a file each, which `run` averages; the settings are those of `train`.
+
+    Those that are there already are kept, so that training goes on where it was stopped. `workers` share them out: a
+    number of processes, "all", or "ray".
+
+    >>> from bitwright import addition, run
+    >>> members = train_members(addition(2), folder="adders", networks=3, cells=False, width=512)
+    >>> run(addition(2), p=3, q=2, network=members.folder).value
+    5
+    """
+    from bitwright.networks.members import train_members as fill
+
+    whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
+    who = Workers.parse(str(workers), str(settings.get("device") or "cpu"))
+    place = as_path(folder, "a folder")
+    if place.suffix == ".safetensors":
+        raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
+    task = _task(what, more, cells, sizes, tile, None, recipe, teller(progress), settings)
+    begin = time.perf_counter()
+    with task.tell.working("networks") as told:
+        files = fill(task.program, task.recipe, networks, place, who, told)
+    there = len(network_files(place))
+    return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
+
+
+def check_outputs(output: Path, onnx: Path | None = None, kept: Path | None = None) -> None:
+    """Raises InputError now for files that could not be written later, or hold weights that are to be kept."""
+    if output.suffix != ".safetensors":
+        raise InputError(f"{option('output')} takes a .safetensors file, got {output}")
+    if onnx is not None:
+        from bitwright.networks.onnx_file import onnx_module
+
+        if onnx.suffix != ".onnx":
+            raise InputError(f"{option('onnx')} takes an .onnx file, got {onnx}")
+        onnx_module()
+        check_writable(onnx)
+    check_writable(output)
+    if kept is not None and any(
+        output.exists() and file.exists() and output.samefile(file) for file in network_files(kept)
+    ):
+        raise InputError(f"{output} holds the trained weights, which quantizing would destroy; choose another file")
+
+
+def _task(
+    what: Trainable,
+    more: Sequence[Trainable],
+    cells: bool,
+    sizes: SizesAsked | None,
+    tile: int,
+    executions: Any,
+    recipe: Recipe | None,
+    tell: Teller,
+    settings: Mapping[str, Any],
+) -> _Task:
+    """What is trained on, and how; raises InputError for what does not go together."""
+    check_options(settings, (*SETTINGS, *_OPTIONS), "train")
+    whole_number(tile, option("tile"), 1, _MOST_TILE)
+    sample = executions if isinstance(executions, Sample | None) else Sample(executions)
+    if sample is not None:
+        if settings.get("padding") or (recipe is not None and recipe.padding):
+            raise InputError(f"{option('padding')} is for templates; leave it out with {option('executions')}")
+        if settings.get("tolerance") is None and recipe is None:
+            settings = {**settings, "tolerance": TOLERANCE}
+    if not cells:
+        if more:
+            raise InputError("one network serves several programs by their cells; name one for the whole state")
+        for name, given in (("tile", tile != 1), ("sizes", sizes is not None)):
+            if given:
+                raise InputError(f"{option(name)} goes with networks of cells, not of the whole state")
+        return _of_whole(subject(what), sample, recipe, tell, settings)
+    return _of_cells([subject(one) for one in (what, *more)], sizes, tile, sample, recipe, tell, settings)
+
+
+def _of_cells(
+    opened: Sequence[Algorithm | NodeProgram],
+    sizes: SizesAsked | None,
+    tile: int,
+    sample: Sample | None,
+    recipe: Recipe | None,
+    tell: Teller,
+    settings: Mapping[str, Any],
+) -> _Task:
+    first, *others = (one.schemas()[0] if isinstance(one, NodeProgram) else one for one in opened)
+    if sizes is None:
+        check_tile(first, tile)
+    with tell.working("looking for kinds of cells"):
+        looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
+        programs = [one.algorithm for one in looked]
+        pattern = pattern_of([one.program for one in programs], tile)
+        more = 1 if sample is None else WIDER
+        made = make_recipe(lambda _: more * suggested_cells_width(pattern), settings, recipe)
+    learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
+    task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, tell)
+    if learnt is not None:
+        found = learnt.learnt_from
+        states = counted(pattern.local_states, "local state")
+        tell.note(f"{found.examples:,} of {states} occur in {found.states:,} {_of(learnt)}")
+        _tell_steps(task, learnt)
+        if missing := unseen_kinds(pattern, learnt):
+            numbers = listing([str(kind + 1) for kind in missing], 8)
+            never = "never occurs" if len(missing) == 1 else "never occur"
+            tell.note(f"{counted(len(missing), 'kind')} of cells {never} in the data, number {numbers}")
+    return task
+
+
+def _of_whole(
+    what: Algorithm | NodeProgram,
+    sample: Sample | None,
+    recipe: Recipe | None,
+    tell: Teller,
+    settings: Mapping[str, Any],
+) -> _Task:
+    if isinstance(what, NodeProgram):
+        raise InputError(f"{what.name} is a node program, whose networks are of cells, not of the whole state")
+    with tell.working("choosing a width"):
+        made = make_recipe(lambda padding: suggested_width(what, padding), settings, recipe)
+    learnt = None if sample is None else whole_set(what, sample)
+    task = _Task(what.name, (what,), what.program, None, learnt, made, tell)
+    if learnt is not None:
+        found = learnt.learnt_from
+        tell.note(f"{counted(found.examples, 'different state')} of {found.states:,} {_of(learnt)}")
+        _tell_steps(task, learnt)
+        if missing := unseen(learnt):
+            shown = listing([f"'{what.program.template_text(template)}'" for template in missing], 2)
+            never = counted(len(missing), "template")
+            tell.note(f"these states never match {never}, which cannot be learnt: {shown}")
+    return task
+
+
+def _of(executions: ExecutionSet) -> str:
+    learnt = executions.learnt_from
+    if learnt.source == "runs":
+        return "states of runs" if learnt.runs is None else f"states of {counted(learnt.runs, 'run')}"
+    return "random states" if learnt.source == "states" else "states of the file"
+
+
+def _tell_steps(task: _Task, learnt: ExecutionSet) -> None:
+    plan, program = task.recipe.plan, task.program
+    ends = learnt.spectrum(plan, NetworkShape(program.templates, task.recipe.width, program.bits))
+    steps = plan.expected_steps(learnt.set.examples, ends)
+    task.tell.note(f"the kernel of these has condition number {ends[1] / ends[0]:,.0f}: about {steps:,} steps")
+
+
+def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNetwork:
+    """One network of this recipe; `losses` gets its last loss, by its digest."""
+    with task.tell.working("training") as told:
+        steps = training_steps(task.program, recipe, task.executions, told)
+        network, history = descend(task.program, recipe, steps, task.executions)
+    losses[network.digest] = history.loss[-1]
+    return network
+
+
+def training_steps(
+    program: Program, recipe: Recipe, executions: ExecutionSet | None, told: Progress
+) -> Callable[[int, float], None]:
+    """Tells of steps of gradient descent, of as many as the spectrum of the kernel suggests."""
+    shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
+    ends = None if executions is None else executions.spectrum(recipe.plan, shape)
+    most = recipe.plan.expected_steps(shape.inputs, ends)
+    return lambda step, _: told(min(step, most), most)
+
+
+def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
+    losses: dict[str, float] = {}
+    with task.tell.working("training on the local states"):
+        found = train_on_pattern(
+            pattern,
+            task.recipe,
+            weight_bits,
+            seeds,
+            make=lambda _, recipe: _train_one(task, recipe, losses),
+            executions=task.executions,
+            networks=networks,
+        )
+    loss = max(losses[one.digest] for one in found.trained)
+    seconds = time.perf_counter() - begin
+    problem = of_cells(found, task.executions) if found.tables is not None and not found.proved else None
+    if problem is not None:
+        warn(problem, BitwrightWarning, stacklevel=3)
+    training = Training(seconds, loss, found.trained, found.cost, found.seeds, task.executions, problem)
+    return Network(found.network, pattern.program, pattern, None, task.name, training)
+
+
+def _plain_network(task: _Task, networks: int, weight_bits: int | None, begin: float) -> Network:
+    """Float weights, of the whole state or of cells, or what they become when they are quantized."""
+    losses: dict[str, float] = {}
+    trained = [_train_one(task, recipe, losses) for recipe in members_of(task.recipe, networks)]
+    training = Training(0.0, max(losses.values()), executions=task.executions)
+    algorithm = None if task.pattern is not None else task.programs[0]
+    made = [Network(one, task.program, task.pattern, algorithm, task.name, training) for one in trained]
+    if weight_bits is None:
+        found = made[0]
+    else:
+        with task.tell.working("quantizing"):
+            found = Network.combine(made, weight_bits)
+    assert found.training is not None
+    return replace(found, training=replace(found.training, seconds=time.perf_counter() - begin))
+
+
+def _tell_sizes(algorithm: Algorithm, pattern: Pattern, tile: int, tell: Teller) -> None:
+    """Says where other sizes of the program have kinds of cells that this network lacks."""
+    with tell.working("looking at other sizes"):
+        missing = list(missing_kinds(algorithm, pattern, tile))
+    for size, wanted in missing:
+        advice = "" if wanted is None else f"; {option('sizes')} {wanted} trains one on those too"
+        tell.note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")
