@@ -12,7 +12,7 @@ PROCESSES ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
-.PHONY: demo test compiled test-busy fuzz mutation bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
+.PHONY: demo test test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -42,16 +42,29 @@ test: $(VENV)/ready-dev
 	@$(MAKE) --no-print-directory -j 2 lint compiled
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
-# The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and a
-# sample of small mistakes, to see which of them the tests notice (it goes on where it was stopped).
+# All seeds and sizes; `make test` tries the first of them.
+test-long: $(VENV)/ready-dev compiled
+	BITWRIGHT_LONG_TESTS=1 $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and
+# small mistakes, to see which of them the tests notice.
 test-busy: $(VENV)/ready-dev
 	$(BIN)/python -m tests.busy --loops 8 --times 20
 
 fuzz: $(VENV)/ready-dev
 	$(BIN)/python -m tests.fuzz --minutes 10 --seed 1
 
+# In a clone, since cosmic-ray edits the sources. It takes mutants in random order, so what is done by the time one stops it
+# is a sample; the same command goes on from there, and `make mutation-report` says what the tests noticed.
+MUTATED := $(VENV)/mutation
 mutation: $(VENV)/ready-dev
-	$(BIN)/python -m tests.mutation --rooms theory,networks,engines --sample 200 --seed 0 --results mutation.jsonl
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[mutation]'
+	test -d $(MUTATED) || git clone --quiet . $(MUTATED)
+	cd $(MUTATED) && export PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)/$(MUTATED)/src" PYTHONDONTWRITEBYTECODE=1 && \
+	  { test -f mutation.sqlite || cosmic-ray init mutation.toml mutation.sqlite; } && cosmic-ray exec mutation.toml mutation.sqlite
+
+mutation-report:
+	$(BIN)/cr-report $(MUTATED)/mutation.sqlite --show-diff --surviving-only
 
 compiled: $(VENV)/ready-dev
 	$(BIN)/python -m tests.compiled
@@ -70,7 +83,7 @@ bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
 
 figures: $(VENV)/ready-plot
-	$(BIN)/bitwright figure all -o figures --workers all
+	$(BIN)/python -m experiments all -o figures --workers all
 
 # Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
 report: tex $(VENV)/ready-plot

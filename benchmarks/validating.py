@@ -25,16 +25,17 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import PAGE, machine, replace_part
 from benchmarks.stepping import random_states
-from bitwright import Algorithm, TrainingSet, addition, multiplication, permutation, run
+from bitwright import Algorithm, addition, multiplication, permutation, run
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray
 from bitwright.checking.validation import Arithmetic, make_task, validate
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting
 from bitwright.running.sliced.runs import SlicedRuns
-from bitwright.studies.style import COLOURS, plot_style
 from bitwright.theory.decisions import decide
+from experiments.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent
 PEERS = Path(os.environ.get("BITWRIGHT_PEERS", ROOT / ".venv-peers" / "bin" / "python"))

@@ -20,7 +20,7 @@ import httpx
 from waiting import PATIENCE, wait_until
 
 from bitwright.web.limits import Limits
-from bitwright.web.listen import address_of, make_server, open_socket
+from bitwright.web.listen import make_server, open_socket
 
 RING = """# a bit that goes round for ever
 bits x[500]
@@ -34,29 +34,25 @@ ENDLESS = {"steps": 4_000_000, "cells": 2_000_000_000, "seconds": 100_000.0}  # 
 MAIN = (
     "import json, sys\n"
     "from bitwright.web.limits import Limits\n"
-    "from bitwright.web.listen import address_of, open_socket, serve\n"
-    "opened = open_socket('127.0.0.1', 0)\n"
+    "from bitwright.web.listen import serve\n"
     "limits, size = json.loads(sys.argv[1])\n"
-    "serve(opened, '127.0.0.1', lambda: print(address_of(opened), flush=True), Limits(**limits), size)\n"
+    "serve(0, lambda address: print(address, flush=True), Limits(**limits), size)\n"
 )
 
 
 @dataclass
 class Client:
-    """What tests ask the server, under a name if they have one."""
+    """What tests ask the server."""
 
     http: httpx.Client
-    name: str = ""
 
     @property
-    def headers(self) -> dict[str, str]:
-        return {"x-bitwright-client": self.name} if self.name else {}
-
-    def named(self, name: str) -> Client:
-        return Client(self.http, name)
+    def prefix(self) -> str:
+        """Where all paths begin: the token."""
+        return str(self.http.base_url.path).rstrip("/")
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
-        answer = self.http.post("/api/runs", json=request, headers=self.headers)
+        answer = self.http.post("/api/runs", json=request)
         assert answer.status_code == 202, answer.text
         return dict(answer.json())
 
@@ -84,23 +80,27 @@ class Client:
         """A run to its end, whatever that is."""
         return self.end(self.start(request))
 
+    def cancel(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        answer = self.http.delete(f"/api/runs/{job['id']}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
     def file(self, job: dict[str, Any], name: str) -> bytes:
         answer = self.http.get(f"/api/runs/{job['id']}/{name}")
         assert answer.status_code == 200
         return answer.content
 
     def check(self, source: dict[str, Any]) -> dict[str, Any]:
-        answer = self.http.post("/api/check", json={"source": source}, headers=self.headers)
+        answer = self.http.post("/api/check", json={"source": source})
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
     def health(self) -> dict[str, Any]:
         return dict(self.http.get("/api/health").json())
 
-    def connect(self, source: str = "127.0.0.1") -> socket.socket:
+    def connect(self) -> socket.socket:
         """A connection of one's own, to say on it what no decent client would."""
-        address = (str(self.http.base_url.host), int(self.http.base_url.port or 80))
-        return socket.create_connection(address, timeout=PATIENCE, source_address=(source, 0))
+        return socket.create_connection((self.http.base_url.host, self.http.base_url.port or 80), timeout=PATIENCE)
 
 
 def source_of(example: dict[str, Any]) -> dict[str, Any]:
@@ -118,14 +118,14 @@ def eventually(condition: Callable[[], Any]) -> Any:
 
 @contextmanager
 def serving(limits: Limits | None = None, size: int = 2) -> Iterator[Client]:
-    opened = open_socket("127.0.0.1", 0)
-    server = make_server("127.0.0.1", limits, size)
+    opened = open_socket(0)
+    server, address = make_server(opened, limits, size)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
         wait_until(lambda: server.started or not thread.is_alive(), "the server has started")
         assert server.started
-        with _http(address_of(opened)) as http:
+        with _http(address) as http:
             yield Client(http)
     finally:
         server.should_exit = True

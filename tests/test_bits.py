@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ def test_any_bits_make_a_number_that_gives_them_back(given_bits: list[bool]) -> 
     assert to_bits(value, len(given_bits)).tolist() == given_bits
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "width", "message"),
     [
         (-1, 4, "x must be 0 or more, got -1"),
@@ -41,7 +42,6 @@ def test_any_bits_make_a_number_that_gives_them_back(given_bits: list[bool]) -> 
         (1, 0, "x must fit in 0 bits, got 1, which needs 1"),
         (2**9999, 1234, "x must fit in 1,234 bits, got a number of 10,000 bits, which needs 10,000"),
     ],
-    ids=shorten,
 )
 def test_a_number_that_does_not_fit_is_refused(value: int, width: int, message: str) -> None:
     with pytest.raises(InputError) as refusal:
@@ -49,9 +49,7 @@ def test_a_number_that_does_not_fit_is_refused(value: int, width: int, message: 
     assert str(refusal.value) == message
 
 
-@pytest.mark.parametrize(
-    ("value", "width"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (719, 10), (2**5000, 5001)], ids=shorten
-)
+@for_each(("value", "width"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (719, 10), (2**5000, 5001)])
 def test_width(value: int, width: int) -> None:
     assert width_of(value) == width
 
@@ -64,7 +62,7 @@ def test_bit_strings_have_the_highest_bit_first(value: int, spare: int) -> None:
     assert parse_bit_string(text) == (value, width)
 
 
-@pytest.mark.parametrize("text", ["", " ", "2", "102", "0b1", "1 0", "-1", "1_0", "١", "1\n", "０１"])
+@for_each("text", ["", " ", "2", "102", "0b1", "1 0", "-1", "1_0", "١", "1\n", "０１"])
 def test_what_is_no_bit_string_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"^x must be written in 0s and 1s") as refusal:
         parse_bit_string(text, "x")
@@ -100,13 +98,12 @@ def test_negative_numbers_are_named_as_such(text: str) -> None:
     assert len(str(refusal.value)) < 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("", " ", "\n", "x", "1.0", "1e3", "+5", "1 2", "0x", "0b", "0xg", "0b2", "0o7", "0x_", "0b_", "_1", "1_"),
         *("1__0", "--5", "- 5", "-", "٣", "５", "²", "1٣", "0x５", "⅕", "1\x002", "1\n2", "nan", "seven", "\u200b1"),
     ],
-    ids=ascii,
 )
 def test_what_is_no_number_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError, match=r"^x must be a whole number such as 719") as refusal:
@@ -131,7 +128,7 @@ def test_shortened_values_fit_one_line(value: int | str, most: int) -> None:
         assert text == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         (0, "0"),
@@ -143,7 +140,6 @@ def test_shortened_values_fit_one_line(value: int | str, most: int) -> None:
         ("x" * 40, "x" * 40),
         ("x" * 41, "x" * 37 + "..."),
     ],
-    ids=shorten,
 )
 def test_shorten(value: int | str, text: str) -> None:
     assert shorten(value) == text

@@ -11,6 +11,7 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graph_programs import EXAMPLES, FOLDER, TEXTS
 
 from bitwright import run
@@ -310,7 +311,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_the_page_counts_right(name: str) -> None:
     program = EXAMPLES[name]
     schema = program.schema()

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 import bitwright as bw
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import word
+from bitwright.theory import weights
 
 
 @cache
@@ -36,12 +39,11 @@ def machine() -> Any:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no network": (lambda: bw.certify_network(small(), None), "give one network"),  # type: ignore[arg-type]
-    "a list": (lambda: bw.certify_network(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
-    "workers": (lambda: bw.certify_network(small(), trained(), workers=-1), "workers are a number"),
-    "resume": (lambda: bw.certify_network(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
-    "domain": (lambda: bw.certify_network(small(), trained(), "all"), "there is no domain 'all'"),
-    "other cells": (lambda: bw.certify_network(bw.permutation([2, 1]), cells()), "no cell like"),
+    "a list": (lambda: bw.certify(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
+    "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers are a number"),
+    "resume": (lambda: bw.certify(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
+    "domain": (lambda: bw.certify(small(), trained(), domain="all"), "there is no domain 'all'"),
+    "other cells": (lambda: bw.certify(bw.permutation([2, 1]), cells()), "no cell like"),
     "swapped": (lambda: bw.quantize(trained(), small()), "got Algorithm"),
     "nothing": (lambda: bw.quantize(small(), None), "got NoneType"),  # type: ignore[arg-type]
     "whole already": (lambda: bw.quantize(small(), bw.quantize(small(), trained())), "whole numbers already"),  # type: ignore[arg-type]
@@ -70,12 +72,14 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().network), "one of cells is given whole"),
     "weights of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().trained), "one of cells is given whole"),
-    "proof of a part": (lambda: bw.certify_network(small(), cells().network), "one of cells is given whole"),
+    "proof of a part": (lambda: bw.certify(small(), cells().network), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
-    "certify": (lambda: bw.certify(small(), cells()), r"certify_network\(what, network\) proves this TrainedCells"),
-    "certify weights": (lambda: bw.certify(small(), trained()), "proves this Network"),
-    "certify cells": (lambda: bw.certify(small(), cells=cells()), "proves this TrainedCells"),
-    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "proves this file"),
+    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),
+    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
+    "a rounding": (lambda: bw.certify(small(), "sign"), "'sign' is a rounding, not a network"),
+    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out cells and sizes"),
+    "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding does not go with network"),
+    "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain goes with network"),
     "save cells": (lambda: bw.save_network(cells(), small().program, "x"), r"written by its own save\(path\)"),
     "save nothing": (lambda: bw.save_network(None, small().program, "x"), "writes a network, got a NoneType"),  # type: ignore[arg-type]
     "rounded": (lambda: bw.quantize(small(), cells()), "whole numbers already"),
@@ -129,8 +133,8 @@ WRONG |= {
         "networks must be a whole number",
     ),
     "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
-    "NaN examples": (lambda: bw.limit_weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
-    "NaN padding": (lambda: bw.TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
+    "NaN examples": (lambda: weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
+    "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
     "no hidden units": (
         lambda: bw.Network(trained().first[:0], trained().last[:, :0], trained().origin),
         "at least 1 hidden unit",
@@ -160,10 +164,10 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "random": (lambda: bw.validate(small(), random="x"), "random must be a whole number"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
     "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
-    "validate": (lambda: bw.validate(small(), limit="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
-    "rule": (lambda: bw.certify(small(), 5), "there is no rounding '5'"),  # type: ignore[arg-type]
-    "delta": (lambda: bw.ensemble_sizes(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
+    "rule": (lambda: bw.certify(small(), rounding=5), "there is no rounding '5'"),  # type: ignore[arg-type]
+    "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
     "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
     "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding goes with engine limit .*, not templates"),
     "misspelt": (lambda: bw.run(small(), ONES, roundng="sign"), "no input 'roundng'; did you mean 'rounding'"),
@@ -179,7 +183,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "certificate": (lambda: bw.certify(small()).save(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
     "no certificate": (lambda: bw.Certificate.load(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
-    "proof": (lambda: bw.certify_network(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+    "proof": (lambda: bw.certify(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
 }
 
 
@@ -203,7 +207,7 @@ MADE: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@for_each("name", MADE)
 def test_a_part_of_another_sort_is_named(name: str) -> None:
     call, message = MADE[name]
     with pytest.raises(bw.InputError, match=message):
@@ -211,7 +215,7 @@ def test_a_part_of_another_sort_is_named(name: str) -> None:
     assert made(inputs=[bw.Word("p", (0, 1))]).inputs == (bw.Word("p", (0, 1)),)  # a list will do
 
 
-@pytest.mark.parametrize("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
+@for_each("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
 def test_a_wrong_argument_is_named(name: str) -> None:
     call, message = RUNS[name.removeprefix("run: ")] if name.startswith("run: ") else WRONG[name]
     with pytest.raises(bw.InputError, match=message):
@@ -222,7 +226,7 @@ def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
     file = tmp_path / "cells.safetensors"
     cells().save(file)
     for given in (cells(), file, str(file)):
-        found = bw.certify_network(bw.addition(9), given, workers=1)
+        found = bw.certify(bw.addition(9), given, workers=1)
         assert (found.certified, found.domain, found.kinds) == (True, "cells", 2)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from cases import for_each
 
 TESTS = Path(__file__).parent
 WAITERS = ("waiting.py", "__main__.py")  # the latter are tools that are told how long to go on
@@ -28,12 +28,12 @@ def clocks(tree: ast.AST) -> Iterator[str]:
                 yield f"line {node.lineno} has a bound of its own"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TESTS)))
+@for_each("path", FILES)
 def test_no_clocks(path: Path) -> None:
     assert list(clocks(ast.parse(path.read_text()))) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["import time", "import os, time", "from time import sleep", "run(timeout=5)", "p.wait(3)", "t.join(0.5)"],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fuzz import commands, stored, texts
+from fuzz import commands, data, stored, texts
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "explanation" / "reliability.md").read_text()
@@ -19,5 +19,5 @@ def test_the_tests_that_the_page_names_are_there() -> None:
 
 
 def test_the_page_has_every_reader() -> None:
-    readers = (*texts.READERS, *stored.READERS, *commands.READERS)
+    readers = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
     assert [reader.name for reader in readers if f"\n| {reader.name} | " not in PAGE] == []

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+from cases import for_each
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs" / "report"))
 
@@ -158,7 +159,7 @@ class ParsedError(Exception):
     """The options of a benchmark were read, and nothing was measured."""
 
 
-@pytest.mark.parametrize("command", sorted(set(COMPLETE)))
+@for_each("command", sorted(set(COMPLETE)))
 def test_commands_are_there_and_take_these_options(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     program, *arguments = command.split()

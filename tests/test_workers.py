@@ -16,6 +16,7 @@ from operator import add
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from waiting import PATIENCE, is_running, wait_until
 
 from bitwright.errors import BitwrightError, InputError
@@ -123,7 +124,7 @@ def test_a_worker_that_dies_is_reported() -> None:
         list(Workers("processes", 2).map(die, 0, range(3)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "workers"),
     [
         ("1", Workers()),
@@ -140,7 +141,7 @@ def test_the_names_of_workers(text: str, workers: Workers) -> None:
     assert Workers.parse(text) == workers
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(
@@ -193,7 +194,7 @@ def listener(answer: bytes | None) -> Iterator[int]:
             line.close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "reason"),
     [
         (None, "no answer within 0.5 s"),
@@ -202,7 +203,7 @@ def listener(answer: bytes | None) -> Iterator[int]:
         (b"\x00", "something else listens there"),
     ],
 )
-@pytest.mark.parametrize("scheme", ["ray:", "ray://"])
+@for_each("scheme", ["ray:", "ray://"])
 def test_an_address_where_something_else_listens(
     answer: bytes | None, reason: str, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bitwright import Algorithm, NetworkCertificate, addition, train_cells
-from bitwright.checking.exhaustion import certify_network
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright import Algorithm, Certificate, addition, certify, train_cells
+from bitwright.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
 CHECKER = Path(__file__).parents[1] / "sceptic" / "check_network.py"
@@ -53,9 +52,9 @@ def sceptic_says(*files: Path) -> tuple[int, str]:
 def bitwright_says(algorithm: Algorithm, network: Path, certificate: Path) -> tuple[int, str]:
     """The same for `certify --check`; any other exception is a defect."""
     try:
-        found = NetworkCertificate.load(certificate)
+        found = Certificate.load(certificate)
         found.check(algorithm, load_any_network(network, algorithm.program))
-    except DoesNotHoldError as error:
+    except ProofError as error:
         return 1, str(error)
     except InputError as error:
         return 2, str(error)
@@ -81,7 +80,7 @@ class Both:
         self.network, self.rules, self.certificate = (folder / name for name in ("n.safetensors", "r.bw", "c.json"))
         save_network(network, self.algorithm.program, self.network)
         self.rules.write_text(text)
-        replace(certify_network(self.algorithm, network, domain), seconds=0.0).save(self.certificate)
+        replace(certify(self.algorithm, network, domain=domain), seconds=0.0).save(self.certificate)
         self.network_bytes, self.claims = self.network.read_bytes(), json.loads(self.certificate.read_text())
 
     def codes(self, network: bytes | None = None, certificate: bytes | str | None = None) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""One page of all figures: picture, caption and the tables they are drawn from, as `bitwright figure` wrote them."""
+"""One page of all figures: picture, caption and the tables that they are drawn from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 _HEAD = """# Figures and their tables
 
-Every figure as `bitwright figure NAME` draws it, and the CSV files that it is drawn from.
+Every figure as `python -m experiments NAME` draws it, and the CSV files that it is drawn from.
 [Results](../explanation/results.md) says what they show."""
 
 

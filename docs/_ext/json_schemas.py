@@ -22,7 +22,7 @@ TITLES = {
     "dataset-executions": "`dataset --executions`",
     "show-cells": "`show --cells`",
     "show-network": "`show` of a network file",
-    "size-network": "`size --network`",
+    "size-network": "`size --of network`",
 }
 
 

@@ -11,21 +11,25 @@ ALIASES = {
     "Blocks": "Which bits are read together, for `infer`: a text such as that of a block line, a rule file, a program, "
     "or lists of names.",
     "BoolArray": "A NumPy array of bool.",
+    "Exportable": "What `export` takes as a program: an `Algorithm`, a `Program`, a `NodeProgram`, or an image for "
+    "machine V as a `SubleqProgram`.",
     "Float": "A NumPy array of floating-point numbers.",
     "FloatArray": "A NumPy array of floating-point numbers.",
     "Given": "What `validate` takes as an oracle: a function, its name as module:function, or an oracle of "
-    "`bitwright.checking.validation`.",
+    "`bitwright.checking.validation`; and what `infer` takes: `Executions`, or one or several .npz files of them.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of whole numbers of 8 bits.",
     "IntArray": "A NumPy array of whole numbers.",
     "Networks": "What `run` and `validate` take as `network`: a network, its file, or several of these in a list.",
     "Offsets": "Places around a cell of a grid, as pairs: rows down and columns right.",
+    "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify_network` takes as `network`: one network, its file, or a `TrainedCells`.",
+    "Provable": "What `certify` takes as `network`: one network, its file, or a `TrainedCells`.",
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
+    "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
     "Source": "What `train` and `train_cells` learn from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",
     "Trainer": "A function from a program and a recipe to a `Network`.",
@@ -37,7 +41,8 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
-    "bitwright.api.kinds": "KindOfCells",
+    "bitwright.api.open": "SbnProgram SubleqProgram",
+    "bitwright.api.show": "KindOfCells",
     "bitwright.api.telling": "Teller",
     "bitwright.checking.inference.contradiction": "Contradiction",
     "bitwright.checking.inference.find_blocks": "FoundBlocks",

@@ -12,10 +12,10 @@ from typing import Any
 
 from stored import DOCS, table
 
-from bitwright.studies.beyond import margin_fit
-from bitwright.studies.figures import find_figure
-from bitwright.studies.style import COLOURS, MARKERS, plot_style
-from bitwright.studies.table import Table, load_table
+from experiments.beyond import margin_fit
+from experiments.figures import find_figure
+from experiments.style import COLOURS, MARKERS, plot_style
+from experiments.table import Table, load_table
 
 WIDTH = 8.4  # inches as drawn; the page shows three quarters of it, so that text of nine points comes out at seven
 SMALL = 6.8  # points of legends, as drawn
@@ -59,7 +59,7 @@ def ensembles(pyplot: Any) -> Any:
 
 
 def width_law(pyplot: Any) -> Any:
-    """The figure of `bitwright figure width-law`, with the spreads measured at full size."""
+    """The figure of `python -m experiments width-law`, with the spreads measured at full size."""
     tables = {
         "width-law": _stored("runs/width-law-h200.csv"),
         "width-law-exact": _stored("figures/width-law-exact.csv"),
@@ -68,7 +68,7 @@ def width_law(pyplot: Any) -> Any:
 
 
 def executions(pyplot: Any) -> Any:
-    """Two panels of the figure of `bitwright figure executions`."""
+    """Two panels of the figure of `python -m experiments executions`."""
     figure = _drawn(pyplot, "executions", {"executions": _stored("figures/executions.csv")}, 2.9)
     first, *others = figure.axes  # its first panel is left out
     first.remove()

@@ -19,7 +19,7 @@ import law
 from stored import line, log, page, page_table, said, table
 from tex import cell, definitions, fixed, powers, row, whole
 
-from bitwright import addition, ensemble_sizes, multiplication
+from bitwright import addition, multiplication, size
 from bitwright.theory.width_integrals import Integrals
 from bitwright.version import __version__
 
@@ -59,7 +59,7 @@ def rows() -> dict[str, str]:
 
 
 def _rounding() -> dict[str, str]:
-    sizes = ensemble_sizes(addition(10))
+    sizes = size(addition(10)).to_dict()
     found = {
         "version": __version__,
         "delta": f"{sizes['delta']:g}",

@@ -1,4 +1,4 @@
-"""bitwright: write an algorithm as bit rules, and have a wide two-layer network run it exactly.
+"""bitwright: write an algorithm as bit rules; train a small network on them, prove it exact, and run it.
 
 >>> import bitwright
 >>> bitwright.run(bitwright.addition(10), p=719, q=483).value
@@ -16,42 +16,28 @@ if TYPE_CHECKING:
     from bitwright.algorithms import addition as addition
     from bitwright.algorithms import multiplication as multiplication
     from bitwright.algorithms import permutation as permutation
-    from bitwright.api.checked import Checked as Checked
-    from bitwright.api.checked import check as check
-    from bitwright.api.export.writing import Export as Export
+    from bitwright.api.certificates import Certificate as Certificate
+    from bitwright.api.certify import certify as certify
+    from bitwright.api.check import check as check
     from bitwright.api.exports import export as export
-    from bitwright.api.inference import Inference as Inference
-    from bitwright.api.inference import infer as infer
-    from bitwright.api.kinds import KindsOfCells as KindsOfCells
-    from bitwright.api.kinds import cell_kinds as cell_kinds
+    from bitwright.api.infer import infer as infer
     from bitwright.api.learning import executions as executions
     from bitwright.api.open import open_program
-    from bitwright.api.public import certify as certify
-    from bitwright.api.public import ensemble_sizes as ensemble_sizes
-    from bitwright.api.public import validate as validate
-    from bitwright.api.public_networks import certify_network as certify_network
     from bitwright.api.public_networks import load_network as load_network
     from bitwright.api.public_networks import quantize as quantize
     from bitwright.api.public_networks import train as train
     from bitwright.api.public_networks import train_cells as train_cells
     from bitwright.api.run import run as run
-    from bitwright.api.widths import network_width as network_width
-    from bitwright.checking.certificate import Certificate as Certificate
-    from bitwright.checking.exhaustion import NetworkCertificate as NetworkCertificate
-    from bitwright.checking.inference.local_rule import LocalRule as LocalRule
-    from bitwright.checking.inference.local_rule import infer_local_rule as infer_local_rule
+    from bitwright.api.size import size as size
+    from bitwright.api.validate import validate as validate
     from bitwright.checking.validation import Validation as Validation
-    from bitwright.checking.width import NetworkWidth as NetworkWidth
-    from bitwright.encoding.training_set import TrainingSet as TrainingSet
     from bitwright.engines.cells.trained import TrainedCells as TrainedCells
-    from bitwright.engines.protocol import Batch as Batch
     from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
-    from bitwright.errors import DoesNotHoldError as DoesNotHoldError
     from bitwright.errors import InputError as InputError
-    from bitwright.errors import Problem as Problem
     from bitwright.errors import ProgramError as ProgramError
+    from bitwright.errors import ProofError as ProofError
     from bitwright.files.executions import Executions as Executions
     from bitwright.machines import machine_a as machine_a
     from bitwright.machines import machine_b as machine_b
@@ -60,60 +46,43 @@ if TYPE_CHECKING:
     from bitwright.networks import Network as Network
     from bitwright.networks import TrainingError as TrainingError
     from bitwright.networks import save_network as save_network
-    from bitwright.program import FIXED_POINT as FIXED_POINT
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
     from bitwright.program import NodeProgram as NodeProgram
     from bitwright.program import Program as Program
-    from bitwright.program import Topology as Topology
     from bitwright.program import Word as Word
     from bitwright.program.text.warned import parse as parse
-    from bitwright.program.trace import Trace as Trace
     from bitwright.running.run import Run as Run
-    from bitwright.theory import Predictor as Predictor
-    from bitwright.theory import calibrated_size as calibrated_size
-    from bitwright.theory import sign_size as sign_size
-    from bitwright.theory import smallest_examples as smallest_examples
-    from bitwright.theory import variance as variance
-    from bitwright.theory import weights as weights
 
-    open, limit_variance, limit_weights = open_program, variance, weights
+    open = open_program
 
 # The public names, and the room each comes from.
 _names, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.api.checked": "Checked check",
-        "bitwright.api.export.writing": "Export",
+        "bitwright.api.certificates": "Certificate",
+        "bitwright.api.certify": "certify",
+        "bitwright.api.check": "check",
         "bitwright.api.exports": "export",
-        "bitwright.api.inference": "Inference infer",
-        "bitwright.api.kinds": "KindsOfCells cell_kinds",
+        "bitwright.api.infer": "infer",
         "bitwright.api.learning": "executions",
         "bitwright.api.open": "open_program=open",
-        "bitwright.api.public": "certify ensemble_sizes validate",
-        "bitwright.api.public_networks": "certify_network load_network quantize train train_cells",
+        "bitwright.api.public_networks": "load_network quantize train train_cells",
         "bitwright.api.run": "run",
-        "bitwright.api.widths": "network_width",
-        "bitwright.checking.certificate": "Certificate",
-        "bitwright.checking.exhaustion": "NetworkCertificate",
-        "bitwright.checking.inference.local_rule": "LocalRule infer_local_rule",
+        "bitwright.api.size": "size",
+        "bitwright.api.validate": "validate",
         "bitwright.checking.validation": "Validation",
-        "bitwright.checking.width": "NetworkWidth",
-        "bitwright.encoding.training_set": "TrainingSet",
         "bitwright.engines.cells.trained": "TrainedCells",
-        "bitwright.engines.protocol": "Batch Engine",
-        "bitwright.errors": "BitwrightError BitwrightWarning DoesNotHoldError InputError Problem ProgramError",
+        "bitwright.engines.protocol": "Engine",
+        "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.files.executions": "Executions",
         "bitwright.machines": "machine_a machine_b",
         "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "IntegerNetwork Network TrainingError save_network",
-        "bitwright.program": "FIXED_POINT Algorithm Builder NodeProgram Program Topology Word",
+        "bitwright.program": "Algorithm Builder NodeProgram Program Word",
         "bitwright.program.text.warned": "parse",
-        "bitwright.program.trace": "Trace",
         "bitwright.running.run": "Run",
-        "bitwright.theory": "Predictor calibrated_size sign_size smallest_examples "
-        "variance variance=limit_variance weights weights=limit_weights",
     },
 )
 # `bitwright.open` is there, but `from bitwright import *` leaves Python's own open as it is.

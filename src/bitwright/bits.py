@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, counted, printable
+from bitwright.errors import InputError, counted
+from bitwright.errors import shorten as shorten
 
 BoolArray = NDArray[np.bool_]
 
@@ -166,16 +167,6 @@ def parse_signed(text: str, name: str = "the number") -> int:
     negative = re.match(r"-\d", stripped) is not None
     size = parse_number(stripped[1:] if negative else text, name)
     return -size if negative else size
-
-
-def shorten(value: int | str, most: int = 40) -> str:
-    """A value that fits into one line of an error message."""
-    if isinstance(value, int):
-        if value.bit_length() > 130:
-            return f"a number of {value.bit_length():,} bits"
-        value = str(value)
-    value = printable(value)
-    return value if len(value) <= most else f"{value[: most - 3]}..."
 
 
 @contextmanager

@@ -37,7 +37,11 @@ class InputError(BitwrightError):
     """
 
 
-class OtherKindError(InputError):
+class TrainCellsError(InputError):
+    """Something that a network of the program's cells can do; the command line adds how to train one."""
+
+
+class OtherKindError(TrainCellsError):
     """A program with a cell of a kind that a network does not know."""
 
 
@@ -53,16 +57,24 @@ class BitwrightWarning(UserWarning):
     """
 
 
-class DoesNotHoldError(BitwrightError):
+class ProofError(BitwrightError):
     """A certificate that claims what does not hold: the answer no, and not a bad input.
 
     >>> from bitwright import addition, certify
     >>> try:
     ...     certify(addition(4)).check(addition(5))
-    ... except DoesNotHoldError as error:
+    ... except ProofError as error:
     ...     print(str(error)[:38])
     the certificate is for another program
     """
+
+    def __init__(self, message: str, **about: str) -> None:
+        super().__init__(message)
+        self.about = about  # the program that was checked: name, of, program_id
+
+    def to_dict(self) -> dict[str, object]:
+        """The answer as `bitwright certify --check --json` prints it."""
+        return {"holds": False, "certified": False, "reason": str(self), **self.about}
 
 
 @dataclass(frozen=True, order=True)
@@ -143,6 +155,16 @@ def spelling(spell: Callable[[str], str]) -> Iterator[None]:
 def printable(text: str) -> str:
     """Text without line breaks, escape codes and the like, so that a message stays one line."""
     return text if text.isprintable() else "".join(ch if ch.isprintable() else "?" for ch in text)
+
+
+def shorten(value: int | str, most: int = 40) -> str:
+    """A value that fits into one line of an error message."""
+    if isinstance(value, int):
+        if value.bit_length() > 130:
+            return f"a number of {value.bit_length():,} bits"
+        value = str(value)
+    value = printable(value)
+    return value if len(value) <= most else f"{value[: most - 3]}..."
 
 
 _LONGEST_COMPARED, _MOST_COMPARED = 100, 1_000  # comparing two texts takes as long as the product of their lengths

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
@@ -31,18 +32,18 @@ def random_pairs(bits: int, count: int) -> list[tuple[int, int]]:
     return [(2**bits - 1, 2**bits - 1), (2**bits - 1, 1), *((draw(), draw()) for _ in range(count - 2))]
 
 
-@pytest.mark.parametrize("bits", range(1, 7))
-@pytest.mark.parametrize("counter", [False, True])
+@for_each("bits", range(1, 7))
+@for_each("counter", [False, True])
 def test_addition_of_all_numbers(bits: int, counter: bool) -> None:
     check_pairs(addition(bits, counter), all_pairs(bits), lambda p, q: p + q)
 
 
-@pytest.mark.parametrize("bits", range(1, 7))
+@for_each("bits", range(1, 7))
 def test_multiplication_of_all_numbers(bits: int) -> None:
     check_pairs(multiplication(bits), all_pairs(bits), lambda a, b: a * b)
 
 
-@pytest.mark.parametrize("bits", range(1, 7))
+@for_each("bits", range(1, 7))
 def test_permutation_of_all_numbers(bits: int) -> None:
     order = (np.random.default_rng(bits).permutation(bits) + 1).tolist()
     algorithm = permutation(order)
@@ -51,7 +52,7 @@ def test_permutation_of_all_numbers(bits: int) -> None:
         assert run(algorithm, p=p).value == expected
 
 
-@pytest.mark.parametrize("bits", [7, 31, 64, 65, 100, 256])
+@for_each("bits", [7, 31, 64, 65, 100, 256])
 def test_addition_of_large_numbers(bits: int) -> None:
     check_pairs(addition(bits), random_pairs(bits, 100), lambda p, q: p + q)
 

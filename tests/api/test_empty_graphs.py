@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from cases import for_each
 
 from bitwright import open, run
 from bitwright.errors import InputError
@@ -33,9 +34,9 @@ def written(kind: str, graph: Any, folder: Path) -> Any:
     return path
 
 
-@pytest.mark.parametrize("kind", ["", ".txt", ".csv", ".tsv", ".adj", ".json", ".graphml"])
-@pytest.mark.parametrize("multigraph", [False, True])
-@pytest.mark.parametrize("nodes", [1, 2])
+@for_each("kind", ["", ".txt", ".csv", ".tsv", ".adj", ".json", ".graphml"])
+@for_each("multigraph", [False, True])
+@for_each("nodes", [1, 2])
 def test_without_edges_no_weights_are_asked_for(kind: str, multigraph: bool, nodes: int, tmp_path: Path) -> None:
     given = written(kind, nx.empty_graph(nodes, nx.MultiGraph if multigraph else nx.Graph), tmp_path)
     for program in SHORTEST:
@@ -60,7 +61,7 @@ def test_a_graph_needs_a_node(kind: str, tmp_path: Path) -> None:
     assert kind == "" or str(refused.value).startswith(str(given))
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.bw")))
+@for_each("name", sorted(path.stem for path in PROGRAMS.glob("*.bw")))
 def test_every_program_takes_one_node_or_says_why_not(name: str) -> None:
     program = open(PROGRAMS / f"{name}.bw")
     marks = {word.name: "order" if word.unique else "0" for word in program.schema().inputs if word.place == "node"}

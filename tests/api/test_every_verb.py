@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 import bitwright as bw
+from bitwright.api.dataset import dataset
+from bitwright.api.show import cell_kinds
+from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 
+ROOT = Path(__file__).parents[2]
 SMALL = bw.addition(2)
+PAGE = {"addition": {"bits": 10}}  # the size that a page begins with
 STATES = bw.executions(SMALL, "states", states=300)
 
 
@@ -26,8 +31,7 @@ def test_infer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     STATES.save(tmp_path / "states.npz")
     told = said(capsys, "infer", tmp_path / "states.npz", "--blocks", "find", "-o", tmp_path / "found.bw")
     found = bw.infer(STATES)
-    assert found.recovered is not None
-    assert (found.program().id, found.recovered.confirmed) == (told["program_id"], told["confirmed"])
+    assert found.to_dict() | {"file": told["file"]} == told
     assert found.program() == SMALL.program
     assert found.text() == (tmp_path / "found.bw").read_text()
     (tmp_path / "layout.bw").write_text(SMALL.text())
@@ -54,7 +58,7 @@ def test_what_cannot_be_inferred() -> None:
         with pytest.raises(bw.InputError, match=message):
             bw.infer(STATES, blocks)  # type: ignore[arg-type]
     with pytest.raises(bw.InputError, match=r"give executions, or the .npz file"):
-        bw.infer(3)  # type: ignore[arg-type]
+        bw.infer(3)  # type: ignore[call-overload]
 
 
 def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +67,10 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = bw.Executions(boards, boards, names)
     held.save(tmp_path / "boards.npz")
     told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3", "--neighbourhood", "von-neumann")
-    assert bw.infer_local_rule(held, 3, 3, "von-neumann").writes == told["on"]
+    found = bw.infer(held, grid=(3, 3), neighbourhood="von-neumann")
+    assert found.to_dict() | {"file": None, "cell_file": None} == told
+    found.save(tmp_path / "rule.bw")
+    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "board"
 
 
 @pytest.mark.parametrize(
@@ -76,37 +83,51 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_widths(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
-    told = said(capsys, "size", "addition", "--bits", "2", "--network", *options)
-    found = bw.network_width(SMALL, **given)
-    assert (found.expected, found.covering) == (told["width"], told["width_covering"])
-    assert (found.examples, found.program_id) == (told["examples"], told["program_id"])
+    told = said(capsys, "size", "addition", "--bits", "2", "--of", "network", *options)
+    assert bw.size(SMALL, of="network", **given).to_dict() == told
 
 
 def test_widths_that_cannot_be() -> None:
     with pytest.raises(bw.InputError, match="leave out domain and padding"):
-        bw.network_width(SMALL, cells=True, domain="runs")
+        bw.size(SMALL, of="network", cells=True, domain="runs")
     with pytest.raises(bw.InputError, match="there is no domain 'walks'"):
-        bw.network_width(SMALL, domain="walks")
-    with pytest.raises(bw.InputError, match="the seed is 0 or more"):
-        bw.network_width(SMALL, seed=-1)
+        bw.size(SMALL, of="network", domain="walks")
+    with pytest.raises(bw.InputError, match="seed is 0 or more"):
+        bw.size(SMALL, of="network", seed=-1)
 
 
 @pytest.mark.parametrize(
     ("options", "given"),
     [
         (["--scope", "input"], {"scope": "input"}),
-        (["--scope", "runs", "--unmasked"], {"scope": "runs", "masked": False}),
+        (["--scope", "runs", "--unmasked"], {"scope": "runs", "unmasked": True}),
         (["--cells", "--scope", "input"], {"cells": True, "scope": "input"}),
     ],
 )
 def test_sizes(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "size", "addition", "--bits", "2", *options)
-    found = bw.ensemble_sizes(SMALL, **given)
-    assert {name: told[name] for name in found} == found
-    with pytest.raises(bw.InputError, match="masked is for whole states"):
-        bw.ensemble_sizes(SMALL, cells=True, masked=False)
-    with pytest.raises(bw.InputError, match="inputs"):
-        bw.ensemble_sizes(SMALL, scope="all")
+    assert bw.size(SMALL, **given).to_dict() == told
+
+
+def test_sizes_that_cannot_be() -> None:
+    for given, message in (
+        ({"cells": True, "unmasked": True}, "n and unmasked are for whole states"),
+        ({"scope": "all"}, "inputs"),
+        ({"of": "networks"}, "of is ensemble or network, got 'networks'; did you mean 'network'"),
+        ({"of": "network", "scope": "runs"}, "scope, n and unmasked are for ensembles"),
+        ({"domain": "runs"}, "domain is for of network"),
+        ({"tile": 2}, "tile goes with cells"),
+    ):
+        with pytest.raises(bw.InputError, match=message):
+            bw.size(SMALL, **given)
+
+
+def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
+    (tmp_path / "two.bw").write_text(SMALL.text())
+    assert bw.size(tmp_path / "two.bw").to_dict() | {"name": "addition"} == bw.size(SMALL).to_dict()
+    assert bw.size("addition").to_dict() == bw.size(bw.addition(4)).to_dict()
+    flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
+    assert bw.size(flood).to_dict()["kinds"] == len(flood.kinds)
 
 
 def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,13 +144,64 @@ def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("tile", [1, 2])
 def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
     told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
-    found = bw.cell_kinds(bw.multiplication(4), tile)
-    assert (found.cells, found.pattern.program.id) == (told["cell_count"], told["pattern_id"])
-    assert [(kind.cells, list(kind.first)) for kind in found.kinds] == [
-        (k["cells"], k["first"]) for k in told["tables"]
-    ]
+    assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
     with pytest.raises(bw.InputError, match="tile is a whole number from 1 to 16"):
-        bw.cell_kinds(SMALL, 17)
+        cell_kinds(SMALL, 17)
+
+
+def test_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("subtraction.bw", "graphs/bfs.bw"):
+        file = ROOT / "examples" / name
+        assert bw.open(file).to_dict() == said(capsys, "show", file)
+        assert bw.check(file).to_dict() == said(capsys, "check", file)
+
+
+def test_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wrong.bw").write_text("bits x y\nblock x\nwhen x=1 write z\ninput x")
+    found = bw.check(tmp_path / "wrong.bw")
+    assert found.to_dict() == said(capsys, "check", tmp_path / "wrong.bw")
+    assert not found.ok
+    assert str(found).splitlines()[-1] == f"{len(found.problems)} problems in {tmp_path / 'wrong.bw'}"
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (["--padding", "3", "--basis-seed", "1"], {"padding": 3, "basis_seed": 1}),
+        (["--executions", "20"], {"executions": 20}),
+        (["--executions", "20", "--random", "--seed", "5"], {"executions": 20, "random": True, "seed": 5}),
+    ],
+)
+def test_datasets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]
+) -> None:
+    told = said(capsys, "dataset", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
+    found = dataset(SMALL, tmp_path / "found.npz", **given)
+    assert found.to_dict() | {"file": told["file"]} == told
+    assert (tmp_path / "found.npz").read_bytes() == (tmp_path / "told.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (
+            ["--engine", "templates", "--random", "7", "--sample-seed", "3"],
+            {"engine": "templates", "random": 7, "sample_seed": 3},
+        ),
+        (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
+        (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
+        (["--engine", "limit", "--cells", "--plain"], {"engine": "limit", "cells": True, "plain": True}),
+    ],
+)
+def test_validations(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "validate", "addition", "--bits", "2", *options)
+    for one in (found := bw.validate(SMALL, **given).to_dict(), told):
+        one.update(seconds=0, evaluations_per_second=0)
+    for failure in told["failures"]:
+        assert failure.pop("command").startswith("bitwright run addition p=")
+    assert json.loads(json.dumps(found)) == told
 
 
 @pytest.fixture(scope="module")
@@ -149,15 +221,33 @@ def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any,
     for network in (cells, net):
         done = bw.export(network, tmp_path / name, bw.addition(5))
         assert [file.name for file in done.files] == [Path(file).name for file in document["files"]]
-        assert (done.about["proved"], done.about["states"]) == (True, document["states"])
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+        assert done.about["proved"]
         assert (tmp_path / name).read_bytes() == (told / name).read_bytes()
+
+
+@pytest.mark.parametrize("what", ["addition", "examples/subtraction.bw", "examples/subleq/hello.sq"])
+def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same bytes from Python as from the command line: a page for every size, and one with a console."""
+    target = ROOT / what if "/" in what else what
+    held: Any = bw.open(target)
+    sized = held.sizing is not None
+    programs = [one.algorithm for one in in_sizes(held, range(1, 11) if sized else None).programs]
+    trained = bw.train_cells(*programs)
+    trained.save(tmp_path / "net.safetensors")
+    document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
+    for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):
+        done = bw.export(trained, tmp_path / "page.html", given)
+        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "told.html").read_bytes()
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+    assert ('"formula"' in (tmp_path / "page.html").read_text()) == sized
 
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     network = bw.quantize(SMALL, bw.train(SMALL, width=256))
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
-    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), version="2.0")
+    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), vnnlib_version="2.0")
     assert all(file.exists() for file in done.files)
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
@@ -169,17 +259,17 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
     trained = bw.train(SMALL, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
-        (cells, "a.txt", {}, "the file to write ends in .c or .mjs"),
-        (cells, "a.c", {"to": "onnx"}, "the file to write ends in .onnx, got"),
-        (cells, "a.c", {"to": "cc"}, "networks are exported to c, js.* got 'cc'"),
+        (cells, "a.txt", {}, "give to c or js .* or path a file that ends in .c or .mjs"),
+        (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),
+        (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),
         (trained, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
-        (cells, "a.c", {"states": range(3)}, "states and version go with to=.vnnlib.; leave them out"),
-        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with pages"),
+        (cells, "a.c", {"states": range(3)}, "states and vnnlib_version go with to vnnlib"),
+        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
         (cells, "a.html", {}, "needs a program to run"),
-        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph goes with node programs"),
+        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),
         (cells, "a", {"what": SMALL, "to": "vnnlib"}, "leave out the program"),
         (cells, "a.c", {"what": bw.permutation([2, 1])}, "no cell like"),
     ]

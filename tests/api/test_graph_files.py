@@ -9,6 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
+from long import seeds
 
 from bitwright.errors import InputError
 from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
@@ -79,8 +81,8 @@ def check_ports(graph: NamedGraph) -> None:
         assert np.bincount(t.port_edge, minlength=t.edges).tolist() == [2] * t.edges
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("seed", range(60))
+@for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@for_each("seed", seeds(12, of=60))
 def test_from_networkx_and_back(seed: int, kind: type) -> None:
     source = random_graph(seed, kind)
     graph = from_networkx(source)
@@ -115,8 +117,8 @@ def test_refused_networkx(graph: Any, message: str) -> None:
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("directed", [False, True])
+@for_each("seed", seeds(10, of=40))
 def test_edge_lists(seed: int, directed: bool, tmp_path: Path) -> None:
     source = random_graph(seed, nx.DiGraph if directed else nx.Graph)
     source.remove_nodes_from(list(nx.isolates(source)))
@@ -134,8 +136,8 @@ def test_edge_lists(seed: int, directed: bool, tmp_path: Path) -> None:
         assert weights(graph) == (weights_of(source) if data else {})
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("directed", [False, True])
+@for_each("seed", seeds(10, of=40))
 def test_adjacency_lists(seed: int, directed: bool, tmp_path: Path) -> None:
     source = random_graph(seed, nx.DiGraph if directed else nx.Graph)
     nx.write_adjlist(source, tmp_path / "graph.adjlist")
@@ -153,8 +155,8 @@ def test_adjacency_lists(seed: int, directed: bool, tmp_path: Path) -> None:
         assert again.topology.edges == known.number_of_edges()
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("seed", range(20))
+@for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@for_each("seed", seeds(8, of=20))
 def test_graphml(seed: int, kind: type, tmp_path: Path) -> None:
     source = random_graph(seed, kind)
     nx.set_node_attributes(source, {name: at for at, name in enumerate(source)}, "id")
@@ -171,9 +173,9 @@ def test_graphml(seed: int, kind: type, tmp_path: Path) -> None:
         assert weights(graph) == weights_of(source)
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("links", ["edges", "links"])
-@pytest.mark.parametrize("seed", range(20))
+@for_each("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@for_each("links", ["edges", "links"])
+@for_each("seed", seeds(8, of=20))
 def test_node_link(seed: int, kind: type, links: str, tmp_path: Path) -> None:
     source = random_graph(seed, kind)
     nx.set_node_attributes(source, {name: {"colour": at} for at, name in enumerate(source) if at % 2})
@@ -198,7 +200,7 @@ def valued(values: Values, at: int) -> dict[str, Any]:
     return {name: found[at] for name, found in values.items() if at in found}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", seeds(8, of=20))
 def test_what_was_read_becomes_the_graph_that_networkx_reads(seed: int, tmp_path: Path) -> None:
     for kind in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph):
         source = random_graph(seed, kind)

@@ -10,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ def refusal(path: Path, **options: Any) -> str:
     return message.replace(f"{path.parent}/", "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "message"),
     [
         (
@@ -125,7 +126,7 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
 NOT = "g.json is not node-link data of a graph: "
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reason"),
     [
         ("[]", "it holds a list and no object"),
@@ -171,7 +172,7 @@ def graphml(body: str) -> str:
     return f'{HEAD}<graph edgedefault="undirected">{body}</graph></graphml>'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         (BOMB, "g.graphml has a DOCTYPE, which could define entities; take it out"),
@@ -219,7 +220,7 @@ def test_defaults_of_graphml(tmp_path: Path) -> None:
     assert graph.edge_values == {"weight": {0: 2}}
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@for_each("suffix", SUFFIXES)
 def test_hostile_files(suffix: str, tmp_path: Path) -> None:
     name = f"g{suffix}"
     assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"

@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError
 from bitwright.graphs.named import NamedGraph, from_networkx
@@ -105,7 +106,7 @@ def test_assignments() -> None:
         assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "nodes"),
     [
         ("a", {"a"}),
@@ -147,7 +148,7 @@ def test_marked_nodes_that_are_numbers_or_tuples() -> None:
     assert on(SOURCE, '"(0, 1)"', grid) == {"(0, 1)"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "values"),
     [
         ("order", range(7)),
@@ -181,7 +182,7 @@ def test_a_list_is_never_names_for_identifiers() -> None:
     assert found(word, "order", pair) == {"0": 0, "1": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "values"),
     [
         ("@weight", range(6)),
@@ -255,7 +256,7 @@ def test_whole_numbers() -> None:
         assert whole_number(value) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "given", "message"),
     [
         (SOURCE, None, "the program needs source: give source=NODE"),
@@ -352,7 +353,7 @@ def on_table(file: Path) -> dict[str, int]:
     return found(SOURCE, None, from_networkx(nx.Graph([("a", "b")])), file)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         (ROWS, "label of node 'c' is missing: give label=@ATTRIBUTE or label=NODE:VALUE,... or label=*:VALUE"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 import bitwright as bw
@@ -45,7 +46,7 @@ def test_the_same_cells_as_on_the_command_line(tmp_path: Path) -> None:
     assert main(asked) == 0
     found = bw.train_cells(bw.addition(4), source="states", states=40)
     assert found.proved
-    assert bw.certify_network(bw.addition(9), file).network_sha256 == found.network.digest
+    assert bw.certify(bw.addition(9), file).network_sha256 == found.network.digest
     learnt = found.network.origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.states) == ("states", 40)
@@ -129,7 +130,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_what_cannot_be_learnt_from(name: str) -> None:
     call, message = WRONG[name]
     with pytest.raises(bw.InputError, match=message):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bitwright import addition, certify, ensemble_sizes, validate
+from bitwright import addition, certify, size, validate
 from bitwright.api import notes
 from bitwright.running.sliced import runs
 from bitwright.running.sliced.runs import COMPILING
@@ -14,7 +14,7 @@ from bitwright.running.sliced.runs import COMPILING
 LONG: dict[str, Callable[[], object]] = {
     "validate": lambda: validate(addition(2)),
     "certify": lambda: certify(addition(2), n="reachable"),
-    "sizes": lambda: ensemble_sizes(addition(2), n="reachable"),
+    "sizes": lambda: size(addition(2), n="reachable"),
 }
 
 

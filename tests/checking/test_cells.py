@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
-from bitwright import Algorithm, InputError, Program, addition, certify, ensemble_sizes, multiplication, parse, run
+from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, run, size
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.cells import certify_cells
-from bitwright.checking.certificate import Certificate
 from bitwright.checking.certificate_file import check_certificate
 from bitwright.engines.cells.deciders import LimitDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.errors import DoesNotHoldError
+from bitwright.errors import ProofError
 from bitwright.program.pattern import Pattern
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -47,8 +47,8 @@ def tried(program: Program, pattern: Pattern, rounding: str, examples: int) -> b
     return CellEngine(program, pattern, decider).right
 
 
-@pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("padding", [0, 5, 15, 60])
+@for_each("rounding", ROUNDINGS)
+@for_each("padding", [0, 5, 15, 60])
 def test_verdicts_are_those_of_all_local_states(crowded: Program, rounding: str, padding: int) -> None:
     """By interval arithmetic, and by trying each: the smallest padding that certifies is the smallest that works."""
     for program in (crowded, addition(6).program, multiplication(3).program):
@@ -91,42 +91,44 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
     for program in (crowded, multiplication(4).program):
         pattern = pattern_of([program])
         task = as_algorithm(pattern)
-        certify(program, "sign", cells=True).save(path)
+        certify(program, rounding="sign", cells=True).save(path)
         Certificate.load(path).check(task)
         Certificate.load(path).check(Algorithm("whole", program))  # for its cells
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             check_certificate(Certificate.load(path), Algorithm("whole", program))
         document = json.loads(path.read_text())
         path.write_text(json.dumps(document | {"n_max": document["n_max"] + 1}))
-        with pytest.raises(DoesNotHoldError, match="the certificate says n_max = "):
+        with pytest.raises(ProofError, match="the certificate says n_max = "):
             Certificate.load(path).check(task)
         path.write_text(json.dumps(document | {"program_id": program.id, "examples": 1_000}))
-        with pytest.raises(DoesNotHoldError, match="says n_source = cells, but whole is no pattern of cells"):
+        with pytest.raises(ProofError, match="says n_source = cells, but whole is no pattern of cells"):
             check_certificate(Certificate.load(path), Algorithm("whole", program))
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             Certificate.load(path).check(Algorithm("whole", program))
 
 
 def test_sizes_do_not_grow_with_the_program() -> None:
-    found = [ensemble_sizes(multiplication(bits), cells=True) for bits in (5, 50)]
-    assert asdict(certify(multiplication(5), cells=True)) == asdict(certify(multiplication(50), cells=True))
+    found = [size(multiplication(bits), cells=True).to_dict() for bits in (5, 50)]
+    small, large = (certify(multiplication(bits), cells=True) for bits in (5, 50))
+    assert replace(small, sizes="50") == large
     assert found[0] == found[1]
     networks = found[0]["calibrated"]["networks"]
-    assert networks * 100 < ensemble_sizes(multiplication(50))["calibrated"]["networks"]
-    tiles = ensemble_sizes(addition(8), cells=True, tile=4)
+    assert networks * 100 < size(multiplication(50)).to_dict()["calibrated"]["networks"]
+    tiles = size(addition(8), cells=True, tile=4).to_dict()
     assert tiles["n_max"] == 8
-    assert tiles["calibrated"]["networks"] > ensemble_sizes(addition(8), cells=True)["calibrated"]["networks"]
-    assert tiles["calibrated"]["networks"] < ensemble_sizes(addition(64))["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] > size(addition(8), cells=True).to_dict()["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] < size(addition(64)).to_dict()["calibrated"]["networks"]
 
 
 def test_what_does_not_go_with_cells() -> None:
-    for ask in (certify, ensemble_sizes):
-        with pytest.raises(InputError, match="n does not go with cells"):
+    for ask in (certify, size):
+        with pytest.raises(InputError, match=r"^n (does not go with cells|and unmasked are for whole states)"):
             ask(addition(4), cells=True, n="declared")
-        with pytest.raises(InputError, match="tile goes with cells"):
-            ask(addition(4), tile=2)
         with pytest.raises(InputError, match="tile is a whole number from 1 to 16, got 99"):
             ask(addition(4), cells=True, tile=99)
+    with pytest.raises(InputError, match="tile goes with cells"):
+        size(addition(4), tile=2)
+    assert certify(addition(4), tile=2) == certify(addition(4), cells=True, tile=2)
 
 
 def test_kinds_without_ports_leave_nothing_to_decide() -> None:
@@ -134,8 +136,8 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
     program = Program.from_tables(["x", "y"], [["x"], ["y"]], [(0, 1, ["x", "y"]), (1, 1, None)])
     pattern = pattern_of([program])
     assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
-    assert certify(program, "sign", cells=True).certified
-    assert ensemble_sizes(program, cells=True)["kinds"] == 2
+    assert certify(program, rounding="sign", cells=True).certified
+    assert size(program, cells=True).to_dict()["kinds"] == 2
     states = np.array([[True, False], [False, True], [True, True]])
     for name in ("limit", "kernel", "sampled"):
         done = run(program, states=states, engine=name, cells=True, steps=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import CASES, Case, crowded
@@ -20,7 +21,7 @@ from bitwright.theory import (
 from bitwright.theory.signs import matches_needed
 
 
-@pytest.mark.parametrize("l", range(1, 65))
+@for_each("l", range(1, 65))
 def test_the_papers_tasks_are_certified_with_the_papers_numbers(l: int) -> None:
     assert certify(permutation(range(l, 0, -1)).program, "sign").certified
     assert certify(addition(l).program, "sign").certified
@@ -45,7 +46,7 @@ def test_multiplication_over_all_blocks_needs_more_padding(l: int) -> None:
     assert not certify(task.program, "sign", examples=certificate.examples_needed - 1).certified
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("case", CASES)
 def test_calibrated_rounding_needs_no_padding(case: Case) -> None:
     certificate = certify(case.algorithm.program, "calibrated")
     assert certificate.certified

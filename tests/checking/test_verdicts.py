@@ -11,7 +11,7 @@ from programs import crowded, random_program
 
 from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
-from bitwright.checking.certificate import Certificate, certify
+from bitwright.checking.certificate import LimitVerdict, certify
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, RuleEngine
@@ -67,7 +67,7 @@ class Everything:
         return np.asarray(((self.means(examples) > 0) != (self.m > 0)).any(axis=1) & (self.n > 0))
 
 
-def state_of(program: Program, certificate: Certificate) -> BoolArray:  # (1, k)
+def state_of(program: Program, certificate: LimitVerdict) -> BoolArray:  # (1, k)
     assert certificate.witness is not None
     state = np.zeros((1, program.bits), dtype=bool)
     names = [program.layout.name_of(bit) for bit in range(program.bits)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, InputError, addition, parse, train_cells
 from bitwright.api.cells import as_algorithm
@@ -159,8 +160,8 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
     return sat
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("algorithm", [addition(1), addition(2), parse(ODD)], ids=["addition 1", "addition 2", "odd"])
+@for_each("version", ["1.0", "2.0"])
+@for_each("algorithm", [addition(1), addition(2), parse(ODD)])
 def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
     network = whole(algorithm)
     assert certify_network(algorithm, network).certified
@@ -226,9 +227,7 @@ def one_weight_off(algorithm: Algorithm) -> IntegerNetwork:
     raise AssertionError("no weight does it")
 
 
-@pytest.mark.skipif(
-    find_spec("maraboupy") is None, reason="the verifier Marabou is not installed: pip install maraboupy"
-)
+@needs_marabou
 def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> None:
     algorithm = addition(1)
     good, broken = whole(algorithm, 64), one_weight_off(algorithm)
@@ -240,9 +239,7 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
     assert by_marabou(tmp_path / "broken") == dict.fromkeys(range(1, 8), "unsat") | {wrong: "sat"}
 
 
-@pytest.mark.skipif(
-    find_spec("maraboupy") is None, reason="the verifier Marabou is not installed: pip install maraboupy"
-)
+@needs_marabou
 @pytest.mark.parametrize("must", [True, False])
 @pytest.mark.parametrize("above", [0, 1])
 def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:

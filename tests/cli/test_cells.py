@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 from bitwright.cli.main import main
@@ -143,7 +144,7 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
     assert (found["cell_count"], len(found["tables"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (["train", "addition", "--tile", "2"], "--tile goes with --cells"),
@@ -244,7 +245,7 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
     assert "use more networks" in err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (["--engine", "templates", "--cells"], "--cells goes with --engine limit or kernel or sampled or network"),
@@ -287,7 +288,7 @@ def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.Monk
     assert json.loads(out)["states"] == 40
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (["size", "addition", "--tile", "2"], "--tile goes with --cells"),

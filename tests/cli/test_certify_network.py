@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 
@@ -118,7 +119,7 @@ def test_a_certificate_is_written_checked_and_refused_when_it_lies(
     assert (code, refused["of"], refused["holds"], refused["certified"]) == (1, "network", False, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"states": -1}, "states must be"),
@@ -183,7 +184,7 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     assert call(capsys, "quantize", net, "-o", target, "--program", rules, "-q")[0] == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         (["--rounding", "sign"], "exactly 0 where one example matches"),

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
-from bitwright import NetworkCertificate, certify_network, open, train_cells
+from bitwright import Certificate, certify, open, train_cells
 from bitwright.cli.main import main
 from bitwright.program import Topology, parse_node_program
 
@@ -57,7 +58,7 @@ def test_a_program_that_says_the_same_for_all_sizes_is_proved_on_every_graph(tmp
         assert json.loads(call(capsys, "certify", rules, *arguments, "--json")[1])["graphs"] == "every graph"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "graphs"),
     [
         ("bits y[nodes]\nblock y[i] for i in 1..nodes", LOOKED_AT),
@@ -106,7 +107,7 @@ def test_a_size_that_was_not_looked_at_is_not_claimed(tmp_path: Path, capsys: Ca
     code, out, _ = call(capsys, "certify", rules, "--network", network, "--sizes", "n=1..32", "-o", certificate)
     said = "every program made of these kinds of cells; this program was checked at n=1..32"
     assert (code, out.splitlines()[0].endswith(said), "size" in out) == (0, True, False)
-    assert NetworkCertificate.load(certificate).sentence.endswith(said)
+    assert Certificate.load(certificate).sentence.endswith(said)
     code, _, err = call(capsys, "certify", rules, "--network", network, "--sizes", "n=1..50")
     assert (code, "at n=40: this network has no cell like" in err) == (2, True)
 
@@ -115,6 +116,6 @@ def test_the_kinds_of_python_are_all_that_is_claimed() -> None:
     program = parse_node_program(BY_NODES)
     cells = train_cells(program)
     sentence = "certified: this network, 8 states of every program made of these kinds of cells"
-    assert certify_network(program, cells).sentence == sentence
+    assert certify(program, cells).sentence == sentence
     with pytest.raises(Exception, match="this network has no cell like"):
         cells.engine(program.on(Topology.from_edges(6, [(0, 1)]), {"v": [0] * 6}))

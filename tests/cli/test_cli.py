@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 from serving import RING
 from waiting import PATIENCE
@@ -169,7 +170,7 @@ def test_check_lists_all_five_mistakes(capsys: Capture, tmp_path: Path) -> None:
     assert "(and 4 more problems)" in refusal(capsys, "run", path, "p=1", "q=2")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.bw")), ids=lambda path: path.stem)
+@for_each("path", sorted(EXAMPLES.glob("*.bw")))
 def test_examples_have_no_problems(capsys: Capture, path: Path) -> None:
     assert "no problems" in answer(capsys, "check", path)
 
@@ -242,7 +243,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
     assert path.exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "piece"),
     [
         (["ad", 1, 2], "there is no command 'ad'; did you mean 'add'?"),
@@ -288,7 +289,6 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["trace", "addition", "p=1", "q=2", "-o", "/no/such/folder/x.svg"], "cannot write"),
         (["trace", "addition", "p=1", "q=2", "--only", "z"], "there are no bits called 'z'"),
         (["trace", "permute", "p=101"], "'permute' is neither a file nor one of addition"),
-        (["completion", "tcsh"], "tcsh"),
         (["show", "addition", "--bits", 0], "bits must be between 1 and"),
         (["run", "addition", "p=1", "q=1", "--bits", 0], "bits must be between 1 and"),
         (["run", "permutation", "p=1", "--order", "3,1,2", "--bits", 7], "leave out --bits"),
@@ -304,20 +304,13 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
         (["train", "addition", "-o", "x.pt"], ".safetensors"),
         (["train", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
-        (["figure", "nothing"], "there is no figure 'nothing'"),
-        (["figure", "sbn", "--program", "addition"], "shows no single program"),
-        (["figure", "templates", "p=2"], "go with --program"),
-        (["figure", "templates", "--program", "addition", "--bits", 600], "at most 2,048 templates"),
-        (["figure", "orders", "--minutes", -1], "--minutes must be 0 or more"),
-        (["figure", "beyond", "--device", "meta"], "there is no device 'meta'; use cpu or cuda"),
-        (["figure", "orders", "--workers", "many"], "workers are a number"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
     assert piece in refusal(capsys, *arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "piece"),
     [
         (b"", "is empty"),
@@ -341,11 +334,6 @@ def test_version_and_help(capsys: Capture) -> None:
         assert f"  {verb} " in out
         assert "Usage: bitwright" in answer(capsys, verb, "--help")
     assert call(capsys)[0] == 2
-
-
-def test_completion_scripts(capsys: Capture) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        assert "_BITWRIGHT_COMPLETE" in answer(capsys, "completion", shell)
 
 
 def subprocess_call(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -383,17 +371,18 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 @pytest.mark.waits
-def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
-    """A program without end comes through a pipe: who has opened it is at work, and from then on can be interrupted."""
-    pipe = tmp_path / "ring.bw"
-    os.mkfifo(pipe)
+def test_ctrl_c_stops_cleanly() -> None:
+    """A program without end comes through standard input: whoever reads more than a pipe holds is at work."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "bitwright", "run", str(pipe), "--max-steps", str(10**12)],
+        [sys.executable, "-m", "bitwright", "run", "/dev/stdin", "--max-steps", str(10**12)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    pipe.write_text(RING)
+    assert process.stdin is not None
+    process.stdin.write(RING + "#" * (4 << 20))
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err.strip()) == (130, "", "bitwright: stopped")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 
@@ -61,7 +62,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
     assert "into a folder that is new or empty, and" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "line"),
     [
         (

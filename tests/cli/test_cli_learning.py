@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from click.testing import CliRunner
 
 from bitwright import addition
@@ -83,7 +84,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "network", "printed"),
     [
         (("multiply", "3", "2"), "multiplication", "6"),
@@ -113,7 +114,7 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
     assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "network", "message"),
     [
         (("multiply", "3", "9"), "multiplication", "for multiplication of 3 bits; multiplier is 9, which needs 4"),
@@ -249,14 +250,14 @@ def test_onnx_beside_the_network(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--cells"]])
 def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Headline, JSON and exit code say the same: two widths, which is which, of first order and not proved."""
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", *more, "--json")
+    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more, "--json")
     found = json.loads(out)
     assert code == 0
     assert (found["proved"], found["order"], found["delta"], found["seed"]) == (False, 1, 0.01, 0)
     assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
     assert 2 < found["width"] < found["width_covering"]
     assert found["error"]["low"] < found["error"]["mean"] < found["error"]["high"]
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", *more)
+    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more)
     headline = out.splitlines()[0]
     assert f"width {found['width']:,} is expected to suffice in " in headline
     assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
@@ -265,12 +266,12 @@ def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture
 def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[str]) -> None:
     widths = []
     for delta in ("0.1", "0.001"):
-        _, out, _ = call(capsys, "size", "addition", "--bits", "3", "--network", "--delta", delta, "--json")
+        _, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", "--delta", delta, "--json")
         widths.append((json.loads(out)["width"], json.loads(out)["width_covering"]))
     assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("ensemble", "permutation", "--accuracy", "2"), "--accuracy is a fraction"),
@@ -288,14 +289,17 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device goes with --engine network, not templates"),
         (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
         (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
-        (("size", "addition", "--seed", "1"), "--seed goes with --network"),
-        (("size", "addition", "--domain", "runs"), "--domain goes with --network"),
-        (("size", "addition", "--network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
-        (("size", "addition", "--network", "--domain", "cells"), "there is no domain 'cells'; choose states or runs"),
-        (("size", "addition", "--network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
-        (("size", "addition", "--network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
-        (("size", "addition", "--network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
-        (("size", "addition", "--bits", "3000", "--network"), "size the network of its cells instead"),
+        (("size", "addition", "--seed", "1"), "--seed is for --of network"),
+        (("size", "addition", "--domain", "runs"), "--domain is for --of network"),
+        (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
+        (
+            ("size", "addition", "--of", "network", "--domain", "cells"),
+            "there is no domain 'cells'",
+        ),
+        (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
+        (("size", "addition", "--of", "network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
+        (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
+        (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
         (("train", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
         (("train", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
@@ -309,8 +313,6 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
             for verb in (("train", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
-        (("figure", "orders", "--device", "meta"), "there is no device 'meta'"),
-        (("figure", "orders", "--workers", "ray:foo"), "workers are a number up to 256"),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
     ],
 )
@@ -322,7 +324,7 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "file"),
     [
         (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
@@ -330,7 +332,6 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
         (("train", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
         (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
-        (("figure", "orders", "--collect-only", "-o", "f"), "orders.csv"),
     ],
 )
 def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:

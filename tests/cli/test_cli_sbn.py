@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 from bitwright.machines import compile_function
@@ -22,11 +23,11 @@ def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
     return code, captured.out, captured.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("machine", "engine"),  # machine A's training set is too large for a dense solve in a test's time
     [("A", "templates"), ("A", "limit"), ("B", "templates"), ("B", "limit"), ("B", "kernel")],
 )
-@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+@for_each("rounding", ["calibrated", "sign"])
 def test_run(capsys: Capture, machine: str, engine: str, rounding: str) -> None:
     how = ("--machine", machine, "--engine", engine, "--rounding", rounding)
     code, out, err = call(capsys, "run", MULTIPLY, "a=-3", "b=2", *how, "--json")
@@ -57,11 +58,11 @@ def test_trace(capsys: Capture) -> None:
 
 def test_asm_and_back(capsys: Capture, tmp_path: Path) -> None:
     numbers, text = tmp_path / "m.json", tmp_path / "m.sbn"
-    assert call(capsys, "asm", MULTIPLY, "-o", numbers)[0] == 0
+    assert call(capsys, "compile", MULTIPLY, "-o", numbers)[0] == 0
     assert json.loads(numbers.read_text())["width"] == 8
-    assert call(capsys, "disasm", numbers, "-o", text)[0] == 0
+    assert call(capsys, "compile", numbers, "-o", text)[0] == 0
     assert call(capsys, "run", text, "a=5", "b=6", "-q")[1] == "30\n"
-    assert call(capsys, "asm", MULTIPLY)[1] == numbers.read_text()
+    assert call(capsys, "compile", MULTIPLY)[1] == numbers.read_text()
 
 
 def test_compile(capsys: Capture, tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
     assert "Instructions" in picture.read_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "piece"),
     [
         (["run", MULTIPLY, "a=1"], "needs a value for b"),
@@ -111,9 +112,8 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
         (["run", "addition", "p=1", "q=1", "--machine", "A"], "--machine goes with .sbn"),
         (["run", "addition", "p=1", "q=1", "--trace"], "--trace goes with .sbn"),
         (["run", "none.sbn"], "none.sbn"),
-        (["asm", MULTIPLY, "-o", "x.txt"], ".json"),
-        (["asm", "none.sbn"], "none.sbn"),
-        (["disasm", MULTIPLY], "JSON"),
+        (["compile", MULTIPLY, "-o", "x.txt"], ".json"),
+        (["compile", "none.sbn"], "none.sbn"),
         (["compile", "none.py"], "there is no file"),
         (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
         (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),

@@ -299,7 +299,7 @@ def test_memory_that_is_not_there(bitwright: object, result: Path, options: list
 
 
 def test_the_assembler_and_the_checker(bitwright: object, tmp_path: Path) -> None:
-    code, out, _ = bitwright("asm", EXAMPLES / "echo.sq")  # type: ignore[operator]
+    code, out, _ = bitwright("compile", EXAMPLES / "echo.sq")  # type: ignore[operator]
     assert code == 0
     assert out.splitlines()[0] == "-1 30 3"
     code, out, _ = bitwright("check", EXAMPLES / "echo.sq")  # type: ignore[operator]
@@ -316,10 +316,10 @@ def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -
     image.write_text("3 3 -1")
     code, out, _ = bitwright("check", image)  # type: ignore[operator]
     assert (code, "no problems (an image of 3 words)" in out) == (0, True)
-    code, _, err = bitwright("asm", image)  # type: ignore[operator]
-    assert (code, "three.dec is an image already; asm takes a .sbn or .sq program" in err) == (2, True)
-    code, _, err = bitwright("disasm", image)  # type: ignore[operator]
-    assert (code, "disasm takes the JSON that asm makes of an SBN program" in err) == (2, True)
+    code, _, err = bitwright("compile", image)  # type: ignore[operator]
+    assert (code, "three.dec is an image already: bitwright run runs it" in err) == (2, True)
+    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--width", 8)  # type: ignore[operator]
+    assert (code, "--target and --width go with sources in Python" in err) == (2, True)
 
 
 def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 
@@ -201,9 +202,9 @@ HELLO = Path(__file__).parents[2] / "examples" / "subleq" / "hello.sq"
 GCD = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
 
 
-@pytest.mark.parametrize("more", [(), ("--padding", 5)])
-@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
-@pytest.mark.parametrize(
+@for_each("more", [(), ("--padding", 5)])
+@for_each("rounding", ["calibrated", "sign"])
+@for_each(
     ("target", "values"),
     [
         (("multiplication", "--bits", 4), None),
@@ -212,7 +213,6 @@ GCD = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
         ((GCD, "--machine", "A"), ("a=12", "b=18")),
         ((HELLO,), ()),
     ],
-    ids=["multiplication", "addition", "gcd-B", "gcd-A", "hello"],
 )
 def test_all_verbs_speak_of_the_same_examples_and_matches(
     capsys: Capture, target: tuple[object, ...], values: tuple[str, ...] | None, rounding: str, more: tuple[object, ...]
@@ -285,7 +285,7 @@ def test_sampled(capsys: Capture) -> None:
     assert found == again
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "piece"),
     [
         (["certify", "addition", "--rounding", "sgn"], "did you mean 'sign'?"),
@@ -293,7 +293,7 @@ def test_sampled(capsys: Capture) -> None:
         (["certify", "addition", "--n", "declared"], "declares no bound on its matches"),
         (["size", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
         (["size", "addition", "--n", "declared"], "declares no bound on its matches"),
-        (["size", "addition", "--n", "blocks", "--network"], "--n and --unmasked are for ensembles"),
+        (["size", "addition", "--n", "blocks", "--of", "network"], "--n and --unmasked are for ensembles"),
         (["certify", "addition", "--bits", 13, "--n", "reachable"], "every input can be run up to 24"),
         (["certify", "addition", "--padding", -1], "0<=x<=1000000000"),
         (["certify", "addition", "--check", "/no/such.json"], "cannot read"),

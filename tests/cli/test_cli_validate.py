@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 from waiting import PATIENCE, wait_until
 
 from bitwright import addition
@@ -124,7 +125,7 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
     assert call(capsys, "validate", wrong_rule, "--oracle", "operator:add", "-q")[0] == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("addition", "--bits", "40"), "80 input bits; every input can be run up to 48, choose some of them at random"),
@@ -204,7 +205,7 @@ def interrupt(blow: signal.Signals, path: Path, arguments: list[str]) -> tuple[i
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "message"),
     [
         ("sys.exit(0)", "failed on p=0, q=0: SystemExit: 0"),

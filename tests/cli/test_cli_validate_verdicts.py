@@ -101,7 +101,7 @@ def test_seeds_and_names_in_json(capsys: Capture) -> None:
         capsys, "addition", "--bits", "2", "--engine", "sampled", "--seed", "4", "--random", "9", "--sample-seed", "6"
     )
     assert (found["seed"], found["sample_seed"], found["inputs"], found["networks"]) == (4, 6, 9, 1)
-    assert (found["algorithm"], found["step_limit"]) == ("addition", 4)
+    assert (found["name"], found["step_limit"]) == ("addition", 4)
     _, other, _ = all_three(capsys, "addition", "--bits", "2")
     assert other["program_id"] == found["program_id"]
     assert (other["seed"], other["sample_seed"], other["networks"]) == (None, None, None)
@@ -109,7 +109,7 @@ def test_seeds_and_names_in_json(capsys: Capture) -> None:
 
 def test_seeds_choose_networks_and_samples_inputs(capsys: Capture) -> None:
     """Another seed draws other networks on the same inputs, another sample seed other inputs."""
-    base = ["multiplication", "--bits", "4", "--engine", "sampled", "--random", "40"]
+    base = ["multiplication", "--bits", "3", "--engine", "sampled", "--random", "40"]
 
     def failures(*more: str) -> list[object]:
         main(["validate", *base, *more, "--json"])

@@ -8,8 +8,9 @@ import pytest
 
 from bitwright import addition
 from bitwright.api import devices
+from bitwright.api.telling import teller
+from bitwright.api.validate import _device
 from bitwright.cli.main import main
-from bitwright.cli.validate import _device
 from bitwright.workers import Workers
 
 
@@ -32,11 +33,11 @@ def test_a_gpu_for_long_work_in_whole_numbers_alone(
     serial, algorithm, many = Workers(), addition(3), 1 << 20
 
     monkeypatch.setattr(devices, "gpu_name", lambda: "a GPU")
-    assert _device(algorithm, [whole], many, serial, quiet=True) == "cuda"
-    assert _device(algorithm, [whole], None, serial, quiet=True) == "cpu"  # 64 inputs
-    assert _device(algorithm, [floats], many, serial, quiet=True) == "cpu"  # its bits may be others there
-    assert _device(algorithm, [cells], many, serial, quiet=True) == "cpu"
-    assert _device(algorithm, [whole, whole], many, serial, quiet=True) == "cpu"
-    assert _device(algorithm, [whole], many, Workers("processes", 2), quiet=True) == "cpu"
+    assert _device(algorithm, [whole], many, serial, teller(None)) == "cuda"
+    assert _device(algorithm, [whole], None, serial, teller(None)) == "cpu"  # 64 inputs
+    assert _device(algorithm, [floats], many, serial, teller(None)) == "cpu"  # its bits may be others there
+    assert _device(algorithm, [cells], many, serial, teller(None)) == "cpu"
+    assert _device(algorithm, [whole, whole], many, serial, teller(None)) == "cpu"
+    assert _device(algorithm, [whole], many, Workers("processes", 2), teller(None)) == "cpu"
     monkeypatch.setattr(devices, "gpu_name", lambda: None)
-    assert _device(algorithm, [whole], many, serial, quiet=True) == "cpu"
+    assert _device(algorithm, [whole], many, serial, teller(None)) == "cpu"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 from json_schemas import assert_fits
 
 from bitwright.cli.main import main
@@ -93,7 +94,7 @@ def settled(value: Any, passing: set[str]) -> Any:
     return round(value, 9) if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_json_of_every_verb(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

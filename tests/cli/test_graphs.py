@@ -8,6 +8,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from cases import for_each
 
 from bitwright.cli.main import main
 
@@ -104,7 +105,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in EXAMPLES.glob("*.bw")))
+@for_each("name", sorted(file.stem for file in EXAMPLES.glob("*.bw")))
 def test_one_network_is_proved_for_every_program(capsys: Captured, network: Path, name: str) -> None:
     code, out, err = call(capsys, "certify", EXAMPLES / f"{name}.bw", "--network", network)
     assert code == 0

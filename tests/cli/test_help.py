@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 import pytest
+from cases import for_each
 
 from bitwright.api.open import NAMES
 from bitwright.cli.main import VERBS, cli
@@ -22,13 +23,13 @@ def said(name: str) -> str:
     return " ".join(verb(name).get_help(click.Context(verb(name))).split())
 
 
-@pytest.mark.parametrize("name", VERBS)
+@for_each("name", VERBS)
 def test_every_option_says_what_it_is(name: str) -> None:
     options = [one for one in verb(name).params if isinstance(one, click.Option)]
     assert [one.opts for one in options if not one.help] == []
 
 
-@pytest.mark.parametrize("name", VERBS)
+@for_each("name", VERBS)
 def test_what_stands_for_file_and_name(name: str) -> None:
     usage = " ".join(verb(name).collect_usage_pieces(click.Context(verb(name))))
     explained = all(word in said(name) for word in (*NAMES, ".bw", ".sbn", ".sq", ".dec"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 import bitwright
@@ -38,7 +39,7 @@ def test_a_number_takes_the_value_that_is_given() -> None:
 
 def test_numbers_computed_from_it_follow_unless_they_are_given_too() -> None:
     text = "let l = 2\nlet n = 3*l\nbits p[l] q[n]\nblock p[*]\nblock q[i] for i in 1..n\nwhen p[1]=1 write q[n]"
-    sizes = [parse(text, lets=lets).program.bits for lets in ({}, {"l": 4}, {"n": 1}, {"l": 4, "n": 1})]
+    sizes = [parse(text, **lets).program.bits for lets in ({}, {"l": 4}, {"n": 1}, {"l": 4, "n": 1})]
     assert sizes == [8, 16, 3, 5]
 
 
@@ -68,16 +69,20 @@ def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message:
     assert str(refusal.value) == message
 
 
-@pytest.mark.parametrize("value", [10**20, -(10**20), 2**31])
-@pytest.mark.parametrize("parse_it", [parse, parse_node_program])
+@for_each("value", [10**20, -(10**20), 2**31])
+@for_each("parse_it", [parse, parse_node_program])
 def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: Any, value: int) -> None:
     with pytest.raises(InputError, match=r"let l takes an integer below 2\^31, got"):
-        parse_it("let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n", "bad", {"l": value})
+        parse_it(
+            "let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n",
+            "bad",
+            **({"l": value} if parse_it is parse else {"lets": {"l": value}}),
+        )
 
 
 def test_a_text_without_numbers_says_so() -> None:
     with pytest.raises(InputError, match="dial has no line 'let l'; it has none"):
-        parse("bits p\nblock p\nwhen p=1 write p", "dial", {"l": 3})
+        parse("bits p\nblock p\nwhen p=1 write p", "dial", l=3)
 
 
 def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
@@ -89,7 +94,7 @@ def test_a_size_that_cannot_be_is_a_problem_where_it_shows() -> None:
 def test_a_problem_that_the_text_has_anyway_is_not_blamed_on_what_is_given() -> None:
     text = "let l = 3\nlet n = 2\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[9]=1 write p[1]"
     with pytest.raises(ProgramError) as refusal:
-        parse(text, lets={"n": 0})
+        parse(text, n=0)
     assert [problem.message for problem in refusal.value.problems] == [
         "'q' needs an extent of at least 1, got 0 (with n=0 given)",
         "index out of range: p[9], declared as p[3]",
@@ -103,7 +108,7 @@ def test_a_node_program_says_what_was_given() -> None:
 
 def test_problems_of_the_text_come_first() -> None:
     with pytest.raises(ProgramError) as refusal:
-        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", lets={"l": 3})
+        parse("let = 3\nbits p\nblock p\nwhen p=1 write p", l=3)
     assert refusal.value.problems[0].line == 1
 
 
@@ -145,7 +150,7 @@ SIZED = "let l = 4\nlet n = l+1\nbits x[l] y[n] z[l+1] w[3]\nblock x[i] for i in
 SIZED += "block z[*]\nblock w[*]\nwhen x[i]=1 write x[i] for i in 1..l\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("port", "value", "hint"),
     [
         ("input x", 16, "; for longer numbers give --let l=5, or in Python open(path, l=5)"),
@@ -168,9 +173,9 @@ def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: i
     assert str(refusal.value).endswith(hint)
     if "let " in hint:  # and it is true
         name, _, bits = hint.partition("--let ")[2].partition(",")[0].partition("=")
-        parse(SIZED + port, lets={name: int(bits)}).state({word.name: value})
+        parse(SIZED + port, **{name: int(bits)}).state({word.name: value})
         with pytest.raises(InputError):
-            parse(SIZED + port, lets={name: int(bits) - 1}).state({word.name: value})
+            parse(SIZED + port, **{name: int(bits) - 1}).state({word.name: value})
 
 
 def test_it_may_be_repeated(capsys: Capture, tmp_path: Path) -> None:
@@ -184,7 +189,7 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
     assert "64 bits" in call(capsys, "check", GRAY)[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("run", SUBTRACTION, "--let", "k=3", "a=1", "b=1"), "subtraction has no line 'let k'; it has l"),
@@ -199,7 +204,6 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
         (("run", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("check", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("show", "net.safetensors", "--let", "l=3"), "--let goes with rule files (.bw)"),
-        (("figure", "beyond", "--let", "l=3"), "--let goes with rule files (.bw)"),
     ],
 )
 def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[object, ...], message: str) -> None:

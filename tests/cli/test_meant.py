@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bitwright import addition, certify_network, train_cells
+from bitwright import addition, certify, train_cells
 from bitwright.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
@@ -54,7 +54,7 @@ def test_a_run_says_what_check_would_warn_of(capsys: Captured) -> None:
 def test_a_certificate_of_another_network_is_told_before_its_sizes_are_tried(capsys: Captured) -> None:
     train_cells(addition(4)).save("adder.safetensors")
     other = train_cells(addition(4), seed=1)
-    certify_network(addition(4), other).save("other.json")
+    certify(addition(4), other).save("other.json")
     code, out, _ = said(capsys, "certify", "addition", "--network", "adder.safetensors", "--check", "other.json")
     assert code == 1
     assert out.startswith("DOES NOT HOLD: the certificate is for another network")

@@ -198,7 +198,7 @@ LONG = [
     (("certify", "permutation", "--bits", "3000"), r"^checking: .* left$"),
     (("train", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"), r"^training: .* left$"),
     (("train", "addition", "--cells", "-o", "cells.safetensors"), r"^training: .* left$"),
-    (("size", "addition", "--bits", "2", "--network"), r"^draws: .* left$"),
+    (("size", "addition", "--bits", "2", "--of", "network"), r"^draws: .* left$"),
     (("dataset", "addition", "--executions", "9000", "-o", "states.npz"), r"^steps: "),
     (("run", "examples/subleq/sieve.sq", "--max-instructions", "4000"), r"^instructions: .* of 4,000 "),
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import addition
 from bitwright.cli.main import main
@@ -151,7 +152,7 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
             np.savez(path, before=GOOD.before[:0], after=GOOD.after[:0], names=np.array(GOOD.names))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "words"),
     [
         (["--states", 5], "--states goes with --from"),

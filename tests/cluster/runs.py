@@ -22,7 +22,11 @@ def environment(lab: Lab, **more: str) -> dict[str, str]:
 
 def bitwright(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> subprocess.CompletedProcess[str]:
     """The command line, on the head or another machine."""
-    command = lab.command(node or lab.nodes[0], [sys.executable, "-m", "bitwright", *arguments])
+    return python(lab, "-m", "bitwright", *arguments, node=node, **more)
+
+
+def python(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    command = lab.command(node or lab.nodes[0], [sys.executable, *arguments])
     return subprocess.run(command, capture_output=True, text=True, cwd=lab.user, env=environment(lab, **more))
 
 

@@ -8,9 +8,10 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-import pytest
+from cases import for_each
 
-from bitwright import TrainingSet, addition
+from bitwright import addition
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.ensemble import Study
 from bitwright.networks.train import Recipe
@@ -30,7 +31,7 @@ def tables(kind: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("place", tables("fields"))
+@for_each("place", tables("fields"))
 def test_fields_are_those_of_the_reader(place: str) -> None:
     module, name = place.split(":")
     assert tables("fields")[place] == set(getattr(import_module(module), name))

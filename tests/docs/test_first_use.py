@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 
 pytest.importorskip("sphinx")
 from docutils import nodes
@@ -89,7 +90,7 @@ def test_words_over_the_end_of_a_line_and_the_longest_of_several(first_use: Any)
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "name"),
     [
         ("a limit of time", "limit"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import pytest
+from cases import for_each
 from json_schemas import FOLDER, KINDS, assert_fits, kind_of, widened
 
 from bitwright.cli.main import VERBS, cli, main
@@ -61,7 +62,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),
     ("show-network", 0, [CELLS, ["show", NET]]),
     ("size", 0, [["size", "addition", "--bits", "3", "--cells"]]),
-    ("size-network", 0, [["size", "addition", "--bits", "2", "--network"]]),
+    ("size-network", 0, [["size", "addition", "--bits", "2", "--of", "network"]]),
     ("validate", 0, [["validate", "examples/comparison.bw", "--random", "20"]]),
     ("validate", 1, [["validate", "addition", "--bits", "2", "--engine", "sampled", "--rounding", "sign"]]),
     ("check", 1, [["check", "{folder}/wrong.bw"]]),
@@ -94,7 +95,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "code", "commands"), CASES)
+@for_each(("kind", "code", "commands"), CASES)
 def test_documents_fit_their_schema(
     kind: str,
     code: int,

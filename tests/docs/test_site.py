@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import pytest
+from cases import for_each
 from docs.links import broken_in_markdown, broken_in_site
 from waiting import PATIENCE
 
@@ -94,7 +95,7 @@ def test_pages_of_notebooks_show_what_is_kept_in_them(site: Path, path: Path) ->
     assert len(page) < 300_000
 
 
-@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
+@for_each("path", MARKDOWN)
 def test_links_work_in_the_repository_too(path: Path) -> None:
     assert list(broken_in_markdown(path)) == []
 
@@ -188,7 +189,7 @@ def test_light_and_dark(site: Path, browser: Any) -> None:
     assert len(colours) == 2
 
 
-@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("certify_network", "python.html")])
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "python.html")])
 def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE)

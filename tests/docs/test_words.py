@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 SYMBOLS = (DOCS / "reference" / "symbols.md").read_text()
@@ -32,7 +33,7 @@ def find(name: str) -> Any:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_symbols_name_what_is_there(name: str) -> None:
     assert find(name) is not None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, TrainingSet, addition
+from bitwright import InputError, addition
 from bitwright.encoding.executions import StateSet, check_labels
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.running.executions import executions_of_inputs, random_executions
 
 PROGRAM = addition(3).program

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import CASES, Case
 
 from bitwright import InputError, addition
@@ -14,7 +15,7 @@ from bitwright.engines.kernel import KernelEngine
 from bitwright.theory import Predictor
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("case", CASES)
 def test_one_orthonormal_example_a_template(case: Case) -> None:
     program = case.algorithm.program
     examples = TrainingSet(program, padding=3)

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import CASES, Case
 
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
@@ -47,8 +48,8 @@ def matches_of(pattern: Pattern) -> np.ndarray:
     return np.concatenate(rows)
 
 
-@pytest.mark.parametrize("name", ["limit", "kernel", "sampled"])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("name", ["limit", "kernel", "sampled"])
+@for_each("case", CASES)
 def test_every_program_cell_by_cell(case: Case, name: str) -> None:
     """Right in every local state; evaluated for real, its steps are the rules' in random states, and its runs right."""
     program = case.algorithm.program
@@ -67,15 +68,14 @@ def test_every_program_cell_by_cell(case: Case, name: str) -> None:
         assert case.algorithm.read(state) == case.meaning(**values)
 
 
-@pytest.mark.parametrize("name", ["limit", "sampled"])
-@pytest.mark.parametrize(
+@for_each("name", ["limit", "sampled"])
+@for_each(
     ("task", "tile", "a", "b"),
     [
         (addition(2_000), 1, 2**1999 + 5, 3**1200),
         (addition(2_000), 2, 2**1999 + 5, 3**1200),
         (multiplication(40), 1, 10**12 - 1, 987654321987),
     ],
-    ids=["addition", "addition by twos", "multiplication"],
 )
 def test_sizes_at_which_whole_states_need_large_ensembles(
     task: Algorithm, tile: int, a: int, b: int, name: str
@@ -226,7 +226,7 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
     assert validate(task, engine=engine, workers="2").verdict == "exact"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "message"),
     [
         ({"engine": "templates", "cells": True}, "cells goes with engine limit or kernel or sampled or network"),

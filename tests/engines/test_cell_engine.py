@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import with_weights
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
@@ -44,8 +45,8 @@ def test_a_network_is_proved_where_it_was_trained() -> None:
         assert 0 < found.tables.margin < 0.5
 
 
-@pytest.mark.parametrize("how", [{}, {"evaluate": True}, {"compiled": False}])
-@pytest.mark.parametrize("bits", [1, 2, 7, 40])
+@for_each("how", [{}, {"evaluate": True}, {"compiled": False}])
+@for_each("bits", [1, 2, 7, 40])
 def test_sums_and_products_of_every_length_by_one_network(bits: int, how: dict[str, bool]) -> None:
     rng = np.random.default_rng(bits)
     sums, products = cells_of("addition"), cells_of("multiplication")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from cases import for_each
 from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 
 from bitwright.api.cells import TrainedCells, train_on_pattern
@@ -43,7 +44,7 @@ def algorithms(name: str, count: int) -> list[GraphAlgorithm]:
     return found
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: TrainedCells) -> None:
     for algorithm in algorithms(name, 6):
         rules = run(algorithm, record=True)
@@ -54,7 +55,7 @@ def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: Tr
         assert cells.margin is None or cells.margin > 0
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_a_network_of_a_random_program_serves_every_graph(seed: int) -> None:
     rng = Random(seed)
     program = parse_node_program(random_program(rng, directed=False))

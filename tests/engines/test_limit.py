@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import crowded
@@ -49,8 +50,8 @@ def test_a_crowded_bit_is_lost_under_sign_and_kept_under_calibrated() -> None:
     assert padded.bit(50)[0]
 
 
-@pytest.mark.parametrize("rounding", ["sign", "calibrated"])
-@pytest.mark.parametrize("program", [addition(5).program, multiplication(2).program, crowded(6)])
+@for_each("rounding", ["sign", "calibrated"])
+@for_each("program", [addition(5).program, multiplication(2).program, crowded(6)])
 def test_means_are_those_of_the_dense_solve(program: Program, rounding: Rounding) -> None:
     states = np.random.default_rng(0).random((100, program.bits)) < 0.4
     K = program.templates + 7

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from random_programs.checks import exact_network
 
-from bitwright import Algorithm, InputError, TrainedCells, certify_network, multiplication, parse, run
+from bitwright import Algorithm, InputError, TrainedCells, certify, multiplication, parse, run
 from bitwright.api.cells import cell_states, local_sample, pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
@@ -81,8 +81,10 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
     cells = TrainedCells(pattern, exact_network(pattern.program))
     assert not cells.proved
     assert cells.sentence == "18,446,744,073,709,551,616 local states are more than are tried, so it is not proved"
-    with pytest.raises(InputError, match=r"there are 18446744073709551616 local states, more than the .*--tile may do"):
-        certify_network(algorithm, cells)
+    with pytest.raises(
+        InputError, match=r"there are 18446744073709551616 local states, more than the .*a smaller tile may do"
+    ):
+        certify(algorithm, cells)
     cells.save(tmp_path / "cells.safetensors")
     for to in ("c", "js"):
         assert (

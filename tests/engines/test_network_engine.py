@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import InputError, Program, addition, run
 from bitwright.engines.network import NetworkEngine, check_networks, scale_of
@@ -64,8 +65,8 @@ def test_finite_outputs_are_no_reason_to_complain(network: Network, name: str) -
     assert run(ADDITION, p=3, q=5, engine=engine).value == 8
 
 
-@pytest.mark.parametrize("name", list(ENGINES)[1:])
-@pytest.mark.parametrize("what", ["states", "bit", "unchanged", "margin"])
+@for_each("name", list(ENGINES)[1:])
+@for_each("what", ["states", "bit", "unchanged", "margin"])
 def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Network, name: str, what: str) -> None:
     """Later steps may well be finite again: a state without matches has no outputs to overflow."""
     factor = 1e3 if name == "float16" else 1e25  # the weights fit, the outputs do not

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import random_program
@@ -195,8 +196,8 @@ def test_runs_that_halt_are_counted_to_the_step() -> None:
 ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at fixed point\nsteps 4", "steps 0"]
 
 
-@pytest.mark.parametrize("limit", [None, 0, 1, 3, 7, 40])
-@pytest.mark.parametrize("ending", ENDINGS)
+@for_each("limit", [None, 0, 1, 3, 7, 40])
+@for_each("ending", ENDINGS)
 def test_runs_are_the_same_by_changes_and_in_packed_words(ending: str, limit: int | None) -> None:
     """All endings, limits, watches and margins: the same run whichever way it is made."""
     rules = addition(6, counter=True).text().split("input")[0]

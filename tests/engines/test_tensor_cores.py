@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import whole, with_weights
 
 from bitwright import addition
@@ -24,7 +25,7 @@ def matrix(slab: np.ndarray, rows: int) -> np.ndarray:
     return np.asarray(slab[(row // 8) * 256 + (byte // 16) * 128 + (row % 8) * 16 + byte % 16])
 
 
-@pytest.mark.parametrize(("examples", "outputs", "width"), SIZES)
+@for_each(("examples", "outputs", "width"), SIZES)
 def test_the_weights_lie_where_the_products_look_for_them(examples: int, outputs: int, width: int) -> None:
     rng = np.random.default_rng(width)
     slabs, tile = -(-examples // 32), 16 * -(-outputs // 16)

@@ -12,13 +12,11 @@ import pytest
 from bitwright import (
     Algorithm,
     Certificate,
-    DoesNotHoldError,
     InputError,
-    NetworkCertificate,
+    ProofError,
     TrainedCells,
     addition,
     certify,
-    certify_network,
     load_network,
     open,
     permutation,
@@ -51,7 +49,7 @@ def test_what_is_proved_is_so_of_the_network_it_holds() -> None:
     assert cells().proved
     assert not broken().proved
     assert broken().tables is not None
-    found = certify_network(addition(9), broken())
+    found = certify(addition(9), broken())
     assert (found.verdict, found.wrong) == ("refuted", broken().tables.wrong)
     assert replace(broken(), network=cells().network).proved
     assert cells().tables is cells().tables  # worked out once
@@ -62,7 +60,7 @@ def test_it_says_so_in_two_lines() -> None:
     first, second = str(cells()).splitlines()
     assert first.startswith("2 kinds of cells, 8 examples; width 128, ")
     assert second.startswith("proved on all 16 local states; smallest margin 0.")
-    wrong = certify_network(addition(9), broken()).wrong
+    wrong = certify(addition(9), broken()).wrong
     assert f"16 local states, {wrong} wrong; smallest margin -" in str(broken())
     assert "exactly" not in str(broken())
 
@@ -103,21 +101,23 @@ def test_the_weights_before_rounding_open_in_pytorch() -> None:
 
 
 def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path: Path) -> None:
-    found, file = certify_network(addition(9), cells()), tmp_path / "cells.safetensors"
+    found, file = certify(addition(9), cells()), tmp_path / "cells.safetensors"
     cells().save(file)
     found.save(tmp_path / "proof.json")
-    claim = NetworkCertificate.load(tmp_path / "proof.json")
+    claim = Certificate.load(tmp_path / "proof.json")
     for given in (cells(), file, str(file)):
         claim.check(addition(9), given)
         claim.check(addition(30).program, given, workers=1)
     claim.check(cells().pattern.program, cells().network)
     for other in (broken(), train_cells(addition(4), seed=1)):
-        with pytest.raises(DoesNotHoldError, match="for another network"):
+        with pytest.raises(ProofError, match="for another network"):
             claim.check(addition(9), other)
-    with pytest.raises(DoesNotHoldError, match="says wrong = 1, but it is 0"):
+    with pytest.raises(ProofError, match="says wrong = 1, but it is 0"):
         replace(claim, wrong=1).check(addition(9), cells())
-    with pytest.raises(InputError, match="no cell like"):
+    with pytest.raises(ProofError, match=r"says sizes = 9, but permutation at 9 bits: .* no cell like"):
         claim.check(permutation([2, 1]), cells())
+    with pytest.raises(InputError, match="no cell like"):
+        claim.check(permutation([2, 1]).program, cells())
 
 
 def test_a_certificate_of_the_limit_of_cells_is_checked_with_the_program() -> None:
@@ -125,18 +125,20 @@ def test_a_certificate_of_the_limit_of_cells_is_checked_with_the_program() -> No
         found = certify(addition(4), cells=True, tile=tile)
         found.check(addition(4), tile=tile)
         found.check(addition(8).program, tile=tile)
-        with pytest.raises(DoesNotHoldError, match="for another program"):
+        with pytest.raises(ProofError, match="for another program"):
             found.check(addition(4), tile=3 - tile)
         found.check(Algorithm("cells", pattern_of([addition(4).program], tile).program))
 
 
-def test_files_of_the_other_kind_are_named(tmp_path: Path) -> None:
-    certify_network(addition(9), cells()).save(tmp_path / "network.json")
-    certify(addition(9)).save(tmp_path / "limit.json")
-    with pytest.raises(InputError, match=r"; NetworkCertificate\.load loads those of networks"):
-        Certificate.load(tmp_path / "network.json")
-    with pytest.raises(InputError, match=r"; Certificate\.load loads those of the limit"):
-        NetworkCertificate.load(tmp_path / "limit.json")
+def test_a_file_says_of_which_kind_it_is(tmp_path: Path) -> None:
+    for found in (certify(addition(9), cells()), certify(addition(9)), certify(addition(9), sizes="2..9")):
+        found.save(tmp_path / "found.json")
+        again = Certificate.load(tmp_path / "found.json")
+        assert (again, again.of, again.sizes) == (found, found.of, found.sizes)
+    with pytest.raises(InputError, match="of a network; give the network too"):
+        certify(addition(9), cells()).check(addition(9))
+    with pytest.raises(InputError, match="of the limit, which is proved without a network"):
+        certify(addition(9)).check(addition(9), cells())
 
 
 # Node programs: those whose kinds no single size has are proved for all of them.
@@ -151,7 +153,7 @@ def test_every_kind_of_a_node_program_is_looked_at() -> None:
     assert found.program_id == pattern_of([schema.program for schema in schemas]).program.id
     found.check(program)
     with pytest.raises(InputError, match="no cell like"):
-        certify_network(program, train_cells(schemas[0]))
+        certify(program, train_cells(schemas[0]))
 
 
 def test_a_run_goes_on_as_before() -> None:

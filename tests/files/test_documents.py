@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def test_a_good_document_comes_back():
     assert read(GOOD) == GOOD
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "wanted"),
     [
         ("format", "test 2", "'test 1'"),
@@ -84,7 +85,7 @@ def test_missing_and_unknown_fields_are_named():
         read({**GOOD, "more": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "reason"),
     [
         ('{"a": 1, "a": 2}', "it has 'a' twice"),

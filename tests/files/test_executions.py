@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import InputError, addition, run
 from bitwright.files.executions import Executions, joined, load_executions, save_executions
@@ -79,7 +80,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@for_each("case", BAD)
 def test_bad_files_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
     changed, reason = BAD[case]
     path = tmp_path / "bad.npz"
@@ -135,7 +136,7 @@ RAW: dict[str, tuple[str, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("case", RAW)
+@for_each("case", RAW)
 def test_arrays_of_other_types_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
     replaced, data = RAW[case]
     np.savez(tmp_path / "good.npz", **GOOD)

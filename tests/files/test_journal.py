@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
@@ -103,7 +104,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
             Journal(path, HEADER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first_line", "message"),
     [
         (b'{"format":"test 1","seed":3}', "begins with another text"),

@@ -14,7 +14,7 @@ from fuzz.texts import EXAMPLES
 from bitwright.cli.main import cli, main
 from bitwright.errors import InputError
 
-VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "asm", "disasm", "compile")
+VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files
 _FILES = (
     "addition.bw",

@@ -21,7 +21,7 @@ from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 from two_readers import Both
 
-from bitwright import Certificate, NetworkCertificate, addition, certify, certify_network, permutation
+from bitwright import Certificate, addition, certify, permutation
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import make_task, validate
@@ -45,7 +45,7 @@ from bitwright.program import load
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts
-from bitwright.studies.table import Table, load_table
+from experiments.table import Table, load_table
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
@@ -257,11 +257,11 @@ def check(path: Path) -> None:
 
 
 def write_network_certificate(path: Path) -> None:
-    certify_network(ALGORITHM, _whole(), "runs").save(path)
+    certify(ALGORITHM, _whole(), domain="runs").save(path)
 
 
 def check_network(path: Path) -> None:
-    NetworkCertificate.load(path).check(ALGORITHM, _whole())
+    Certificate.load(path).check(ALGORITHM, _whole())
 
 
 @cache

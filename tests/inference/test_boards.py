@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import InputError, certify_network, parse, quantize, run, train, train_cells
+from bitwright import InputError, certify, parse, quantize, run, train, train_cells
 from bitwright.bits import BoolArray, from_bits
 from bitwright.checking.inference.local_rule import infer_local_rule
 from bitwright.files.executions import Executions
@@ -45,7 +45,7 @@ def test_life_is_inferred_from_random_boards() -> None:
 @pytest.mark.parametrize(("height", "width"), [(3, 3), (4, 7), (9, 5)])
 def test_the_inferred_torus_is_life(height: int, width: int) -> None:
     lets = {"h": height, "w": width, "generations": 4}
-    algorithm = parse(life_rule().text(), "life", lets=lets)
+    algorithm = parse(life_rule().text(), "life", **lets)
     board = boards(1, height, width, seed=height)
     after = board
     for _ in range(4):
@@ -55,9 +55,9 @@ def test_the_inferred_torus_is_life(height: int, width: int) -> None:
 
 def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
     rule = life_rule()
-    cells = train_cells(parse(rule.text(), "life", lets={"h": 3, "w": 3}))
+    cells = train_cells(parse(rule.text(), "life", h=3, w=3))
     assert cells.proved
-    algorithm = parse(rule.text(), "life", lets={"h": 6, "w": 8, "generations": 3})
+    algorithm = parse(rule.text(), "life", h=6, w=8, generations=3)
     board = boards(1, 6, 8, seed=3)
     after = life(life(life(board)))
     done = run(algorithm, board=from_bits(board.ravel()), engine="network", network=cells)
@@ -67,7 +67,7 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
 def test_the_pattern_of_one_cell_is_certified() -> None:
     pattern = parse(life_rule().pattern_text(), "cell")
     assert pattern.program.templates == 140
-    certificate = certify_network(pattern, quantize(pattern, train(pattern, width=2_048)))
+    certificate = certify(pattern, quantize(pattern, train(pattern, width=2_048)))
     assert certificate.certified
 
 
@@ -100,7 +100,7 @@ def test_rule_110_on_a_line() -> None:
     then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
         bool
     )
-    algorithm = parse(rule.text(), "rule", lets={"w": 9})
+    algorithm = parse(rule.text(), "rule", w=9)
     assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(then.ravel())
 
 
@@ -110,7 +110,7 @@ def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None
     before = boards(400, 6, 7)
     rule = infer_local_rule(executions_of(before, np.roll(before, shift, axis=(1, 2))), 6, 7, neighbourhood)
     assert rule.disagreement is None
-    algorithm = parse(rule.text(), "shift", lets={"h": 5, "w": 5, "generations": 2})
+    algorithm = parse(rule.text(), "shift", h=5, w=5, generations=2)
     board = boards(1, 5, 5, seed=1)
     after = np.roll(board, (2 * shift[0], 2 * shift[1]), axis=(1, 2))
     assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import EXAMPLES
@@ -29,7 +30,7 @@ PROGRAMS: dict[str, Algorithm] = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 def test_blocks_are_found_from_random_states(name: str) -> None:
     program = PROGRAMS[name].program
     found = find_blocks(random_executions(program, 1_000, seed=7))

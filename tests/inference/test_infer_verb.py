@@ -142,7 +142,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "addition", "--against", "multiplication"], "other bits"),
     (["infer", "{states}", "--grid", "3by4"], "such as 16x16"),
     (["infer", "{states}", "--grid", "5x5"], "25 cells, but these states have 12 bits"),
-    (["infer", "{states}", "--blocks", "find", "--cell", "x.bw"], "go with --grid"),
+    (["infer", "{states}", "--blocks", "find", "--cell", "x.bw"], "goes with --grid"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),

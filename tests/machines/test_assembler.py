@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +84,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("text", "meaning"), FORMS.items(), ids=ascii)
+@for_each(("text", "meaning"), FORMS.items())
 def test_a_form_stands_for_these_instructions_and_words(
     text: str, meaning: tuple[list[tuple[int, int, int]], list[int]]
 ) -> None:
@@ -92,7 +93,7 @@ def test_a_form_stands_for_these_instructions_and_words(
     assert list(code.words) == [7, 20, -3, *meaning[1]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "after"),
     [
         ("mov x y", (7, 7, -3)),
@@ -290,7 +291,7 @@ def marked(text: str) -> tuple[str, int, int]:
     return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
-@pytest.mark.parametrize(("text", "piece"), MISTAKES.items(), ids=ascii)
+@for_each(("text", "piece"), MISTAKES.items())
 def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) -> None:
     whole, line, column = marked(SOUND + text)
     problems = problems_of(whole)
@@ -328,7 +329,7 @@ def test_five_mistakes_are_listed_at_once_and_in_order() -> None:
     assert str(refusal.value).endswith("(and 5 more problems)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "places"),
     [
         ("lo op: clr x\njmp op", [(1, 6)]),
@@ -387,7 +388,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@for_each("text", HOSTILE.values())
 def test_texts_that_ask_for_too_much_are_refused(text: str) -> None:
     assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems_of(text))
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,7 +88,7 @@ def test_the_text_reads_like_this() -> None:
 ONE = (Instruction(0, 0, 0),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "message"),
     [
         (Code(ONE, (0,), 8, {"a b": 0}), "a word cannot be called 'a b'; use letters, digits and _"),
@@ -122,7 +123,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"width": 0}, f"{NOT}width must be a whole number from 1 to 64, got 0"),
@@ -170,7 +171,7 @@ def test_an_object_that_says_something_impossible_is_refused(change: dict[str, o
     assert str(refusal.value).isprintable()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", f"{NOT}it may be truncated or damaged"),
@@ -182,7 +183,6 @@ def test_an_object_that_says_something_impossible_is_refused(change: dict[str, o
         ('{"width": 8, "width": 9}', f"{NOT}it has 'width' twice"),
         (" " * ((64 << 20) + 1), "an object has at most 67,108,864 characters, got 67,108,865"),
     ],
-    ids=["empty", "assembly", "deep", "long number", "list", "NaN", "repeated key", "large"],
 )
 def test_what_is_not_an_object_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError) as refusal:

@@ -9,6 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from cases import for_each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -265,7 +266,7 @@ def indented(lines: list[str]) -> list[str]:
 VALUES = (*range(-9, 12), -128, -65, -64, 63, 64, 127)
 
 
-@pytest.mark.parametrize("body", FUNCTIONS.values(), ids=FUNCTIONS)
+@for_each("body", FUNCTIONS.values())
 def test_a_function_does_what_python_does(body: str) -> None:
     source = function(body)
     code, tried = assemble(compile_function(source)), 0
@@ -379,7 +380,7 @@ def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple
 # What the text looks like.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("statement", "instructions"),
     [
         ("x = x - y", ["sub y x"]),
@@ -529,7 +530,7 @@ def marked(text: str) -> tuple[str, int, int]:
 CASES = {f"{HEAD}    {statement}\n    return x\n": piece for statement, piece in STATEMENTS.items()} | FILES
 
 
-@pytest.mark.parametrize(("source", "piece"), CASES.items(), ids=ascii)
+@for_each(("source", "piece"), CASES.items())
 def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece: str) -> None:
     whole, line, column = marked(source)
     problems = problems_of(whole)
@@ -591,6 +592,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+@for_each("source", HOSTILE.values())
 def test_sources_that_ask_for_too_much_are_refused(source: str) -> None:
     assert problems_of(source)

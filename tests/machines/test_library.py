@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble, to_json
@@ -113,7 +114,7 @@ def test_every_program_of_the_library_is_tested_here() -> None:
     assert {path.stem for path in FOLDER.glob("*.sbn")} == set(PROGRAMS)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 def test_a_program_keeps_its_contract_and_halts(name: str) -> None:
     code, contract = load_sbn(FOLDER / f"{name}.sbn"), PROGRAMS[name]
     for values in contract.inputs:
@@ -123,14 +124,14 @@ def test_a_program_keeps_its_contract_and_halts(name: str) -> None:
         assert outputs == (expected if isinstance(expected, tuple) else (expected,)), given
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 def test_a_program_is_as_small_as_the_documentation_says(name: str) -> None:
     code, contract = load_sbn(FOLDER / f"{name}.sbn"), PROGRAMS[name]
     assert (len(code.instructions), len(code.words), code.width) == (contract.instructions, contract.words, 8)
     assert code.description
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 def test_a_program_is_the_same_after_disassembly(name: str) -> None:
     code = load_sbn(FOLDER / f"{name}.sbn")
     assert assemble(disassemble(code), name) == code
@@ -142,7 +143,7 @@ DOCUMENTATION = (FOLDER.parents[1] / "docs" / "reference" / "sbn.md").read_text(
 BLOCKS = re.findall(r"^```[a-z]*\n(.*?)^```$", DOCUMENTATION, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_each("name", PROGRAMS)
 def test_the_table_of_the_library_gives_sizes_and_a_true_example(name: str) -> None:
     row = next(line for line in DOCUMENTATION.splitlines() if line.startswith(f"| `{name}` |"))
     *_, instructions, words, example, _ = row.split("|")
@@ -176,7 +177,7 @@ def wider(name: str, width: int) -> Code:
     return assemble((FOLDER / f"{name}.sbn").read_text().replace(".width 8", f".width {width}"), name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "width", "given", "expected"),
     [
         ("add", 64, {"a": 2**62, "b": -(2**63)}, {"sum": -(2**62)}),

@@ -6,7 +6,9 @@ import random
 
 import numpy as np
 import pytest
+from cases import for_each
 from lockstep import Steps, altered, compare, random_code
+from long import seeds
 
 from bitwright import InputError, run
 from bitwright.checking.certificate import certify
@@ -30,15 +32,15 @@ STEPS: dict[str, Steps] = {
     "A": steps_of_instruction,
     "B": lambda sizes, _address, _instruction: steps_per_instruction(sizes),
 }
-PROGRAMS = 2_000  # for each machine, in groups of one size
+PROGRAMS = 2_000  # for each machine, in 40 groups of one size; `make test` tries the first groups
 
 
 def random_sizes(rng: random.Random) -> Sizes:
     return Sizes(rng.randrange(1, 10), rng.randrange(1, 10), rng.randrange(1, 9))
 
 
-@pytest.mark.parametrize("kind", MACHINES)
-@pytest.mark.parametrize("group", range(40))
+@for_each("kind", MACHINES)
+@for_each("group", seeds(12, of=40))
 def test_random_programs(kind: str, group: int) -> None:
     rng = random.Random(f"{kind} {group}")
     sizes = Sizes(1, 1, 1 + group) if group < 3 else random_sizes(rng)
@@ -113,8 +115,8 @@ COUNTDOWN = Code(
 )
 
 
-@pytest.mark.parametrize("kind", MACHINES)
-@pytest.mark.parametrize("x", [0, 1, 5, 17])
+@for_each("kind", MACHINES)
+@for_each("x", [0, 1, 5, 17])
 def test_a_loop_runs_to_its_halt(kind: str, x: int) -> None:
     machine = MACHINES[kind](COUNTDOWN.sizes)
     done = run(machine.algorithm(COUNTDOWN), x=x)

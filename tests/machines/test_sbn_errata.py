@@ -11,6 +11,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import for_each
 from lockstep import Change, altered, compare, random_code
 
 from bitwright import run
@@ -76,7 +77,7 @@ def test_the_corrected_machine_runs_them_all(codes: list[Code]) -> None:
     assert report.instructions > 100
 
 
-@pytest.mark.parametrize("erratum", ERRATA)
+@for_each("erratum", ERRATA)
 def test_the_printed_rule_fails(codes: list[Code], erratum: str) -> None:
     machine = machine_a(Sizes(2, 5, 3))
     printed = altered(machine.program, ERRATA[erratum])

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import InputError, TrainingSet, addition
+from bitwright import InputError, addition
 from bitwright.api.executions import Wanted, whole_set
 from bitwright.encoding.executions import LABELS, Labels, StateSet
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import Network, Plan, Recipe, load_network, quantize, save_network, train

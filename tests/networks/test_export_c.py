@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from exported import CASES, Ask, case, cells_network, check_local_states, check_runs, check_steps
 from sessions import ROOT, commands_of
 
@@ -104,13 +105,13 @@ def text_of(name: str) -> str:
     return c_text(found, try_states(found))
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
     assert check_local_states(name, ask, text_of(name)) == try_states(case(name)[0]).states
     check_steps(name, ask, text_of(name))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "runs"),
     [
         ("whole odd 512", 8),
@@ -200,7 +201,7 @@ def test_numbers_of_any_length(long_adder: Path) -> None:
     assert run_main(long_adder, given=lines) == (0, "".join(f"{a + b}\n" for a, b in pairs), "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("numbers", "given", "line"),
     [
         ([str(2**300), "1"], "", "p must be a whole number of 300 bits in decimal digits\n"),

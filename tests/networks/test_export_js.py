@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from exported import CASES, Ask, case, cells_network, check_local_states, check_runs, check_steps
 from whole import whole, with_weights
 
@@ -65,13 +66,13 @@ def text_of(name: str) -> str:
     return js_text(found, try_states(found))
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
     assert check_local_states(name, ask, text_of(name)) == try_states(case(name)[0]).states
     check_steps(name, ask, text_of(name))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "runs"),
     [
         ("whole odd 512", 8),
@@ -184,7 +185,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert output.read_bytes() == first
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "more", "line"),
     [
         ("c", ["--program", "multiplication"], "this network has no cell like that of"),

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from exported import changed
 from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
-from bitwright import Algorithm, addition, certify_network, multiplication, open, run
+from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
 from bitwright.api.export.described import describe, progressions
@@ -119,12 +120,12 @@ def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
     assert any(wrong for _, _, wrong in said)
 
 
-@pytest.mark.parametrize("how", ["", "wrong", "wide"])
-@pytest.mark.parametrize("name", ["addition", "multiplication", "bfs", "gcd.sbn"])
+@for_each("how", ["", "wrong", "wide"])
+@for_each("name", ["addition", "multiplication", "bfs", "gcd.sbn"])
 def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: Path) -> None:
     network, pattern = network_for(name)
     altered = changed(network, how)
-    certificate = certify_network(as_algorithm(pattern), altered, domain="cells")
+    certificate = certify(as_algorithm(pattern), altered, domain="cells")
     said = evaluate(exported_cells(altered, pattern, None), {}, "return proveAll()", tmp_path)
     assert said["states"] == certificate.states
     assert said["wrong"] == certificate.wrong
@@ -135,7 +136,7 @@ def test_the_proof_of_a_page_is_the_certificate(name: str, how: str, tmp_path: P
 def test_the_proof_of_a_whole_state(tmp_path: Path) -> None:
     algorithm = addition(3)
     network = whole(algorithm.program, 512)
-    certificate = certify_network(algorithm, network)
+    certificate = certify(algorithm, network)
     found = exported_whole(network, algorithm)
     said = evaluate(found, {}, "return [proveAll(), countLocalStates()]", tmp_path)
     assert said[0]["states"] == said[1] == certificate.states
@@ -156,7 +157,7 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
         else:
             thresholds.flat[change["at"]] = change["value"]
         other = with_weights(network, last=last, thresholds=thresholds)
-        assert certify_network(as_algorithm(pattern), other, domain="cells").wrong > 0
+        assert certify(as_algorithm(pattern), other, domain="cells").wrong > 0
 
 
 def test_an_sbn_program(tmp_path: Path) -> None:
@@ -194,7 +195,7 @@ return { cells, start: [...start], steps, state: [...machine.state],
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "shape", "given"),
     [
         ("bfs", "random:17,24,3", {"source": "0"}),
@@ -292,11 +293,11 @@ def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
     from bitwright.networks import Plan, Recipe
 
     file = "examples/subtraction.bw"
-    pattern = pattern_of([open(file, lets={"l": l}).program for l in (1, 2, 5)])
+    pattern = pattern_of([open(file, l=l).program for l in (1, 2, 5)])
     network = train_on_pattern(pattern, Recipe(128, plan=Plan(momentum=True))).network
-    sizes = every_size(network, pattern, lambda size: open(file, lets={"l": size}), 10)
+    sizes = every_size(network, pattern, lambda size: open(file, l=size), 10)
     assert sizes.formula is not None
-    found = exported_cells(network, pattern, open(file, lets={"l": 90}))
+    found = exported_cells(network, pattern, open(file, l=90))
     runs = [{"a": str(3**50), "b": str(2**77)}, {"a": "5", "b": "9"}]
     said = evaluate(found, {"sizes": {**sizes.document(), "chosen": 90}, "runs": runs}, RUN, tmp_path)
     expected = [[str((int(r["a"]) - int(r["b"])) % 2**90), str(int(int(r["a"]) < int(r["b"])))] for r in runs]

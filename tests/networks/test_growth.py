@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 import pytest
+from cases import for_each
 
 from bitwright.networks.growth import grow_members
 
@@ -63,7 +64,7 @@ def test_it_ends_where_it_is_enough() -> None:
     assert source.closed
 
 
-@pytest.mark.parametrize("there", range(6))
+@for_each("there", range(6))
 def test_what_is_stored_comes_first_and_is_read_to_its_end(there: int) -> None:
     source, stored, seen = Source(), Stored(there), []
     grow_members(source.blocks, 11, lambda block: bool(seen.extend(block)), stored)

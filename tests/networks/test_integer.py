@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from safetensors import safe_open
 from safetensors.numpy import save
 from whole import odd_program, trained, whole, with_weights
@@ -148,7 +149,7 @@ def test_a_flipped_number_is_refused(tmp_path: Path, tensor: str) -> None:
         load_any_network(path, program)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "message"),
     [
         ("weight_bits", 9, "weight_bits must be a whole number from 2 to 8"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.checking.exhaustion.domains import StatesDomain
@@ -69,8 +70,8 @@ def wide(network: IntegerNetwork) -> IntegerNetwork:
 
 
 @pytest.mark.parametrize("run", RUN_TIMES)
-@pytest.mark.parametrize("change", [lambda network: network, wide], ids=["int32", "int64"])
-@pytest.mark.parametrize("algorithm", [addition(1), addition(3), multiplication(2)], ids=str)
+@for_each("change", [lambda network: network, wide])
+@for_each("algorithm", [addition(1), addition(3), multiplication(2)])
 def test_the_same_bits_and_sums(
     algorithm: Algorithm, change: Callable[[IntegerNetwork], IntegerNetwork], run: Run, tmp_path: Path
 ) -> None:

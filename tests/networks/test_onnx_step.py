@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from exported import CASES, case, cells_network, local_states
 
 from bitwright import addition, run
@@ -24,7 +25,7 @@ def session_of(path: Path) -> Any:
     return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
 
-@pytest.mark.parametrize("name", CELLS)
+@for_each("name", CELLS)
 def test_every_local_state_and_random_states(name: str, tmp_path: Path) -> None:
     """Each local state of each kind that the program has, in its first cell, the other bits off; then random states."""
     found, engine = case(name)

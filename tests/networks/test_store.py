@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from safetensors.numpy import save
 
 import bitwright
@@ -270,7 +271,7 @@ def test_a_network_is_not_written_as_one_of_another_program(path: Path, network:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"seed": -1}, "the seed must lie between"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import InputError, addition, permutation
 from bitwright.encoding.training_set import TrainingSet, random_bases
@@ -67,9 +68,9 @@ def test_any_orthonormal_basis_trains_the_same_function() -> None:
     assert general.steps == fast.steps
 
 
-@pytest.mark.parametrize("descent", ["plain", "momentum", "balanced"])
-@pytest.mark.parametrize("start", ["zero", "random"])
-@pytest.mark.parametrize("parametrization", ["ntk", "standard"])
+@for_each("descent", ["plain", "momentum", "balanced"])
+@for_each("start", ["zero", "random"])
+@for_each("parametrization", ["ntk", "standard"])
 def test_pytorch_does_what_numpy_does(descent: str, start: Start, parametrization: str) -> None:
     plan = Plan(1e-3, descent == "momentum", parametrization, balanced=descent == "balanced")  # type: ignore[arg-type]
     results = [
@@ -121,8 +122,8 @@ def test_momentum_takes_fewer_steps() -> None:
     assert heavy < 0.7 * plain
 
 
-@pytest.mark.parametrize("start", ["zero", "random"])
-@pytest.mark.parametrize("units", [16, 64, 500])
+@for_each("start", ["zero", "random"])
+@for_each("units", [16, 64, 500])
 def test_balanced_steps_are_far_fewer(units: int, start: Start) -> None:
     """From 16 units an example on, the least that is suggested, to the widths of the theory."""
     program = permutation(range(40, 0, -1)).program
@@ -161,7 +162,7 @@ def test_divergence_and_stalling_are_errors() -> None:
         train(addition(3).program, Recipe(512, plan=Plan(rate=1e4), trainer="torch"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("recipe", "message"),
     [
         (lambda: Recipe(0), "width must lie between 1 and"),

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import trained, with_weights
 
-from bitwright import DoesNotHoldError, addition, certify_network, run, save_network, train_cells
-from bitwright.checking.exhaustion import NetworkCertificate
+from bitwright import Certificate, ProofError, addition, certify, run, save_network, train_cells
 from bitwright.cli.main import main
 from bitwright.networks import IntegerNetwork
 
@@ -34,9 +34,9 @@ FORGERIES: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize("claims", FORGERIES, ids=str)
+@for_each("claims", FORGERIES)
 def test_a_certificate_repeats_no_claim_of_the_file(claims: dict[str, object]) -> None:
-    found, other = (certify_network(addition(3), one) for one in (trained(), forged(trained(), **claims)))
+    found, other = (certify(addition(3), one) for one in (trained(), forged(trained(), **claims)))
     ours, theirs = (
         {name: value for name, value in vars(one).items() if name not in ("seconds", "network_sha256")}
         for one in (found, other)
@@ -103,15 +103,15 @@ def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pyt
 def test_certificates_of_earlier_versions_are_read_and_hold(tmp_path: Path) -> None:
     """They have `members`, and a margin that rests on metadata: for 8 bits, the same as far as it is shown."""
     file = tmp_path / "certificate.json"
-    certify_network(addition(3), trained()).save(file)
+    certify(addition(3), trained()).save(file)
     document = json.loads(file.read_text())
     document |= {"members": 1, "margin": document["margin"] * (1 + 1e-5)}
     file.write_text(json.dumps(document))
-    NetworkCertificate.load(file).check(addition(3), trained())
+    Certificate.load(file).check(addition(3), trained())
     document["margin"] *= 30
     file.write_text(json.dumps(document))
-    with pytest.raises(DoesNotHoldError, match="says margin"):
-        NetworkCertificate.load(file).check(addition(3), trained())
+    with pytest.raises(ProofError, match="says margin"):
+        Certificate.load(file).check(addition(3), trained())
 
 
 def test_no_base_of_any_weights_can_be_made_writable() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.errors import BitwrightError, InputError, ProgramError
 from bitwright.program import Bits, Builder, Program, Ref, grid, parse, span, word
@@ -180,7 +181,7 @@ def built(fill: Callable[[Builder], None]) -> Program:
     return builder.build()
 
 
-@pytest.mark.parametrize(("fill", "text"), PAIRS, ids=[fill.__name__ for fill, _ in PAIRS])
+@for_each(("fill", "text"), PAIRS)
 def test_builder_and_rule_text_give_the_same_program(fill: Callable[[Builder], None], text: str) -> None:
     from_python, from_text = built(fill), parse(text).program
     assert from_python == from_text
@@ -259,7 +260,7 @@ def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuratio
     assert program.position.tolist() == [0, 0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"),
@@ -405,9 +406,7 @@ def test_rules_that_stand_for_no_template_make_no_program() -> None:
         b.build()
 
 
-@pytest.mark.parametrize(
-    "name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"]
-)
+@for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
     with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
         Builder().bits(name, 2)

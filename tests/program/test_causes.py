@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from cases import for_each
 
-from bitwright import Builder, Problem, ProgramError, parse
+from bitwright import Builder, ProgramError, parse
+from bitwright.errors import Problem
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq, compile_program
 from bitwright.program import span
@@ -21,7 +23,7 @@ def problems(read: Callable[[], object]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "messages"),
     [
         ("jmp loop\nloop: subleq x ?", ["2:16: unexpected character '?'"]),
@@ -44,7 +46,7 @@ def test_sbn(text: str) -> None:
     assert "unexpected character '?'" in message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "bits p[?2]\nblock p[1]\nwhen p[1]=1 write p[1]",

@@ -263,7 +263,7 @@ def test_sizes_nought_and_one(size: int) -> None:
     text = ADDITION + "cell p[i] c[i] for i in 1..l"
     if size == 0:
         with pytest.raises(ProgramError):
-            parse(text, lets={"l": 0})
+            parse(text, l=0)
     else:
-        program = parse(text, lets={"l": 1}).program
+        program = parse(text, l=1).program
         assert [kind.local_states for kind in program.kinds.kinds] == [8]

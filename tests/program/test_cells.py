@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation
@@ -61,7 +62,7 @@ def test_every_permutation_has_one_kind() -> None:
         assert kinds_of(permutation(order)) == {Kind(((1, (1,)),), ((0,),))}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "first", "all_sizes", "from_size"),
     [
         ("addition", (1, 4, 8), (2, 8, 16), 2),
@@ -274,8 +275,8 @@ def test_a_block_across_the_seam_of_a_ring_has_its_bits_as_the_cell_names_them()
 # Tiles.
 
 
-@pytest.mark.parametrize("bits", [1, 2, 3, 7, 8, 9])
-@pytest.mark.parametrize("tile", [1, 2, 3, 4, 20])
+@for_each("bits", [1, 2, 3, 7, 8, 9])
+@for_each("tile", [1, 2, 3, 4, 20])
 def test_tiles_are_neighbours_and_the_last_takes_what_is_left(bits: int, tile: int) -> None:
     cells = addition(bits, counter=True).program.cells
     tiled = cells.tiled(tile)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import Algorithm, Builder, Word, addition, multiplication, parse
 from bitwright.program.reach import possible
@@ -22,7 +23,7 @@ def warnings(text: str) -> list[str]:
     return [str(problem) for problem in doubts(text, parse(text))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         (
@@ -97,7 +98,7 @@ NOT_NAMED = "since bits that are not named are 0; add a rule for both, or say"
 VANISH = "both become 0 where both are on at the beginning: this rule is for"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         (
@@ -128,7 +129,7 @@ def test_bits_that_vanish_where_both_are_on(text: str, found: list[str]) -> None
     assert warnings(text) == found
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.bw")), ids=lambda path: path.stem)
+@for_each("path", sorted(EXAMPLES.glob("*.bw")))
 def test_the_examples_are_without_doubt(path: Path) -> None:
     assert warnings(path.read_text()) == []
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import load, parse
@@ -26,7 +27,7 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         TEXT.encode(),
@@ -36,7 +37,6 @@ def written(folder: Path, data: bytes) -> Path:
         TEXT.rstrip().encode(),
         ("\n \n" + TEXT + "# \N{GREEK SMALL LETTER ALPHA}").encode(),
     ],
-    ids=["plain", "byte order mark", "Windows", "CR alone", "no newline at the end", "not only ASCII"],
 )
 def test_a_file_is_read_as_its_text(data: bytes, tmp_path: Path) -> None:
     algorithm = load(written(tmp_path, data))
@@ -133,13 +133,13 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     assert refusal(path) == f"cannot read {path}: Permission denied"
 
 
-@pytest.mark.parametrize("name", ["a\nb.bw", "a\x00b.bw", "a" * 300, "\udcff.bw", "a\rb", "\x1b[31m.bw"], ids=ascii)
+@for_each("name", ["a\nb.bw", "a\x00b.bw", "a" * 300, "\udcff.bw", "a\rb", "\x1b[31m.bw"])
 def test_a_strange_name_is_still_refused_in_one_printable_line(name: str, tmp_path: Path) -> None:
     assert refusal(tmp_path / name).isprintable()
     assert refusal(name).isprintable()
 
 
-@pytest.mark.parametrize("data", [b"\xef\xbb\xbf", b"#", b"\x0c", b"bits", "\N{SNOWMAN}".encode(), b"\\\n\\", b"\r"])
+@for_each("data", [b"\xef\xbb\xbf", b"#", b"\x0c", b"bits", "\N{SNOWMAN}".encode(), b"\\\n\\", b"\r"])
 def test_a_file_that_says_nothing_useful_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises((ProgramError, InputError)) as refused:
         load(written(tmp_path, data))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import addition, parse, run
 from bitwright.errors import InputError
@@ -67,7 +68,7 @@ def other_builder(_: Any) -> tuple[Any]:
     return (b.bits("other", 3)[1],)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("start", "message"),
     [
         ((-1,), r"start has bit -1; the bits of the program are numbered 0 to 12"),
@@ -96,7 +97,7 @@ def test_what_is_no_start_is_refused(start: Any, message: str) -> None:
         made(start)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ({"halt": -1}, "halt has bit -1"),

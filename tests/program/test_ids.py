@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from cases import for_each
 
 from bitwright import Program, addition, multiplication, parse, permutation
 from bitwright.machines import Sizes, machine_a, machine_b
@@ -32,7 +32,7 @@ def named(name: str) -> Program:
     return (multiplication(*numbers) if name.startswith("mult") else addition(*numbers, "counter" in name)).program
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each("name", RECORDED)
 def test_the_id_is_what_it_always_was(name: str) -> None:
     assert named(name).id == RECORDED[name]
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError
 from bitwright.program import Layout
@@ -43,7 +44,7 @@ def test_equal_declarations_make_equal_layouts() -> None:
     assert Layout.of(()).size == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         ("flg", "there are no bits called 'flg'; did you mean 'flag'?"),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bitwright import Problem, ProgramError, addition, multiplication, parse
+from bitwright import ProgramError, addition, multiplication, parse
+from bitwright.errors import Problem
 from bitwright.program import Algorithm
 from bitwright.program.text.expand import MAX_WORK, expand
 from bitwright.program.text.parser import parse_statements

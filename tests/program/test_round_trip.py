@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -182,7 +183,7 @@ def test_matching_is_its_definition(data: st.DataObject) -> None:
         assert len(found) == len(described)
 
 
-@pytest.mark.parametrize("counts", [[1], [2047], [2048], [1, 2048], [2048, 0, 1], [0, 2047], [0, 0, 3]], ids=str)
+@for_each("counts", [[1], [2047], [2048], [1, 2048], [2048, 0, 1], [0, 2047], [0, 0, 3]])
 def test_lookup_is_right_for_every_configuration_of_blocks_of_16_bits(counts: list[int]) -> None:
     random = np.random.default_rng(5)
     layout = Layout.of([("x", (len(counts), 16)), ("f", ())])
@@ -236,7 +237,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@for_each("parts", PARTS.values())
 def test_python_refuses_an_algorithm_or_its_text_gives_it_back(parts: Callable[[Word], dict[str, object]]) -> None:
     b = Builder()
     x = b.bits("x", 2)

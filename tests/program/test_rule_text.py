@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.errors import ProgramError
 from bitwright.program import FIXED_POINT, parse
@@ -83,7 +84,7 @@ SAME_RULES = {
 }
 
 
-@pytest.mark.parametrize(("text", "plain"), SAME_RULES.values(), ids=SAME_RULES)
+@for_each(("text", "plain"), SAME_RULES.values())
 def test_a_feature_of_the_language_says_the_same_as_its_plain_form(text: str, plain: str) -> None:
     assert parse(HEAD + text).program == parse(HEAD + plain).program
 
@@ -130,7 +131,7 @@ def test_arrays_of_two_indices() -> None:
     assert len(written) == program.templates == 8
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "value"),
     [
         ("2+3*4", 14),
@@ -205,7 +206,7 @@ def test_start_takes_indices() -> None:
     assert [algorithm.program.layout.name_of(bit) for bit in algorithm.start] == ["x[2]", "x[4]", "y[2]", "y[4]", "g"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("end", "steps", "halt"),
     [
         ("", None, FIXED_POINT),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.program import parse
@@ -76,7 +77,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@for_each("text", HOSTILE.values())
 def test_texts_that_ask_for_too_much_are_refused_with_little_memory(text: str) -> None:
     with little():
         assert all(len(str(problem)) < 300 for problem in problems_of(SOUND + text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.program import parse
@@ -199,14 +200,14 @@ def marked(text: str) -> tuple[str, int, int]:
     return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
-@pytest.mark.parametrize(("text", "piece"), (UNREADABLE | MEANINGLESS).items(), ids=ascii)
+@for_each(("text", "piece"), (UNREADABLE | MEANINGLESS).items())
 def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) -> None:
     whole, line, column = marked(SOUND + text)
     assert [(problem.line, problem.column) for problem in problems_of(whole)] == [(line, column)]
     assert piece in problems_of(whole)[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column"),
     [
         ("", 1, 1),
@@ -260,7 +261,7 @@ steps 2*l
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "wrong"),
     [
         ("let l = 10", "¦lte l = 10"),

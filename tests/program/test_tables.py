@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import InputError, Program, ProgramError, addition, multiplication
 from bitwright.machines import Sizes, machine_b
@@ -82,7 +83,7 @@ def make(**changes: object) -> Program:
     return Program.from_tables(**given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("message", "mistake"), REFUSED.items(), ids=REFUSED)
+@for_each(("message", "mistake"), REFUSED.items())
 def test_mistakes_are_refused_in_one_line(message: str, mistake: Callable[[], object]) -> None:
     with pytest.raises(InputError) as refusal:
         mistake()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, Trace, addition, run
+from bitwright import InputError, addition, run
 from bitwright.program import Layout
-from bitwright.program.trace import Recorder
+from bitwright.program.trace import Recorder, Trace
 from bitwright.viewer import trace_svg, trace_text
 
 LAYOUT = Layout.of([("p", (3,)), ("m", (2, 2)), ("f", ())])

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 import bitwright as bw
 from bitwright.cli.main import main
@@ -74,7 +75,7 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
         bw.check(tmp_path / "none.bw")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.bw")))
+@for_each("name", sorted(path.name for path in EXAMPLES.glob("*.bw")))
 def test_examples_have_none_in_the_smallest_size(name: str) -> None:
     """A line of cells may have none there."""
     text = (EXAMPLES / name).read_text()
@@ -83,7 +84,7 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
     assert main(["check", str(EXAMPLES / name), "-q", *(f"--let={key}=1" for key in lets)]) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         (b"bits x", "rule text is a str, got bytes; decode them first"),
@@ -96,7 +97,7 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
         ("examples/graphs/flood.bw\n", "this is the name of a file"),
     ],
 )
-@pytest.mark.parametrize("read", [bw.parse])
+@for_each("read", [bw.parse])
 def test_what_is_no_text(read: object, text: object, message: str) -> None:
     with pytest.raises(bw.BitwrightError, match=message):
         read(text)  # type: ignore[operator]

@@ -22,7 +22,7 @@ from random_programs.naive import threshold as threshold_of
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.checking.cells import certify_cells
-from bitwright.checking.exhaustion import NetworkCertificate, ProofTask, certify_network
+from bitwright.checking.exhaustion import NetworkVerdict, ProofTask, certify_network
 from bitwright.checking.exhaustion.certificate import BitInState
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.width import suggested_cells_width
@@ -87,7 +87,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
         check_device(pattern, network, counts)
         check_runs(rules, algorithm, network, by_cell[0], counts)
         if sceptic:
-            check_by_sceptic(as_algorithm(pattern), network, certificate, counts)
+            check_by_sceptic(algorithm, pattern.program, network, certificate, counts)
     for network in (whole, changed(whole, rng)):
         check_states_certificate(rules, algorithm, network, counts)
         check_steps(
@@ -158,11 +158,11 @@ def check_runs(rules: Rules, algorithm: Algorithm, network: IntegerNetwork, engi
 
 
 def check_by_sceptic(
-    algorithm: Algorithm, network: IntegerNetwork, certificate: NetworkCertificate, counts: Counts
+    algorithm: Algorithm, trained_on: Program, network: IntegerNetwork, certificate: NetworkVerdict, counts: Counts
 ) -> None:
     with TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("n.safetensors", "rules.bw", "certificate.json")]
-        save_network(network, algorithm.program, files[0])
+        save_network(network, trained_on, files[0])
         files[1].write_text(algorithm.text())
         certificate.save(files[2])
         done = subprocess.run([sys.executable, "-I", SCEPTIC, *files], capture_output=True, text=True, check=False)
@@ -170,9 +170,7 @@ def check_by_sceptic(
     counts["of cells, by the sceptic"] += 1
 
 
-def check_cells_certificate(
-    rules: Rules, pattern: Pattern, network: IntegerNetwork, counts: Counts
-) -> NetworkCertificate:
+def check_cells_certificate(rules: Rules, pattern: Pattern, network: IntegerNetwork, counts: Counts) -> NetworkVerdict:
     """Counts, distances and verdict as by brute force; what is shown is what it is said to be."""
     every = local_states(rules.kinds, network)
     found = certify_network(as_algorithm(pattern), network)
@@ -242,7 +240,7 @@ def check_states_certificate(rules: Rules, algorithm: Algorithm, network: Intege
         counts[f"of {certificate.domain}, {certificate.verdict}"] += 1
 
 
-def check_counts(found: NetworkCertificate, states: list[tuple[int, int | None]], wrong: int) -> None:
+def check_counts(found: NetworkVerdict, states: list[tuple[int, int | None]], wrong: int) -> None:
     by_n = {}
     for n in sorted({n for n, _ in states}):
         away = [distance for m, distance in states if m == n and distance is not None]

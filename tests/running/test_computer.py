@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from subleq_lockstep import compare, random_image
 
 from bitwright.bits import BoolArray
@@ -64,7 +65,7 @@ def finish(
     return computer.run(), bytes(said)
 
 
-@pytest.mark.parametrize("name", PRINTS)
+@for_each("name", PRINTS)
 def test_examples_print_what_the_interpreter_prints(name: str) -> None:
     program, text = load_sq(EXAMPLES / f"{name}.sq"), b"one line\nand another"
     v, said = machine_of(program), bytearray()
@@ -167,10 +168,8 @@ def test_time_limits_and_looks() -> None:
     assert ending.reason == "stopped"
 
 
-@pytest.mark.parametrize(
-    ("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (8, 3, "range,io")]
-)
-@pytest.mark.parametrize("fast", [True, False])
+@for_each(("words", "width", "dialect"), [(16, 6, "plain"), (32, 8, "howerj"), (20, 8, "kth"), (8, 3, "range,io")])
+@for_each("fast", [True, False])
 def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
     words: int, width: int, dialect: str, fast: bool
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitwright import addition, certify, certify_network, multiplication, quantize, run, train, train_cells
+from bitwright import addition, certify, multiplication, quantize, run, train, train_cells
 from bitwright import validate as validated
 
 
@@ -41,21 +41,29 @@ def test_validations() -> None:
 
 
 def test_certificates_of_the_limit() -> None:
-    assert str(certify(addition(4))).startswith("certified: the limit, calibrated rounding; K = 16; n = 1 to 8, ")
-    verdict, proposal = str(certify(multiplication(10), "sign", padding=0)).splitlines()
-    assert verdict.startswith("refuted: the limit, sign rounding; K = 202; n = 1 to ")
-    assert proposal.startswith("pad to 272 examples")
+    first, *more = str(certify(addition(4))).splitlines()
+    assert first == "CERTIFIED: addition (add two 4-bit numbers by ripple carry), the limit, calibrated rounding"
+    assert more[0] == "  examples  K = 16, no padding"
+    assert more[-1] == "  says      nothing of any one network: certify(what, network) proves one"
+    refuted = str(certify(multiplication(10), rounding="sign", padding=0))
+    assert refuted.startswith("REFUTED: multiplication (")
+    assert "\n  proposal  pad to 272 examples" in refuted
 
 
 def test_certificates_of_networks() -> None:
     small = addition(2)
     network = quantize(small, train(small, width=512))
-    assert str(certify_network(small, network)) == "certified: this network, 64 states of every choice in every block"
-    found = certify_network(small, replace(network, last=-network.last))
-    verdict, where = str(found).splitlines()
-    assert verdict == f"{found.sentence}; {found.wrong} wrong"
-    assert found.counterexample is not None
-    assert where.startswith(f"{found.counterexample.bit} must be {found.counterexample.expected} where on: ")
+    right, wrong = certify(small, network), certify(small, replace(network, last=-network.last))
+    assert right.sentence == "certified: this network, 64 states of every choice in every block"
+    assert "\n  states    64 tried, 0 wrong\n" in str(right)
+    assert str(wrong).startswith(
+        "REFUTED: addition (add two 2-bit numbers by ripple carry), this network, every choice"
+    )
+    assert f"\n  states    64 tried, {wrong.wrong} wrong\n" in str(wrong)
+    assert wrong.counterexample is not None
+    assert f"\n  wrong     {wrong.counterexample.bit} must be {wrong.counterexample.expected} at n = " in str(wrong)
+    assert f"\n  see it    certify(what, network, state='{' '.join(wrong.counterexample.on)}')\n" in str(wrong)
+    assert "WRONG" in str(certify(small, replace(network, last=-network.last), state=" ".join(wrong.counterexample.on)))
 
 
 # What is said on the way.
@@ -63,17 +71,18 @@ def test_certificates_of_networks() -> None:
 
 def test_true_says_how_much_there_is_and_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     cells = train_cells(addition(4))
-    found = certify_network(addition(9), cells, progress=True)
+    found = certify(addition(9), cells, progress=True)
     out, err = capsys.readouterr()
     assert out == ""
-    first, *_, last = err.splitlines()
+    covered, first, *_, last = err.splitlines()
+    assert covered == "all cells of addition at 9 bits are of the network's kinds"
     assert first.startswith("16 local states to try, about ")
     assert last == "local states: 16 of 16 (100 %)"
     found.check(addition(9), cells, progress=True)
-    assert capsys.readouterr().err == "local states: 16 of 16 (100 %)\n"
+    assert capsys.readouterr().err.endswith("\nlocal states: 16 of 16 (100 %)\n")
     validated(addition(2), progress=True)
     assert capsys.readouterr().err.endswith("inputs: 16 of 16 (100 %)\n")
     train(addition(2), width=64, progress=True)
     assert capsys.readouterr().err.startswith("training: step 0, largest error ")
-    certify_network(addition(9), cells, progress=False)
+    certify(addition(9), cells, progress=False)
     assert capsys.readouterr().err == ""

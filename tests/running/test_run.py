@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +36,7 @@ def test_exactly_the_declared_steps() -> None:
     assert (done.value, done.steps, done.halted) == (0b10000, 3, True)
 
 
-@pytest.mark.parametrize("place", range(8))
+@for_each("place", range(8))
 def test_halt_when_a_bit_is_on(place: int) -> None:
     done = run(walk("halt when stop"), x=1 << place)
     assert (done.steps, done.halted) == (place + 1, True)
@@ -46,7 +47,7 @@ def test_halt_bit_on_at_the_start_takes_no_step() -> None:
     assert (done.value, done.steps, done.halted) == (1, 0, True)
 
 
-@pytest.mark.parametrize("place", range(8))
+@for_each("place", range(8))
 def test_halt_at_a_fixed_point_counts_the_steps_that_changed_something(place: int) -> None:
     done = run(walk("halt at fixed point"), x=1 << place)
     assert (done.steps, done.halted) == (place + 1, True)
@@ -207,7 +208,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         run(addition(4), p=2.5, q=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [{"rounding": "sgin"}, {"networks": 0}, {"networks": 10**30}, {"seed": -1}, {"seed": 10**40}, {"padding": 10**30}],
 )

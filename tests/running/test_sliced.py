@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from programs import CASES, Case, crowded, random_program
@@ -126,7 +127,7 @@ def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bit
         assert margin[0] == pytest.approx(wanted.margin, rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("case", CASES)
 def test_the_answer_is_pythons(case: Case) -> None:
     inputs = case.inputs(most=300)
     places = [bit for word in case.algorithm.inputs for bit in word.bits]
@@ -150,8 +151,8 @@ def test_chunks_of_any_size_give_the_same() -> None:
         assert_equal(SlicedRuns(algorithm, 76, by_rules(algorithm), words).run(rows, 256), whole_run, 256)
 
 
-@pytest.mark.parametrize("bits", [0, 1, 5, 6, 7, 20])
-@pytest.mark.parametrize("first", [0, 64, 1024])
+@for_each("bits", [0, 1, 5, 6, 7, 20])
+@for_each("first", [0, 64, 1024])
 def test_counting(bits: int, first: int) -> None:
     rows = lanes.counting(first, 3, bits)
     assert rows.shape == (bits, 3)
@@ -179,8 +180,8 @@ def test_lanes_that_hold_nothing_do_not_count() -> None:
     assert done.evaluations == 1
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 4, 63, 64, 65, 200])
-@pytest.mark.parametrize("halt", [None, FIXED_POINT])
+@for_each("steps", [1, 2, 3, 4, 63, 64, 65, 200])
+@for_each("halt", [None, FIXED_POINT])
 def test_a_wrong_step_that_changes_nothing_is_counted_every_time(steps: int, halt: Halt) -> None:
     """x[1] among nine others should set y and never does, so the state rests, and every step of it is wrong."""
     rules = "bits x[14] z[9] y\nblock x[i] for i in 1..14\nblock z[i] for i in 1..9\nblock y\n"

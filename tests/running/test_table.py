@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from cases import for_each
 from programs import CASES, Case
 
 from bitwright.api.run import run
@@ -61,8 +62,8 @@ def test_every_engine_is_in_the_table() -> None:
     assert {way.engine for way in WAYS} == set(ENGINES)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("way", WAYS)
+@for_each("case", CASES)
 def test_the_answer_is_pythons(case: Case, way: Way) -> None:
     inputs = case.inputs(most=way.most)[: way.most]
     states = case.states(inputs)
@@ -77,8 +78,8 @@ def test_the_answer_is_pythons(case: Case, way: Way) -> None:
         assert case.algorithm.read(state) == case.meaning(**values), values
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way.most > 12], ids=str)
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("way", [way for way in WAYS if way.most > 12])
+@for_each("case", CASES)
 def test_single_runs_equal_batched_ones(case: Case, way: Way) -> None:
     inputs = case.inputs(most=40, seed=2)
     settings = way.settings(case.algorithm.program)

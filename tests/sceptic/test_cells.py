@@ -13,11 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
+from cases import for_each
 from forged import forged, opened
 
-from bitwright import Algorithm, addition, multiplication, parse, train_cells
-from bitwright.checking.exhaustion import certify_network
+from bitwright import Algorithm, addition, certify, multiplication, parse, train_cells
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import IntegerNetwork, save_network
 from bitwright.program import load, parse_node_program
@@ -56,8 +55,8 @@ def check_same(pattern: Pattern, *texts: str) -> None:
     assert found == pattern.program.id
 
 
-@pytest.mark.parametrize("tile", [1, 2, 3])
-@pytest.mark.parametrize("algorithm", [addition(1), addition(5), multiplication(1), multiplication(3)], ids=str)
+@for_each("tile", [1, 2, 3])
+@for_each("algorithm", [addition(1), addition(5), multiplication(1), multiplication(3)])
 def test_it_derives_the_pattern_that_we_train_on(algorithm: Algorithm, tile: int) -> None:
     check_same(pattern_of([algorithm.program], tile), tiled(algorithm, tile))
 
@@ -69,13 +68,13 @@ def test_it_derives_the_pattern_of_several_sizes_and_of_a_machine() -> None:
     check_same(pattern_of([machine.program]), machine.text())
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.bw")), ids=lambda path: path.stem)
+@for_each("path", sorted((ROOT / "examples").glob("*.bw")))
 def test_it_derives_the_pattern_of_examples(path: Path) -> None:
     algorithm = load(path)
     check_same(pattern_of([algorithm.program]), algorithm.text())
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "graphs").glob("*.bw")), ids=lambda path: path.stem)
+@for_each("path", sorted((ROOT / "examples" / "graphs").glob("*.bw")))
 def test_it_derives_the_pattern_of_node_programs(path: Path) -> None:
     program = parse_node_program(path.read_text())
     check_same(Pattern.of(program.schema().program.kinds.kinds), program.text())
@@ -122,7 +121,7 @@ class Files:
     def __init__(self, folder: Path, pattern: Pattern, network: IntegerNetwork) -> None:
         self.folder, self.network, self.certificate = folder, folder / "n.safetensors", folder / "cert.json"
         save_network(network, pattern.program, self.network)
-        self.claimed = certify_network(Algorithm("cells", pattern.program), network, "cells")
+        self.claimed = certify(Algorithm("cells", pattern.program), network)
         self.claimed.save(self.certificate)
 
     def check(self, *texts: str) -> tuple[int, str]:
@@ -188,7 +187,7 @@ def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_pat
         assert (code, "HOLDS: certified" in said) == (1, False), said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("cell p[1] q[1] c[1]\n", ""),

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
-from bitwright import Algorithm, addition, multiplication, parse, train_cells
-from bitwright.checking.exhaustion import NetworkCertificate, certify_network
+from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, train_cells
 from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.checking.exhaustion.judges import Truth
 from bitwright.cli.main import main
@@ -89,7 +89,7 @@ class Held:
         save_network(network, algorithm.program, self.network)
         self.rules.write_text(algorithm.text())
         self.more: list[str] = []  # programs, where there are several
-        self.claimed = certify_network(algorithm, network, domain)
+        self.claimed = certify(algorithm, network, domain=domain)
         self.claimed.save(self.certificate)
 
     @classmethod
@@ -150,8 +150,8 @@ def held(adder: IntegerNetwork, tmp_path: Path) -> Held:
     return Held(tmp_path, addition(2), adder, "states")
 
 
-@pytest.mark.parametrize("domain", ["states", "runs"])
-@pytest.mark.parametrize("case", CASES)
+@for_each("domain", ["states", "runs"])
+@for_each("case", CASES)
 def test_it_finds_what_we_find(case: str, domain: str, tmp_path: Path) -> None:
     algorithm, width = CASES[case][0](), CASES[case][1]
     network = trained(algorithm, width)
@@ -344,7 +344,7 @@ def test_wrong_arguments() -> None:
 def test_its_certificates_are_ours(held: Held) -> None:
     """What it holds for true our own check does too."""
     assert held.check()[0] == 0
-    NetworkCertificate.load(held.certificate).check(addition(2), trained(addition(2), 256))
+    Certificate.load(held.certificate).check(addition(2), trained(addition(2), 256))
 
 
 def test_it_is_short_and_stands_alone() -> None:

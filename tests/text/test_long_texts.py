@@ -17,6 +17,7 @@ from bitwright.errors import InputError, ProgramError, suggestion
 from bitwright.files.documents import parse as parse_json
 from bitwright.graphs.files import read_graph
 from bitwright.program import Word, parse_node_program
+from bitwright.program.tables import layout_of_names
 from bitwright.program.text.expand import Expansion
 from bitwright.program.text.groups import _head
 from bitwright.program.text.parser import parse_statements
@@ -164,3 +165,10 @@ def test_columns_of_executions_are_looked_up() -> None:
     made = executions(algorithm, "states", states=20)
     turned = Executions(made.before[:, ::-1], made.after[:, ::-1], _Names(made.names[::-1]))
     assert np.array_equal(executions_for(algorithm, Wanted(turned)).before, made.before)
+
+
+def test_a_name_that_claims_more_bits_than_there_are() -> None:
+    with pytest.raises(InputError, match="the bits of 'p' must stand together, each once"):
+        layout_of_names(["p[1]", "p[999999999,999999999]"])
+    names = [f"z{number}" for number in range(100_000)]
+    assert len(layout_of_names(names).fields) == 100_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import addition, multiplication, permutation
 from bitwright.encoding.training_set import TrainingSet
@@ -21,9 +22,9 @@ def states_of(algorithm, count: int, seed: int):  # type: ignore[no-untyped-def]
     return (indicator @ examples.labels()).toarray().astype(int), n
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("networks", [3, 40])
+@for_each("kind", KINDS)
+@for_each("rounding", ROUNDINGS)
+@for_each("networks", [3, 40])
 def test_against_a_simulation(networks: int, rounding: Rounding, kind: Kind) -> None:
     """20 states, 4,000 ensembles each: the mean is within 5 standard errors (false alarm below 1e-5)."""
     algorithm = addition(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import flint
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,8 +51,8 @@ def test_last_layer_limit_is_the_one_the_authors_code_shows() -> None:
     assert weights(2, 6).unmatched == pytest.approx(-0.013, abs=5e-4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("K", [1, 2, 3, 10, 40, 137, 500])
+@for_each("kind", KINDS)
+@for_each("K", [1, 2, 3, 10, 40, 137, 500])
 def test_weights_agree_with_a_dense_solve_to_1e_12(K: int, kind: Kind) -> None:
     """Every n from 1 to K at once; a step of refinement in long double makes the solve good enough to compare."""
     n = np.arange(1, K + 1)
@@ -66,8 +67,8 @@ def test_weights_agree_with_a_dense_solve_to_1e_12(K: int, kind: Kind) -> None:
     np.testing.assert_allclose(w.matched - w.unmatched, w.gap, rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("K", [2, 10, 40, 200])
+@for_each("kind", KINDS)
+@for_each("K", [2, 10, 40, 200])
 def test_variance_and_covariance_agree_with_dense_algebra(K: int, kind: Kind) -> None:
     rng = np.random.default_rng(K)
     matched = np.array([rng.permutation(np.arange(K) < n) for n in rng.integers(1, K + 1, size=30)])
@@ -138,9 +139,9 @@ def test_spectrum(kind: Kind) -> None:
     assert spectrum(100)[1] / spectrum(100)[0] == pytest.approx(1 + 100 / (2 * np.pi - 1))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("discrete", [False, True])
-@pytest.mark.parametrize("time", [0.0, 1.0, 20.0, 300.0])
+@for_each("kind", KINDS)
+@for_each("discrete", [False, True])
+@for_each("time", [0.0, 1.0, 20.0, 300.0])
 def test_at_training_time_t(kind: Kind, discrete: bool, time: float) -> None:
     K, rate = 30, 7.0
     n = np.array([1, 2, 7, 29])

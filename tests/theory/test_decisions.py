@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import crowded
 
-from bitwright import BitwrightError, addition, multiplication, weights
+from bitwright import BitwrightError, addition, multiplication
 from bitwright.theory import decisions as module
-from bitwright.theory import smallest_examples
+from bitwright.theory import smallest_examples, weights
 from bitwright.theory.decisions import decide
 
 

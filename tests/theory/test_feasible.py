@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
+from cases import for_each
+from long import seeds
 from programs import random_program
 
 from bitwright import Program
@@ -60,7 +61,7 @@ def test_the_sample_has_every_kind_of_block() -> None:
     assert sum(f.chosen_full.any() for f in kinds) > 20
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+@for_each("program", [PROGRAMS[seed] for seed in seeds(50, of=150)])
 def test_what_can_occur_is_what_occurs(program: Program) -> None:
     found = situations(program)
     numbers = sorted({n for n, _, _ in found if n})
@@ -85,7 +86,7 @@ def test_what_can_occur_is_what_occurs(program: Program) -> None:
         }
 
 
-@pytest.mark.parametrize("program", PROGRAMS[:60], ids=range(60))
+@for_each("program", [PROGRAMS[seed] for seed in seeds(25, of=60)])
 def test_a_state_can_be_built_for_each_of_them(program: Program) -> None:
     for (n, bit), m in least(situations(program), program.blocks).items():
         matched = program.match(witness(program, bit, n, m)).tolist()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import for_each
 from flint import arb, ctx
 
 from bitwright.errors import InputError
@@ -36,8 +37,8 @@ def drawn_units(matched: FloatArray, labels: FloatArray, kind: Kind, rng: np.ran
     return np.concatenate(parts)
 
 
-@pytest.mark.parametrize("kind", ["ntk", "last-layer"])
-@pytest.mark.parametrize(
+@for_each("kind", ["ntk", "last-layer"])
+@for_each(
     ("examples", "n", "bits"),
     [
         (2, 2, 1),

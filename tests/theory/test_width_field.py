@@ -6,6 +6,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 from bitwright import Program, addition, multiplication, permutation
@@ -117,7 +118,7 @@ def test_regions_of_cells_are_their_local_states() -> None:
     assert sum(int(region.own.sum()) for region in regions) == sum(len(kind.ports) for kind in pattern.kinds)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_no_state_is_beyond_the_bound(seed: int) -> None:
     """The largest V/(w1 - w0)^2 over every state and bit of a random program is at most what is said, and near it."""
     rng = np.random.default_rng(seed)

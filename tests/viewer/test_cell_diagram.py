@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cases import for_each
 
 from bitwright import InputError, Program, addition, multiplication, parse, permutation
 from bitwright.cli.main import main
@@ -50,7 +51,7 @@ def all_programs() -> dict[str, Program]:
 
 
 PROGRAMS = all_programs()
-every_program = pytest.mark.parametrize("name", PROGRAMS)
+every_program = for_each("name", PROGRAMS)
 
 
 Captured = pytest.CaptureFixture[str]
@@ -260,7 +261,7 @@ def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captu
     assert "2 cells of 1 kind, 2 wires" in picture.read_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (["--cells", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),

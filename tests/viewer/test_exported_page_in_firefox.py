@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from firefox import FIREFOX, Firefox, firefox
 from viewer.test_exported_page_in_browser import EVERY, page_of
 from waiting import wait_until
@@ -22,7 +23,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
         yield opened
 
 
-@pytest.mark.parametrize("name", EVERY)
+@for_each("name", EVERY)
 def test_every_page_runs_and_proves(name: str, browser: Firefox, tmp_path: Path) -> None:
     found = page_of(name)
     file = tmp_path / "page.html"

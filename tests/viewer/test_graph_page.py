@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import for_each
 from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
@@ -81,7 +82,7 @@ def test_large_graphs_are_laid_out_too() -> None:
     assert np.linalg.norm(corners[0] - corners[3]) > side * 0.8
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "grid"),
     [
         (["0.0", "0.1", "1.0", "1.1"], True),

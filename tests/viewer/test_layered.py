@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright.viewer.layered.columns import spread
 from bitwright.viewer.layered.graphviz import place_by_graphviz
@@ -29,7 +30,7 @@ def graph(seed: int) -> tuple[Sizes, Edges]:
 
 
 GRAPHS = [graph(seed) for seed in range(12)]
-every_graph = pytest.mark.parametrize(("sizes", "edges"), GRAPHS)
+every_graph = for_each(("sizes", "edges"), GRAPHS)
 
 
 def points(route: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:

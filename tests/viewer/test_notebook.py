@@ -16,7 +16,6 @@ from bitwright import (
     Run,
     addition,
     certify,
-    certify_network,
     multiplication,
     parse,
     permutation,
@@ -72,7 +71,7 @@ def test_rules_and_sizes_of_a_program() -> None:
 
 @pytest.mark.parametrize(("program", "certified"), [(addition(4).program, True), (multiplication(4).program, False)])
 def test_a_certificate_says_its_verdict(program: Program, certified: bool) -> None:
-    certificate = certify(program, "sign")
+    certificate = certify(program, rounding="sign")
     html = certificate._repr_html_() or ""
     assert certificate.certified == certified
     assert (">certified<" in html) == certified
@@ -87,7 +86,7 @@ def test_a_certificate_of_a_network_names_the_network(certified: bool) -> None:
     network = trained(2)
     if not certified:
         network = with_weights(network, thresholds=network.thresholds + 10**9)
-    certificate = certify_network(algorithm, network)
+    certificate = certify(algorithm, network)
     html = certificate._repr_html_() or ""
     assert certificate.certified == certified
     assert f"this network, sha256 <code>{network.digest}</code>" in html

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from page_data import opened, unpacked
 
-from bitwright import InputError, Run, addition, multiplication, permutation, run, weights
+from bitwright import InputError, Run, addition, multiplication, permutation, run
 from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
+from bitwright.theory import weights
 from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page import page as page_module
 from bitwright.viewer.page.blob import Blob
@@ -42,8 +44,8 @@ def test_the_data_gives_the_run_back() -> None:
     assert not arrays["wrong"].any()
 
 
-@pytest.mark.parametrize("engine", ["limit", "kernel", "sampled", "network"])
-@pytest.mark.parametrize("rounding", ["calibrated", "sign"])
+@for_each("engine", ["limit", "kernel", "sampled", "network"])
+@for_each("rounding", ["calibrated", "sign"])
 def test_the_smallest_margin_is_that_of_the_run(engine: str, rounding: str) -> None:
     done = recorded(engine=engine, rounding=rounding, **({"width": 512} if engine == "network" else {"padding": 60}))
     facts, arrays = opened(trace_page(done))
@@ -138,7 +140,7 @@ def test_a_run_must_be_recorded() -> None:
         trace_page(run(addition(3), p=1, q=2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("engine", "rounding"),
     [("templates", "calibrated"), *product(("limit", "kernel", "sampled"), ("calibrated", "sign"))],
 )

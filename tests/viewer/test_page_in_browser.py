@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
-from bitwright import Run, addition, multiplication, parse, permutation, run, train, variance, weights
+from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
+from bitwright.theory import variance, weights
 from bitwright.viewer import MachineView, trace_page
 
 Open = Callable[..., Any]

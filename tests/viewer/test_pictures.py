@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bitwright import Builder, InputError, Trace, addition, parse, run
+from bitwright import Builder, InputError, addition, parse, run
+from bitwright.program.trace import Trace
 from bitwright.viewer import choose_columns, trace_svg, trace_text
 from bitwright.viewer.layered.texts import text_width
 

@@ -25,7 +25,7 @@ def server() -> Iterator[Client]:
 def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
     """Opens the page; afterwards it must not have complained or asked anyone else for anything."""
     contexts, troubles = [], []
-    base = str(server.http.base_url)
+    base = str(server.http.base_url).rstrip("/")
 
     def open_page(*, link: str = "", **options: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
@@ -35,7 +35,7 @@ def visit(browser: Any, server: Any) -> Iterator[Visit]:  # noqa: F811
         page.on("console", lambda message: troubles.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("request", lambda asked: asked.url.startswith((base, "data:")) or troubles.append(f"asked {asked.url}"))
-        page.goto(link if link.startswith("http") else base + link)
+        page.goto(link if link.startswith("http") else base + (link or "/"))
         page.wait_for_selector("html[data-ready][data-checked=right]")
         return page
 

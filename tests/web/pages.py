@@ -28,4 +28,4 @@ def until(page: Any, expression: str) -> None:
 
 def text_of(page: Any) -> str:
     """What stands in the editor, also where it is scrolled away."""
-    return str(page.evaluate("import('/assets/editor.js').then((editor) => editor.read())"))
+    return str(page.evaluate("import('./assets/editor.js').then((editor) => editor.read())"))

@@ -16,7 +16,7 @@ def nodes_of(page: Any) -> list[str]:
 
 
 def graph_of(page: Any) -> dict[str, Any]:
-    return dict(page.evaluate("import('/assets/graph.js').then((graph) => graph.graphState())"))
+    return dict(page.evaluate("import('./assets/graph.js').then((graph) => graph.graphState())"))
 
 
 def drawn(page: Any, count: int) -> None:
@@ -221,7 +221,7 @@ def test_a_link_brings_the_program_and_its_inputs(visit: Visit, kind: str) -> No
         page.keyboard.press("Delete")
         drawn(page, 23)
     page.select_option("#engine", "templates")
-    before = page.evaluate("import('/assets/program.js').then((program) => JSON.stringify(program.shared()))")
+    before = page.evaluate("import('./assets/program.js').then((program) => JSON.stringify(program.shared()))")
     page.click("#share")
     until(page, "document.getElementById('link').value.length > 20")
     link = page.input_value("#link")
@@ -229,7 +229,7 @@ def test_a_link_brings_the_program_and_its_inputs(visit: Visit, kind: str) -> No
     other.wait_for_selector("html[data-checked=right]")
     if kind == "rules":
         other.wait_for_selector("#inputs input[name=mine]")
-    after = other.evaluate("import('/assets/program.js').then((program) => JSON.stringify(program.shared()))")
+    after = other.evaluate("import('./assets/program.js').then((program) => JSON.stringify(program.shared()))")
     assert json.loads(after) == json.loads(before)
     assert other.input_value("#engine") == "templates"
     assert "#" not in other.url  # a reload finds what was changed since

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ADD, ENDLESS, RING, SLOW, children, eventually, serving
+from serving import ADD, ENDLESS, RING, SLOW, Client, children, eventually, serving
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
@@ -101,22 +102,69 @@ def test_what_is_too_much_is_refused_with_one_line(server: Any, request_: dict[s
     assert "\n" not in job["message"]
 
 
-def test_waiting_has_a_limit_and_checks_go_on() -> None:
-    with serving(Limits(**ENDLESS, waiting=1), size=1) as client:
-        slow = client.start(SLOW)
-        client.until(slow["id"], lambda job: job["state"] == "running")
-        waiting = client.start(ADD)
-        refused = client.http.post("/api/runs", json=ADD)
-        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
-        assert refused.json() == {"error": "busy: 1 run is waiting already; try again in a moment"}
-        assert client.look(waiting)["ahead"] == 0
-        assert client.check({"kind": "addition", "bits": 4})["ok"]  # while the only process for runs is busy
-        assert client.http.delete(f"/api/runs/{slow['id']}").status_code == 200
-        assert client.end(waiting)["result"]["outputs"] == {"sum": "3"}
+@pytest.fixture(scope="module")
+def endless() -> Iterator[Client]:
+    """One process for runs, which may take for ever."""
+    others = children(os.getpid())
+    with serving(Limits(**ENDLESS, waiting=1, memory=1 << 30, warm=False), size=1) as client:
+        yield client
+    assert children(os.getpid()) <= others
+
+
+def test_waiting_has_a_limit_and_checks_go_on(endless: Client) -> None:
+    slow = endless.start(SLOW)
+    endless.until(slow["id"], lambda job: job["state"] == "running")
+    waiting = endless.start(ADD)
+    refused = endless.http.post("/api/runs", json=ADD)
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+    assert refused.json() == {"error": "busy: 1 run is waiting already; try again in a moment"}
+    assert endless.look(waiting)["ahead"] == 0
+    assert endless.check({"kind": "addition", "bits": 4})["ok"]  # while the only process for runs is busy
+    endless.cancel(slow)
+    assert endless.end(waiting)["result"]["outputs"] == {"sum": "3"}
+
+
+def test_what_is_cancelled_at_once_leaves_the_queue(endless: Client) -> None:
+    slow = endless.start(SLOW)
+    endless.until(slow["id"], lambda job: job["state"] == "running")
+    for _ in range(20):
+        assert endless.cancel(endless.start(ADD))["state"] == "cancelled"
+    assert "waiting" not in endless.health()["runs"]
+    endless.cancel(slow)
+
+
+def test_memory_has_a_limit_too(endless: Client) -> None:
+    text = "bits x[9000000]\nblock x[i] for i in 1..9000000\nwhen x[i]=1 write x[i] for i in 1..9000000"
+    ended = endless.run({"source": {"kind": "rules", "text": text}})
+    assert ended["state"] == "failed"
+    assert ended["message"].startswith("this needs more memory than the 1,024 MiB that this server allows")
+    assert endless.run(ADD)["state"] == "done"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_cancelling_ends_the_process_at_once(endless: Client) -> None:
+    assert endless.run(ADD)["state"] == "done"
+    slow, waiting = endless.start(SLOW), endless.start(ADD)
+    job = endless.until(slow["id"], lambda job: job.get("progress", {}).get("step", 0) > 0)
+    assert (job["progress"]["phase"], job["progress"]["limit"]) == ("running", ENDLESS["steps"])
+    before = children(os.getpid())
+    assert endless.cancel(slow)["state"] == "cancelled"
+    assert endless.http.get(f"/api/runs/{slow['id']}").status_code == 404
+    assert endless.end(waiting)["result"]["outputs"] == {"sum": "3"}
+    assert before - children(os.getpid())  # that of the run
+
+
+def test_a_check_whose_page_has_gone_is_given_up(endless: Client) -> None:
+    body = b'{"source": {"kind": "addition", "bits": 4}}'
+    head = f"POST {endless.prefix}/api/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for _ in range(100):
+        with endless.connect() as raw:
+            raw.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    assert endless.check({"kind": "addition", "bits": 4})["ok"]
 
 
 def test_time_has_a_limit_and_others_go_on() -> None:
-    with serving(Limits(**{**ENDLESS, "seconds": 0.5}), size=1) as client:
+    with serving(Limits(**{**ENDLESS, "seconds": 0.5}, warm=False), size=1) as client:
         slow, next_one = client.start(SLOW), client.start(SLOW)
         ended = client.end(slow)
         assert ended["state"] == "failed"
@@ -124,40 +172,24 @@ def test_time_has_a_limit_and_others_go_on() -> None:
         assert client.until(next_one["id"], lambda job: job["state"] != "waiting")
 
 
-def test_memory_has_a_limit_too() -> None:
-    text = "bits x[9000000]\nblock x[i] for i in 1..9000000\nwhen x[i]=1 write x[i] for i in 1..9000000"
-    with serving(Limits(memory=1 << 30, seconds=1000), size=1) as client:
-        ended = client.run({"source": {"kind": "rules", "text": text}})
-        assert ended["state"] == "failed"
-        assert ended["message"].startswith("this needs more memory than the 1,024 MiB that this server allows")
-        assert client.run(ADD)["state"] == "done"
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-def test_cancelling_ends_the_process_at_once() -> None:
-    others = children(os.getpid())
-    with serving(Limits(**ENDLESS), size=1) as client:
-        assert client.run(ADD)["state"] == "done"
-        slow, waiting = client.start(SLOW), client.start(ADD)
-        job = client.until(slow["id"], lambda job: job.get("progress", {}).get("step", 0) > 0)
-        assert (job["progress"]["phase"], job["progress"]["limit"]) == ("running", ENDLESS["steps"])
-        before = children(os.getpid()) - others
-        answer = client.http.delete(f"/api/runs/{slow['id']}")
-        assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
-        assert client.http.get(f"/api/runs/{slow['id']}").status_code == 404
-        assert client.until(waiting["id"], lambda job: job["state"] == "done")["result"]["outputs"] == {"sum": "3"}
-        assert before - children(os.getpid())  # that of the run
-        one, two = client.start(SLOW), client.start(SLOW)
-        assert client.http.delete(f"/api/runs/{two['id']}").json()["state"] == "cancelled"  # it was waiting
-        assert client.http.delete(f"/api/runs/{one['id']}").status_code == 200
-    assert children(os.getpid()) <= others
-
-
 def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
-    with serving(Limits(kept_seconds=1), size=1) as client:
+    with serving(Limits(kept_seconds=0.1, warm=False), size=1) as client:
         jobs = [client.start(ADD) for _ in range(2)]
-        eventually(lambda: client.health()["results"]["count"] == 0)
+        eventually(lambda: client.health()["runs"] == {})
         gone = client.http.get(f"/api/runs/{jobs[1]['id']}")
         assert gone.status_code == 404
         assert gone.json() == {"error": "there is no such run, or no longer: results are kept for a while only"}
-        assert client.health()["results"]["bytes"] == 0
+
+
+def test_the_oldest_results_make_room_and_one_that_is_too_large_is_refused() -> None:
+    with serving(Limits(kept=400_000, result=90_000, warm=False), size=1) as client:
+        jobs = [client.run(ADD) for _ in range(12)]
+        assert {job["state"] for job in jobs} == {"done"}
+        size = sum(jobs[0]["files"].values())
+        eventually(lambda: client.health()["runs"].get("done", 0) * size <= 400_000)
+        codes = [client.http.get(f"/api/runs/{job['id']}").status_code for job in jobs]
+        gone = codes.count(404)
+        assert codes == [404] * gone + [200] * (len(jobs) - gone)
+        assert 0 < gone < len(jobs)
+        ended = client.run({"source": {"kind": "addition", "bits": 40}, "inputs": {"p": "1", "q": "2"}})
+        assert (ended["state"], "this server keeps at most 0 MiB of a run" in ended["message"]) == ("failed", True)

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, children, serving
 
-from bitwright import addition, run, train_cells
+from bitwright import Certificate, addition, run, train_cells
 from bitwright.api import export
 from bitwright.api.cells import as_algorithm, load_cells, pattern_in
-from bitwright.checking.exhaustion import NetworkCertificate
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.web.choosing import trained
@@ -49,7 +48,7 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     pattern = pattern_in(folder / "network.safetensors")
     assert pattern is not None
     [network] = load_cells([folder / "network.safetensors"], pattern)
-    certificate = NetworkCertificate.load(folder / "network-certificate.json")
+    certificate = Certificate.load(folder / "network-certificate.json")
     certificate.check(as_algorithm(pattern), network)  # every state again
     done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))
     assert done.value == 2**30 - 1

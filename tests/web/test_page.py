@@ -9,19 +9,9 @@ import pytest
 from serving import RING
 from web.pages import Visit, choose, press_run, text_of, until
 
-from bitwright import (
-    Algorithm,
-    ProgramError,
-    addition,
-    calibrated_size,
-    certify,
-    multiplication,
-    parse,
-    permutation,
-    run,
-    sign_size,
-)
+from bitwright import Algorithm, ProgramError, addition, certify, multiplication, parse, permutation, run
 from bitwright.bits import bit_string
+from bitwright.theory import calibrated_size, sign_size
 from bitwright.viewer import run_title
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -78,7 +68,7 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
 
     page.click("#tab-certificate")
     program = algorithm.program
-    certificate, rows = certify(program, "calibrated"), certificate_rows(page)
+    certificate, rows = certify(program), certificate_rows(page)
     assert page.inner_text("#panel-certificate .verdict") == "Certified, the limit, calibrated rounding"
     assert page.inner_text("#panel-certificate .soft").startswith("Proved of the limit")
     assert rows["margin"].startswith(f"{certificate.margin_enclosure} at n = {certificate.worst_n}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from serving import source_of
 
-from bitwright import Algorithm, Certificate, TrainingSet, addition, certify, multiplication, parse, permutation, run
+from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
+from bitwright.encoding.training_set import TrainingSet
 from bitwright.machines import assemble, machine_a, machine_b
 from bitwright.theory import smallest_examples
 from bitwright.viewer import MachineView, run_title, trace_page
@@ -91,10 +92,10 @@ def test_the_certificate_is_the_one_of_the_library_and_holds(server: Any, roundi
     path = tmp_path / "certificate.json"
     path.write_bytes(server.file(job, "certificate.json"))
     certificate = Certificate.load(path)
-    assert certificate == certify(algorithm, rounding)
+    assert certificate == certify(algorithm, rounding=rounding)
     assert certificate.examples == (algorithm.examples if rounding == "sign" else algorithm.program.templates)
     assert (certificate.n_source, certificate.program_id) == ("blocks", algorithm.program.id)
-    assert job["result"]["certificate"] == json.loads(json.dumps(asdict(certificate)))
+    assert job["result"]["certificate"] == json.loads(json.dumps(certify(algorithm, rounding=rounding).to_dict()))
     assert certificate.verdict == ("refuted" if rounding == "sign" else "certified")
     certificate.check(algorithm)
     again = tmp_path / "again.json"

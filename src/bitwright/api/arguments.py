@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitwright.api.engines import EngineChoice
 from bitwright.bits import whole_number
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, option, suggestion
 from bitwright.program import Algorithm, NodeProgram
 
 if TYPE_CHECKING:
@@ -25,20 +24,6 @@ def check_named(what: object, inputs: object) -> None:
         raise InputError(
             f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )
-
-
-def check_no_network(*values: object) -> None:
-    """A proof of the limit takes no network: one that is given belongs to the proof of networks."""
-    from bitwright.engines.cells.trained import TrainedCells
-    from bitwright.networks import IntegerNetwork, Network
-
-    for value in values:
-        is_file = isinstance(value, PathLike) or (isinstance(value, str) and value.endswith(".safetensors"))
-        if is_file or isinstance(value, TrainedCells | Network | IntegerNetwork):
-            raise InputError(
-                "certify proves the limit, without a network; certify_network(what, network) proves this "
-                f"{'file' if is_file else type(value).__name__}"
-            )
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
@@ -80,5 +65,7 @@ def pattern_asked(
     if not algorithms:
         raise InputError("give at least one program, whose cells are meant")
     if n is not None:
-        raise InputError("n does not go with cells: it is the cell's own, at most one match in each of its blocks")
+        raise InputError(
+            f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
+        )
     return pattern_of([one.program for one in algorithms], tile)

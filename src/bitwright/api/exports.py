@@ -1,38 +1,68 @@
-"""Exports, as Python programs ask for them."""
+"""Exports: a network in a form that other tools read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from os import PathLike
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bitwright.api.cells import TrainedCells, load_cells, pattern_in
 from bitwright.api.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
-from bitwright.errors import InputError, suggestion
+from bitwright.api.network import Network
+from bitwright.api.open import MachineChoice, SubleqProgram, is_image, open_subleq, opened
+from bitwright.api.telling import Teller, teller
+from bitwright.engines.cells.trained import TrainedCells
+from bitwright.errors import InputError, option, suggestion
 from bitwright.files.storage import as_path, check_writable
-from bitwright.networks import AnyNetwork, IntegerNetwork, Network
+from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
+from bitwright.running.progress import Progress
+
+if TYPE_CHECKING:
+    from bitwright.api.export.every_size import Maker
+    from bitwright.api.export.pages import Page
+    from bitwright.program.pattern import Pattern
+
+Exportable = Algorithm | Program | NodeProgram | SubleqProgram
+_BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
+_PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A network, and what is known of it."""
+
+    network: AnyNetwork | None  # None: it is in the file
+    file: Path | None = None
+    pattern: Pattern | None = None  # the kinds of its cells
+    algorithm: Algorithm | None = None  # that it was trained for, if somebody says so
 
 
 def export(
-    network: str | PathLike[str] | AnyNetwork | TrainedCells,
+    network: str | PathLike[str] | AnyNetwork | Network | TrainedCells,
     path: str | PathLike[str],
-    what: Algorithm | Program | NodeProgram | None = None,
+    what: Exportable | str | PathLike[str] | None = None,
     *,
     to: str | None = None,
-    states: range | None = None,
-    version: str | None = None,
+    states: range | str | None = None,
+    vnnlib_version: str | None = None,
     graph: str | None = None,
     inputs: Mapping[str, int] | None = None,
+    progress: Teller | Progress | bool | None = None,
 ) -> Export:
-    """Writes a network, or its file, in a form that other people's tools read; the end of the name says which.
+    """Writes a network, or its file, in a form that other tools read; the end of the name says which.
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
     model. `to="vnnlib"` makes a folder for verifiers: a property for each of `states`, by default all, in VNN-LIB of
-    this `version`, "1.0" by default or "2.0", and their model. `what` is the program that the network was trained for;
-    of a network of cells any program of its kinds, which text, pages and models then run. Pages take the `graph` of a
-    node program, and `inputs` that they begin with.
+    this `vnnlib_version`, "1.0" by default or "2.0", and their model.
+
+    `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
+    text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
+    images for machine V, and `inputs` that they begin with.
 
     >>> from bitwright import addition, train_cells
     >>> [file.name for file in export(train_cells(addition(4)), "adder.mjs", addition(16)).files]
@@ -40,90 +70,185 @@ def export(
     """
     output = as_path(path, "the file to write")
     form = _form(output, to)
-    subject = _subject(network, what, form)
-    if form != "page" and (graph is not None or inputs is not None):
-        raise InputError("graph and inputs go with pages, .html files; leave them out")
-    if form == "vnnlib":
-        return write_vnnlib(subject, output, states, version or "1.0")
-    if states is not None or version is not None:
-        raise InputError('states and version go with to="vnnlib"; leave them out')
-    check_writable(output)
-    if form == "page":
-        return _page(subject, output, what, graph, inputs)
-    return WRITERS[form](subject, output)
+    numbers = _numbers(states)
+    if form != "vnnlib" and (states is not None or vnnlib_version is not None):
+        raise InputError(f"{option('states')} and {option('vnnlib_version')} go with {option('to')} vnnlib")
+    if form != "page" and (graph is not None or inputs):
+        raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
+    if form != "vnnlib":
+        check_writable(output)
+    with teller(progress).working("exporting"):
+        given = _held(network)
+        program = _program(what, given, form)
+        subject = _subject(given, program, form)
+        if form == "vnnlib":
+            written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
+        elif form == "page":
+            page = _page(subject, program, graph, inputs or {})
+            written = write_texts({output: page.text}, page.claim, view=page.view)
+        else:
+            written = WRITERS[form](subject, output)
+    return replace(written, facts=_facts(subject, program, output, form, written))
+
+
+def _facts(subject: Subject, program: Exportable | None, output: Path, form: str, written: Export) -> dict[str, Any]:
+    network, known = subject.network, subject.algorithm or program
+    return {
+        "file": str(output),
+        "files": [str(file) for file in written.files],
+        "to": form,
+        "name": getattr(known, "name", "cells"),
+        "program_id": (subject.algorithm or subject).program.id,
+        "integer": isinstance(network, IntegerNetwork),
+        "examples": subject.program.templates + network.origin.padding,
+        "padding": network.origin.padding,
+        "width": network.shape.width,
+        "digest": network.digest,
+    }
 
 
 def _form(output: Path, to: str | None) -> str:
-    if to is not None and to not in FORMS:
-        raise InputError(f"networks are exported to {', '.join(FORMS)}, got '{to}'{suggestion(str(to), FORMS)}")
-    if to == "vnnlib":
-        return to
-    for form, suffixes in SUFFIXES.items():
-        if output.suffix in suffixes and to in (None, form):
-            return form
-    ends = [end for form, suffixes in SUFFIXES.items() if to in (None, form) for end in suffixes]
-    raise InputError(f"the file to write ends in {' or '.join(ends)}, got {output}")
+    """Which form is asked for, by its name or by the end of the file's."""
+    ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+    if to is None and (form := ends.get(output.suffix)) is not None:
+        return form
+    if to is None:
+        more = f"; {option('to')} vnnlib writes a folder" if output.suffix == ".vnnlib" else ""
+        raise InputError(
+            f"give {option('to')} {' or '.join(FORMS)}, or {option('path')} a file that ends in "
+            f"{' or '.join(ends)}{more}"
+        )
+    if to not in FORMS:
+        raise InputError(f"{option('to')} takes {' or '.join(FORMS)}, got {to}{suggestion(str(to), FORMS)}")
+    if to != "vnnlib" and output.suffix not in SUFFIXES[to]:
+        raise InputError(
+            f"{option('path')} takes a {' or '.join(SUFFIXES[to])} file with {option('to')} {to}, got {output}"
+        )
+    return to
 
 
-def _subject(
-    network: str | PathLike[str] | AnyNetwork | TrainedCells, what: Algorithm | Program | NodeProgram | None, form: str
-) -> Subject:
-    """The network, whichever way it is held, and what it is for."""
+def default_bits(form: str | None) -> int:
+    """The bit length of a shipped algorithm that is given by its name."""
+    return _PAGE_BITS if form == "page" else _BITS
+
+
+def _numbers(states: range | str | None) -> range | None:
+    """`0..999`, one number, or a range of Python's."""
+    if states is None or isinstance(states, range):
+        return states
+    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(states).strip(), re.ASCII)
+    if found is None or int(found[1]) > int(found[2] or found[1]):
+        raise InputError(f"{option('states')} is a range such as 0..999, got '{str(states)[:40]}'")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
+def _held(network: object) -> _Given:
+    """The network, whichever way it is held."""
+    from bitwright.networks.store import read_about
+    from bitwright.program.pattern import read_pattern
+
+    if isinstance(network, Network):
+        return _Given(network.weights, None, network.pattern, network.algorithm)
     if isinstance(network, TrainedCells):
-        pattern, held = network.pattern, network.network
-    elif isinstance(network, str | PathLike):
-        found = pattern_in(Path(network))
-        if found is None:
-            return _of_whole_file(Path(network), what)
-        pattern, held = found, load_cells([Path(network)], found)[0]  # type: ignore[assignment]
-    elif isinstance(network, Network | IntegerNetwork):
-        if what is None:
-            raise InputError("say which program the network was trained for: export(network, path, program)")
-        algorithm = as_algorithm(_no_nodes(what))
-        return Subject(network, algorithm.program, None, algorithm)
-    else:
+        return _Given(network.network, None, network.pattern)
+    if isinstance(network, str | PathLike):
+        path = Path(network)
+        if path.suffix.lower() in _PROGRAMS:
+            raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
+        files = network_files(path)
+        if len(files) > 1:
+            raise InputError(f"{path} holds several networks; quantize makes one of them, which can be exported")
+        about = read_about(files[0])
+        return _Given(None, files[0], read_pattern(about.bits, about.examples))
+    if not hasattr(network, "origin"):
         raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-    if form == "vnnlib" and what is not None:
-        raise InputError("the property of a network of cells is of all local states; leave out the program")
-    own = None if what is None or isinstance(what, NodeProgram) else as_algorithm(what)
-    if isinstance(what, NodeProgram) and form != "page":
-        raise InputError(f"{what.name} is a node program; give what.on(graph) here")
-    return Subject(held, pattern.program, pattern, own)
+    return _Given(network)  # type: ignore[arg-type]
 
 
-def _of_whole_file(path: Path, what: Algorithm | Program | NodeProgram | None) -> Subject:
+def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form: str) -> Exportable | None:
+    """The program that is meant; a name without a size has the network's own, or a small one."""
+    if isinstance(what, Program):
+        return as_algorithm(what)
+    if what is None or isinstance(what, Algorithm | NodeProgram | SubleqProgram):
+        return what
+    if not isinstance(what, str | PathLike):
+        as_algorithm(what)  # says what it takes
+    target = fspath(what)
+    if is_image(target):
+        return open_subleq(target, MachineChoice())
+    files = [given.file] if given.file is not None and given.pattern is None else []
+    return opened(target, default_bits=default_bits(form), files=files, nodes=True)
+
+
+def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
+    """Exportable is written: a network and what it was trained for; for one of cells also the program that it runs."""
     from bitwright.api.whole import algorithm_in
     from bitwright.networks import load_any_network
     from bitwright.networks.store import read_about
 
-    algorithm = algorithm_in(read_about(path)) if what is None else as_algorithm(_no_nodes(what))
-    return Subject(load_any_network(path, algorithm.program), algorithm.program, None, algorithm)
+    def network(trained_for: Program) -> AnyNetwork:
+        if given.network is not None:
+            return given.network
+        assert given.file is not None
+        return load_any_network(given.file, trained_for)
+
+    if (pattern := given.pattern) is not None:
+        if form == "vnnlib" and program is not None:
+            raise InputError("the property of a network of cells is of all local states; leave out the program")
+        if form != "page" and isinstance(program, NodeProgram):
+            raise InputError(f"{program.name} is a node program; give what.on(graph) here")
+        if form != "page" and isinstance(program, SubleqProgram):
+            raise InputError(
+                f"{program.name} is for machine V, which needs a console; run it with: bitwright run, or take "
+                f"{option('to')} page"
+            )
+        own = program if isinstance(program, Algorithm) and form != "page" else None
+        return Subject(network(pattern.program), pattern.program, pattern, own)
+    if isinstance(program, NodeProgram):
+        raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
+    algorithm = program.algorithm if isinstance(program, SubleqProgram) else program or given.algorithm
+    if algorithm is None and given.file is not None:
+        algorithm = algorithm_in(read_about(given.file))
+    if algorithm is None:
+        raise InputError("say which program the network was trained for: export(network, path, program)")
+    assert isinstance(algorithm, Algorithm)
+    return Subject(network(algorithm.program), algorithm.program, None, algorithm)
 
 
-def _no_nodes(what: Algorithm | Program | NodeProgram) -> Algorithm | Program:
-    if isinstance(what, NodeProgram):
-        raise InputError(f"{what.name} is a node program, whose networks are of cells; this one is of a whole state")
-    return what
+def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
+    """The sort of page that a program is for."""
+    from bitwright.api.export.pages import computer_page, graph_page, program_page
+
+    network, pattern = subject.whole_numbers, subject.pattern
+    if pattern is None:
+        if graph is not None:
+            raise InputError(f"{option('graph')} goes with node programs")
+        assert subject.algorithm is not None
+        return program_page(network, None, subject.algorithm, inputs)
+    if program is None:
+        raise InputError(
+            f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
+        )
+    if isinstance(program, SubleqProgram):
+        _nothing_of("machine V", graph=graph, inputs=inputs)
+        return computer_page(network, pattern, program)
+    if isinstance(program, NodeProgram):
+        _nothing_of("a node program", inputs=inputs)
+        return graph_page(network, pattern, program, graph)
+    _nothing_of("a program without a graph", graph=graph)
+    algorithm = as_algorithm(program)
+    return program_page(network, pattern, algorithm, inputs, _sized(algorithm))
 
 
-def _page(
-    subject: Subject,
-    output: Path,
-    what: Algorithm | Program | NodeProgram | None,
-    graph: str | None,
-    inputs: Mapping[str, int] | None,
-) -> Export:
-    from bitwright.api.export.pages import graph_page, program_page
+def _nothing_of(what: str, **options: object) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(f"{option(name)} does not go with {what}; leave it out")
 
-    if isinstance(what, NodeProgram):
-        assert subject.pattern is not None
-        if inputs is not None:
-            raise InputError("a page of a node program takes its inputs from the reader; leave them out")
-        page = graph_page(subject.whole_numbers, subject.pattern, what, graph)
-    elif graph is not None:
-        raise InputError("graph goes with node programs; leave it out")
-    elif subject.algorithm is None:
-        raise InputError("a page of a network of cells needs a program to run: export(network, path, program)")
-    else:
-        page = program_page(subject.whole_numbers, subject.pattern, subject.algorithm, inputs)
-    return write_texts({output: page.text}, page.claim, view=page.view)
+
+def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:
+    """The name of what a program's size is, this size, and how to make another; None where it has only one."""
+    if (sizing := algorithm.sizing) is None or not sizing.numbers:
+        return None
+    name, value = next(iter(sizing.numbers.items()))  # the first is its size
+    return name, value, lambda size: sizing.at(**{name: size})

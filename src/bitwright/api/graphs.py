@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
+from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
         return what
     if isinstance(what, Topology):
         return NamedGraph(what, tuple(map(str, range(what.nodes))), {}, {}, {}, None)
-    if isinstance(what, str) and is_shape(what) and not Path(what).exists():
+    if isinstance(what, str) and is_shape(what) and not exists(what):
         if directed:
             raise InputError("shapes are undirected; leave out directed")
         return shaped_graph(what)

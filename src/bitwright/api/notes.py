@@ -1,16 +1,27 @@
-"""What Python programs are told on stderr while they wait."""
+"""What people are told before loops are compiled."""
 
 from __future__ import annotations
 
 import sys
 
+from bitwright.api.telling import Teller
+
 _said: set[str] = set()  # in this process
 
 
-def say_compiling() -> None:
-    """Says, once, that loops are compiled before the first of many runs; nothing where they are kept from before."""
+def say_compiling(tell: Teller | None = None) -> bool:
+    """Says that loops are compiled before the first of many runs, and whether they are: not where they are kept.
+
+    Python programs read it on standard error, once, whether they listen or not.
+    """
+    from bitwright.api.telling import Listener
     from bitwright.running.sliced.runs import COMPILING, to_be_compiled
 
-    if COMPILING not in _said and to_be_compiled():
+    if not to_be_compiled():
+        return False
+    if tell is not None and not isinstance(tell, Listener):
+        tell.note(COMPILING)
+    elif COMPILING not in _said:
         _said.add(COMPILING)
         print(f"bitwright: {COMPILING}", file=sys.stderr)
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
+from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,7 @@ def opened(
     A name is the algorithm in the size that network `files` were trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.
     """
+    from bitwright.bits import shorten
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
@@ -161,8 +163,10 @@ def opened(
         raise InputError(
             f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
         )
-    if not path.suffix and not path.exists():
-        raise InputError(f"'{target}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}")
+    if not path.suffix and not exists(target):
+        raise InputError(
+            f"'{shorten(target)}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}"
+        )
     found = load_any(target, lets)
     if isinstance(found, NodeProgram) and not nodes:
         raise InputError(

@@ -53,7 +53,7 @@ def run(
     record: bool = False,
     progress: Teller | Progress | bool | None = None,
     watch: Watch | None = None,
-    **values: int | str | None,
+    **values: Any,
 ) -> Run: ...
 @overload
 def run(what: What, inputs: Any = None, **values: Any) -> Any: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
 
 from bitwright.running.progress import Progress, as_progress, say
@@ -15,15 +15,14 @@ class Teller(Protocol):
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result."""
 
-    @contextmanager
-    def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:
+    def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
         """While this work goes on, the function it calls with what is done and how much there is.
 
         With `at_most` the work may be finished long before it has gone that far.
         """
 
 
-class _Listener:
+class Listener:
     """Python's way: a function of what is done and how much there is, lines on standard error, or silence."""
 
     def __init__(self, given: Progress | bool | None) -> None:
@@ -41,7 +40,7 @@ class _Listener:
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
     """Who listens: True for lines on standard error, a function, or a Teller; None for nobody."""
-    return cast(Teller, given) if hasattr(given, "working") else _Listener(given)
+    return cast(Teller, given) if hasattr(given, "working") else Listener(given)
 
 
 def _nothing(done: int, total: int) -> None:

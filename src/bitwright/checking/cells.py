@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from bitwright.checking.certificate import Certificate, Progress, certify
+from bitwright.checking.certificate import LimitVerdict, Progress, certify
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.pattern import Pattern
@@ -23,7 +23,7 @@ _VERDICTS = ("refuted", "not proved", "certified")  # the worst first
 
 def certify_cells(
     pattern: Pattern, rounding: Rounding, examples: int | None = None, progress: Progress | None = None
-) -> Certificate:
+) -> LimitVerdict:
     """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
     program, within = pattern.program, cells_range(pattern)
     K = program.templates if examples is None else examples

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike
 from typing import Literal
 
 import flint
@@ -17,12 +16,8 @@ import numpy as np
 
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import BitwrightError, InputError
-from bitwright.files.storage import as_path
-from bitwright.lazy import Shown
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Program
 from bitwright.program.algorithm import MAX_EXAMPLES
-from bitwright.program.given import by_its_cells
-from bitwright.program.pattern import is_pattern, pattern_of
 from bitwright.theory.examples import check_range
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, Situation, prove_calibrated, prove_sign, smallest_examples_within
@@ -38,16 +33,11 @@ VERDICTS: tuple[Verdict, ...] = ("certified", "refuted", "not proved")
 
 
 @dataclass(frozen=True)
-class Certificate(Shown):
+class LimitVerdict:
     """The verdict for one program, one rounding, one size of training set and one range of n.
 
     refuted: `witness` is a state that comes out wrong. not proved: such states exist within a bound on n that is
     declared or was met in runs; whether a run meets one of them is not known.
-
-    >>> from bitwright import certify, multiplication
-    >>> certificate = certify(multiplication(10), "sign", padding=0)
-    >>> certificate.verdict, certificate.examples, certificate.examples_needed
-    ('refuted', 202, 272)
     """
 
     certified: bool
@@ -81,6 +71,7 @@ class Certificate(Shown):
     examples_needed: int  # the smallest K that would certify this range of n
     proposal: str | None
     program_id: str
+    sizes: str | None = None  # of cells: the sizes of a program that have just these kinds
     version: str = __version__
     arithmetic: str = f"python-flint {flint.__version__}, 128-bit balls"
     format: str = FORMAT
@@ -92,57 +83,6 @@ class Certificate(Shown):
             return f"{self.verdict}{' even' * (not self.certified)} assuming {self.assumption}"
         return f"{self.verdict} for {self.covers}" if self.n_source == "reachable" else self.verdict
 
-    def __str__(self) -> str:
-        """The verdict, and what it speaks of; where it is not certified also what would help."""
-        padding = f", {self.padding:,} of them padding" if self.padding else ""
-        line = (
-            f"{self.sentence}: the limit, {self.rounding} rounding; K = {self.examples:,}{padding}; n = {self.n_min:,} "
-            f"to {self.n_max:,}, from {self.n_source} ({self.n_scope})"
-        )
-        return line if self.proposal is None else f"{line}\n{self.proposal}"
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate with every number it rests on.
-
-        >>> from bitwright import certify, addition
-        >>> certify(addition(10)).save("addition.json")
-        """
-        from bitwright.checking.certificate_file import save_certificate
-
-        save_certificate(self, as_path(path, "a certificate file"))
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Certificate:
-        """The certificate in a file, checked for form; what it claims is checked by `check`.
-
-        >>> from bitwright import certify, addition
-        >>> certify(addition(10)).save("addition.json")
-        >>> Certificate.load("addition.json").sentence
-        'certified'
-        """
-        from bitwright.checking.certificate_file import load_certificate
-
-        return load_certificate(as_path(path, "a certificate file"))
-
-    def check(
-        self, what: Algorithm | Program | NodeProgram, progress: Progress | None = None, *, tile: int = 1
-    ) -> None:
-        """Proves everything anew for this program; raises DoesNotHoldError at the first claim that does not hold.
-
-        A certificate of cells is checked for the cells of the program, `tile` of them taken as one as in `certify`.
-
-        >>> from bitwright import certify, addition
-        >>> certify(addition(10)).check(addition(10))  # every claim holds: nothing to say
-        >>> certify(addition(10), cells=True).check(addition(10))
-        """
-        from bitwright.checking.certificate_file import check_certificate
-
-        algorithms = by_its_cells(what)
-        if self.n_source == "cells" and not is_pattern(algorithms[0].program):
-            pattern = pattern_of([one.program for one in algorithms], tile)
-            algorithms = [Algorithm(algorithms[0].name, pattern.program)]
-        check_certificate(self, algorithms[0], progress)
-
 
 def certify(
     program: Program,
@@ -151,7 +91,7 @@ def certify(
     examples: int | None = None,
     progress: Progress | None = None,
     ports: bool = False,
-) -> Certificate:
+) -> LimitVerdict:
     """Proves or refutes that the limit, trained on `examples` examples, rounds right in every state of the range.
 
     With `ports` only bits that are written are read: those of a cell by itself.
@@ -174,7 +114,7 @@ def certify(
         state = witness(program, failing.bit, failing.n, failing.matching)
         _replay(program, state, failing)
     needed = smallest_examples_within(feasible) if rounding == "sign" else program.templates
-    return Certificate(
+    return LimitVerdict(
         certified=verdict == "certified",
         verdict=verdict,
         assumption=within.assumption,

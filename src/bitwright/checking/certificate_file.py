@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.checking.cells import certify_cells
-from bitwright.checking.certificate import FORMAT, VERDICTS, Certificate, Progress, certify
+from bitwright.checking.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify
 from bitwright.checking.ranges import matches_range
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import ProofError
 from bitwright.files.documents import (
     Check,
     check_fields,
@@ -19,77 +20,69 @@ from bitwright.files.documents import (
     like,
     one_of,
     optional,
-    parse,
-    read_file,
     text,
     whole,
 )
-from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.pattern import pattern_of_program
 from bitwright.theory.ranges import SOURCES
 from bitwright.theory.rounding import ROUNDINGS
 
-_INFORMATION = {"version", "arithmetic"}  # says who made it; everything else must come out the same again
-_MAX_BYTES = 1 << 25  # a witness names every bit of a state that is on
+# Says who made it, and at which sizes a program has these kinds of cells. Everything else must come out the same again.
+_INFORMATION = {"version", "arithmetic", "sizes"}
 
 
-def save_certificate(certificate: Certificate, path: Path) -> None:
-    """Writes the certificate with every number it rests on."""
-    write_atomically(path, (json.dumps(asdict(certificate), indent=2) + "\n").encode())
+def claims_of(verdict: Any, kind: type) -> str:
+    """What the file of a certificate of this kind holds: every number it rests on, and the sizes if it names some."""
+    own = {field.name for field in fields(kind)} - ({"sizes"} if verdict.sizes is None else set())
+    return json.dumps({name: value for name, value in asdict(verdict).items() if name in own}, indent=2) + "\n"
 
 
-def load_certificate(path: Path) -> Certificate:
-    """The certificate in a file, checked for form; what it claims is not yet checked."""
-    document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
-    if document.get("format") != FORMAT:
-        other = "; NetworkCertificate.load loads those of networks" if document.get("of") == "network" else ""
-        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT}){other}")
-    check_fields(document, path, "a certificate", _FIELDS)
+def read_limit(document: dict[str, Any], path: Path) -> LimitVerdict:
+    """The verdict in a document, checked for form; what it claims is not yet checked."""
+    check_fields({"sizes": None, **document}, path, "a certificate", _FIELDS)
     if document["witness"] is not None:
         document["witness"] = tuple(document["witness"])
-    return Certificate(**document)
+    return LimitVerdict(**document)
 
 
-def check_certificate(certificate: Certificate, algorithm: Algorithm, progress: Progress | None = None) -> None:
-    """Proves everything anew for this algorithm; raises DoesNotHoldError at the first claim that comes out otherwise.
+def check_certificate(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None = None) -> None:
+    """Proves everything anew for this algorithm; raises ProofError at the first claim that comes out otherwise.
 
     The range of n is what follows from the algorithm today, for the source that the certificate names: the file's own
     word for it does not count.
     """
     check_program(certificate, algorithm.program)
     if certificate.n_source == "declared" and algorithm.matches is None:
-        raise DoesNotHoldError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
+        raise ProofError(f"the certificate says n_source = declared, but {algorithm.name} declares no bound")
     again = _again(certificate, algorithm, progress)
-    for field in fields(Certificate):
+    for field in fields(LimitVerdict):
         claimed, proved = getattr(certificate, field.name), getattr(again, field.name)
         if field.name not in _INFORMATION and (claimed != proved or type(claimed) is not type(proved)):
             said, found = shorten(str(claimed)), shorten(str(proved))
-            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {found}")
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {found}")
 
 
-def _again(certificate: Certificate, algorithm: Algorithm, progress: Progress | None) -> Certificate:
+def _again(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None) -> LimitVerdict:
     if certificate.n_source == "cells":
         pattern = pattern_of_program(algorithm.program)
         if pattern is None:
-            raise DoesNotHoldError(
-                f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells"
-            )
+            raise ProofError(f"the certificate says n_source = cells, but {algorithm.name} is no pattern of cells")
         return certify_cells(pattern, certificate.rounding, int(certificate.examples), progress)
     within = matches_range(algorithm, certificate.n_source, progress)
     return certify(algorithm.program, certificate.rounding, within, int(certificate.examples), progress)
 
 
-def check_program(certificate: Certificate, program: Program) -> None:
-    """Raises DoesNotHoldError if the certificate cannot be for this program; no proof is needed to see that."""
+def check_program(certificate: LimitVerdict, program: Program) -> None:
+    """Raises ProofError if the certificate cannot be for this program; no proof is needed to see that."""
     if certificate.program_id != program.id:
-        raise DoesNotHoldError(
+        raise ProofError(
             f"the certificate is for another program: its id is {certificate.program_id[:12]}..., "
             f"this one's {program.id[:12]}..."
         )
     if certificate.examples < program.templates:
-        raise DoesNotHoldError(
+        raise ProofError(
             f"the certificate says examples = {certificate.examples:,}, "
             f"but the program has {program.templates:,} templates"
         )
@@ -100,6 +93,9 @@ def _decimal(value: object) -> str | None:
     return None if type(value) is float else "a number with a decimal point"
 
 
+SIZES = like(
+    r"(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*", "a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3"
+)
 _NUMBER = whole(0, MAX_EXAMPLES)
 _FIELDS: dict[str, Check] = {
     "certified": flag(),
@@ -133,6 +129,7 @@ _FIELDS: dict[str, Check] = {
     "examples_needed": whole(0, 10**18),
     "proposal": optional(text()),
     "program_id": like("[0-9a-f]{64}", "64 hexadecimal digits"),
+    "sizes": optional(SIZES),
     "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "arithmetic": like(
         r"python-flint \d+(\.\d+){1,3}[0-9a-z.+-]{0,20}, 128-bit balls", "such as 'python-flint 0.8.0, 128-bit balls'"

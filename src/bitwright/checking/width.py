@@ -43,7 +43,7 @@ _PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through i
 class NetworkWidth:
     """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on.
 
-    >>> from bitwright import addition, network_width
+    >>> from bitwright import addition
     >>> found = network_width(addition(2), domain="runs")
     >>> found.expected <= found.covering, found.every
     (True, True)

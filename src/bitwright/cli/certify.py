@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +18,17 @@ from bitwright.cli.options import (
     range_option,
     workers_option,
 )
-from bitwright.cli.progress import working
-from bitwright.cli.reporting import StepProgress, note, print_json
-from bitwright.cli.sizes import in_sizes
-from bitwright.cli.targets import find_algorithm
-from bitwright.errors import DoesNotHoldError, InputError, listing
+from bitwright.cli.progress import Terminal
+from bitwright.cli.reporting import note, print_json
+from bitwright.cli.sizes import keep_sizes
+from bitwright.cli.targets import find_algorithm, let_words
+from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
+    from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
     from bitwright.api.open import MachineChoice
-    from bitwright.checking.certificate import Certificate
-    from bitwright.program import Algorithm
+
+    Found = LimitCertificate | NetworkCertificate | StateLookedAt
 
 
 def network_proof_options(function: Any) -> Any:
@@ -62,26 +62,6 @@ def network_proof_options(function: Any) -> Any:
     return function
 
 
-def check_network_options(how: dict[str, Any]) -> None:
-    """Raises InputError for an option that needs --network."""
-    defaults = {"workers": "1"}
-    for name, value in how.items():
-        if value not in (None, False, defaults.get(name)):
-            raise InputError(f"--{name} goes with --network; the proof of the limit has no states to go through")
-
-
-def check_limit_options(given: dict[str, Any]) -> None:
-    """Raises InputError for an option that does not go with --network."""
-    for name, value in given.items():
-        if value == "sign" and name == "rounding":
-            raise InputError(
-                "--rounding sign does not go with --network: under it the limit is exactly 0 where one example "
-                "matches, and chance would decide; networks are proved with calibrated rounding"
-            )
-        if value is not None and value != "calibrated":
-            raise InputError(f"--{name} does not go with --network; the network file says how it was trained")
-
-
 @click.command("certify")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
@@ -101,9 +81,7 @@ def command(
     bits: int | None,
     order: str | None,
     machine: MachineChoice | None,
-    rounding: str | None,
     source: str | None,
-    padding: int | None,
     output: Path | None,
     check: Path | None,
     network: Path | None,
@@ -119,142 +97,68 @@ def command(
     The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
-    from bitwright.api.engines import EngineChoice
-    from bitwright.checking.cells import certify_cells
-    from bitwright.checking.certificate import certify
-    from bitwright.checking.certificate_file import save_certificate
-    from bitwright.checking.exhaustion.certificate_file import is_network_certificate
-    from bitwright.checking.ranges import matches_range
-    from bitwright.theory import check_rounding
+    from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
+    from bitwright.api.certify import certify
+    from bitwright.api.trained import is_of_cells
 
+    _check_together(output, check, how | {"n": source})
+    claimed = None if check is None else Certificate.load(check)
+    by_cells = is_of_cells(network) if network is not None else how["cells"]
+    files = () if network is None or by_cells else (network,)
+    algorithm = find_algorithm(target, bits, order, machine=machine, files=files, cells=by_cells)
+    if claimed is not None and how["cells"] and not claimed.cells:
+        raise InputError(f"{check} is a certificate of whole states; leave out --cells")
+    how["sizes"], tell = keep_sizes(how["sizes"]), Terminal(quiet)
+    kept = how["resume"]
+    try:
+        found: Found
+        if claimed is not None:
+            again = {name: how[name] for name in ("tile", "device", "workers", "yes")}
+            found = claimed.check(algorithm, network, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
+        else:
+            if output is not None:
+                check_writable(output)
+                if network is not None:
+                    kept = kept or output.with_name(output.name + ".part")
+            found = certify(algorithm, network, **how | {"n": source, "resume": kept, "progress": tell})
+    except ProofError as error:
+        if as_json:
+            print_json(error.to_dict())
+        else:
+            click.echo("does not hold" if quiet else f"DOES NOT HOLD: {error}")
+        return 1
+    except KeyboardInterrupt:
+        note(f"what is done so far is in {kept}; the same command goes on from there", quiet or kept is None)
+        raise
+    if output is not None and isinstance(found, Certificate):
+        found.save(output)
+        note(f"wrote {output}", quiet)
+        if kept is not None and how["resume"] is None:
+            kept.unlink(missing_ok=True)
+    if as_json:
+        print_json(found.to_dict())
+    elif isinstance(found, StateLookedAt):
+        click.echo(str(found))
+    elif quiet:
+        click.echo(found.sentence)
+    else:
+        see = ""
+        if isinstance(found, NetworkCertificate) and found.counterexample is not None:
+            sizes = let_words() if found.sizes is None else ["--sizes", found.sizes]
+            letter = [] if machine is None or machine.letter is None else ["--machine", machine.letter]
+            words = [target, *sizes, *letter, "--network", str(network), "--state", found.shown_by]
+            see = f"bitwright certify {shlex.join(words)}"
+        click.echo("\n".join(found.report(see)))
+    return 0 if (found.right if isinstance(found, StateLookedAt) else found.certified) else 1
+
+
+def _check_together(output: Path | None, check: Path | None, how: dict[str, Any]) -> None:
+    """Raises InputError for options of the command line that do not go together; the proof looks at the others."""
     if output is not None and output.suffix != ".json":
         raise InputError(f"-o takes a .json file, got {output}")
-    if check is not None and (rounding is not None or source is not None or padding is not None):
+    if how["state"] is not None and (output is not None or check is not None):
+        raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
+    if check is not None and (how["rounding"] is not None or how["n"] is not None or how["padding"] is not None):
         raise InputError("--check takes rounding, n and padding from the file; leave these options out")
-    if network is not None:
-        from bitwright.cli.certify_network import NetworkProof, prove_cells, prove_network
-
-        check_limit_options({"rounding": rounding, "n": source, "padding": padding, "tile": how.pop("tile")})
-        asked = NetworkProof(target, network, output, check, **how, machine=None if machine is None else machine.letter)
-        if asked.is_of_cells:
-            algorithm = find_algorithm(target, bits, order, machine=machine, cells=True)
-            return prove_cells(algorithm, asked, as_json, quiet)
-        algorithm = find_algorithm(target, bits, order, machine=machine, files=(network,))
-        return prove_network(algorithm, asked, as_json, quiet)
-    if check is not None and is_network_certificate(check):
-        raise InputError(f"{check} is the certificate of a network; give its file with --network")
-    by_cells, sizes, tile = how.pop("cells"), how.pop("sizes"), how.pop("tile")
-    check_network_options(how)
-    algorithm = find_algorithm(target, bits, order, machine=machine, cells=by_cells)
-    pattern = graphs = None
-    if by_cells or sizes is not None or tile is not None:
-        from bitwright.api.cells import as_algorithm, pattern_of
-
-        if source is not None:
-            raise InputError("--n does not go with cells: n is the cell's own, at most one match in each of its blocks")
-        with working("looking for kinds of cells"):
-            looked = in_sizes(algorithm, sizes)
-            pattern = pattern_of([one.algorithm.program for one in looked.programs], tile or 1)
-        sizes, graphs = looked.text, looked.graphs if tile in (None, 1) else None
-        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}")
-    with StepProgress(not quiet, "checking") as progress:
-        if check is not None:
-            try:
-                certificate = _checked(check, algorithm, progress)
-            except DoesNotHoldError as error:
-                return refused(str(error), algorithm, as_json, quiet)
-        else:
-            chosen = check_rounding(rounding or "calibrated")
-            examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
-            if pattern is not None:
-                certificate = certify_cells(pattern, chosen, examples, progress)
-            else:
-                within = matches_range(algorithm, source, progress)
-                certificate = certify(algorithm.program, chosen, within, examples, progress)
-    if output is not None:
-        save_certificate(certificate, output)
-        note(f"wrote {output}", quiet)
-    if as_json:
-        print_json(
-            {"name": algorithm.name, "of": "limit"}
-            | asdict(certificate)
-            | ({} if pattern is None else {"sizes": sizes, "pattern_id": certificate.program_id})
-            | ({} if graphs is None else {"graphs": graphs})
-            | ({} if check is None else {"holds": True})
-        )
-    elif quiet:
-        click.echo(certificate.sentence)
-    else:
-        click.echo("\n".join(_report(algorithm, certificate, sizes, graphs, checked=check is not None)))
-    return 0 if certificate.certified else 1
-
-
-def _checked(path: Path, algorithm: Algorithm, progress: StepProgress) -> Certificate:
-    """The certificate in a file, proved again; raises DoesNotHoldError where it claims too much."""
-    from bitwright.checking.certificate_file import check_certificate, load_certificate
-
-    certificate = load_certificate(path)
-    check_certificate(certificate, algorithm, progress)
-    return certificate
-
-
-def refused(reason: str, algorithm: Algorithm, as_json: bool, quiet: bool, of: str = "limit") -> int:
-    if as_json:
-        print_json(
-            {
-                "name": algorithm.name,
-                "of": of,
-                "holds": False,
-                "certified": False,
-                "reason": reason,
-                "program_id": algorithm.program.id,
-            }
-        )
-    else:
-        click.echo("does not hold" if quiet else f"DOES NOT HOLD: {reason}")
-    return 1
-
-
-def _headline(c: Certificate) -> str:
-    """The verdict in capitals, and what it rests on."""
-    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
-    if c.assumption:
-        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
-    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
-
-
-def _report(
-    algorithm: Algorithm, c: Certificate, sizes: str | None, graphs: str | None, checked: bool
-) -> Iterator[str]:
-    from bitwright.checking.exhaustion.certificate import covered_by_cells
-
-    name = f"{algorithm.name} ({algorithm.description})" if algorithm.description else algorithm.name
-    of_cells = c.n_source == "cells"
-    covers = f", {covered_by_cells(sizes, graphs)}" if of_cells else ""
-    yield f"{_headline(c)}: {name}, the limit, {c.rounding} rounding{covers}"
-    padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
-    yield f"  examples  K = {c.examples:,}{padding}"
-    yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
-    yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
-    where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
-    yield f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of {where}, in units of the output"
-    if c.masked_bits:
-        yield f"  masked    {c.masked_bits:,} bit{'s' * (c.masked_bits != 1)} that nothing writes: fixed to 0"
-    if c.fails_from is not None:
-        failing = _situation(c.fails_bit or "", c.fails_matches or 0, c.fails_writers or 0)
-        if c.witness is None:
-            yield f"  unproved  at n = {c.fails_from:,}: {failing}; whether a run meets such a state is not known"
-        else:
-            yield f"  fails     at n = {c.fails_from:,}: {failing}"
-            yield f"  state     on: {listing(c.witness, 12) or 'no bit'}"
-        yield f"  proposal  {c.proposal}"
-        if algorithm.matches is not None and c.assumption is None and algorithm.matches < c.n_max:
-            yield f"  declared  its author says n <= {algorithm.matches:,}; --n declared takes that on trust"
-    if checked:
-        yield "  checked   every number of the file was proved again"
-    yield f"  {'pattern' if of_cells else 'program'}   {c.program_id}"
-    yield "  says      nothing of any one network: --network FILE proves one"
-
-
-def _situation(bit: str, matching: int, writers: int) -> str:
-    return f"{bit} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
+    if check is not None and (how["domain"] is not None or output is not None or how["resume"] is not None):
+        raise InputError("--check does all of it again as the file says; leave out --domain, -o and --resume")

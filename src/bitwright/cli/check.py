@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
 from bitwright.cli.options import json_option, let_option, quiet_option
-from bitwright.cli.reporting import note, print_json
+from bitwright.cli.progress import Terminal
+from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import given_lets
-
-if TYPE_CHECKING:
-    from bitwright.errors import Problem
 
 _MOST = 20  # warnings that a person is shown
 
@@ -29,36 +23,21 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
-    from bitwright.api.checked import check
+    from bitwright.api.check import check
     from bitwright.errors import counted
 
-    found = check(file, given_lets())
-    problems = found.problems
+    found, tell = check(file, given_lets()), Terminal(quiet)
     if as_json:
-        print_json(
-            {
-                "file": file,
-                "name": Path(file).stem,
-                "program_id": found.program_id,
-                "ok": not problems,
-                "problems": _located(problems),
-                "warnings": _located(found.warnings),
-            }
-        )
-        return 1 if problems else 0
-    if problems:
-        print_lines(f"{file}:{problem}" for problem in problems)
-        click.echo(f"bitwright: {counted(len(problems), 'problem')} in {file}", err=True)
+        print_json(found.to_dict())
+        return 0 if found.ok else 1
+    if not found.ok:
+        print_lines(f"{file}:{problem}" for problem in found.problems)
+        click.echo(f"bitwright: {found.sentence}", err=True)
     elif not quiet:
-        doubtful = f", {counted(len(found.warnings), 'warning')}" if found.warnings else ""
-        click.echo(f"{file}: no problems{doubtful} ({found.summary})")
+        click.echo(found.sentence)
     for warning in found.warnings[:_MOST]:
         where = f"{file}:{warning.line}:{warning.column}" if warning.line else file
-        note(f"{where}: warning: {warning.message}", quiet)
+        tell.note(f"{where}: warning: {warning.message}")
     if len(found.warnings) > _MOST:
-        note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all", quiet)
-    return 1 if problems else 0
-
-
-def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
-    return [{"line": p.line, "column": p.column, "message": p.message} for p in problems]
+        tell.note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all")
+    return 0 if found.ok else 1

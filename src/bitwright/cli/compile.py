@@ -1,4 +1,4 @@
-"""`bitwright compile`: a small Python source as an SBN program, or as a SUBLEQ program for machine V."""
+"""`bitwright compile`: a program of a machine in its next form."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.output import output_option, write_or_print
-
 
 @click.command("compile")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="What to compile to."
+    "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="For .py: the machine."
 )
-@click.option("--width", type=int, help="Bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
-@output_option(".sbn or .sq")
+@click.option("--width", type=int, help="For .py: bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 def command(file: Path, target: str, width: int | None, output: Path | None) -> None:
-    """Compile a small part of Python to .sbn text (see docs/reference/sbn.md), or with arrays and functions to
-    .sq text for machine V (see docs/reference/subleq.md)."""
-    from bitwright.errors import problems_of
-    from bitwright.machines import compile_function
-    from bitwright.machines.subleq import compile_program
-    from bitwright.program.text.files import read_text
+    """Compile or assemble a program for a machine.
 
-    source = read_text(file, ".py")
-    with problems_of(file):
-        if target == "sbn":
-            text = compile_function(source, 8 if width is None else width, file.stem)
-        else:
-            text = compile_program(source, 16 if width is None else width, file.stem)
-    write_or_print(text, output, ".sbn" if target == "sbn" else ".sq")
+    A small part of Python (.py) becomes .sbn assembly (see docs/reference/sbn.md) or, with --target subleq, .sq
+    assembly for machine V (see docs/reference/subleq.md). Assembly becomes numbers: .sbn a .json file of instructions,
+    .sq a .dec image. The .json file becomes .sbn assembly again.
+    """
+    from bitwright.api.compile import compile_file
+
+    compiled = compile_file(file, target, width)
+    if output is None:
+        click.echo(compiled.text.rstrip("\n"))
+    else:
+        compiled.save(output)

@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.export_page import page_of_cells
 from bitwright.cli.options import json_option, quiet_option
-from bitwright.cli.progress import working
-from bitwright.cli.reporting import note, print_json
-from bitwright.cli.targets import find_algorithm, keep_lets, parse_values
-from bitwright.errors import InputError, suggestion
+from bitwright.cli.progress import Terminal
+from bitwright.cli.reporting import print_json
+from bitwright.cli.targets import given_lets, keep_lets, keep_program, parse_values
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.api.export.writing import Export, Subject
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What the command line says of the program to run."""
-
-    program: str | None
-    bits: int | None
-    graph: str | None
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Format:
-    """A form that networks can be written in."""
-
-    what: str
-    source: bool = False  # whether it is a program too: then networks of cells take any program of their kinds
-    step: bool = False  # whether it is one where a network of cells comes with a program
-
+    from bitwright.program import Algorithm, NodeProgram
 
 FORMATS = {
-    "c": _Format("one C99 file, with a program that runs", source=True),
-    "js": _Format("a module of JavaScript, with its types", source=True),
-    "page": _Format("a page that runs it in a browser, offline", source=True),
-    "onnx": _Format("a model to run", step=True),
-    "vnnlib": _Format("a folder for verifiers, with a property for each state and the model"),
+    "c": "one C99 file, with a program that runs",
+    "js": "a module of JavaScript, with its types",
+    "page": "a page that runs it in a browser, offline",
+    "onnx": "a model to run",
+    "vnnlib": "a folder for verifiers, with a property for each state and the model",
 }
 
 
@@ -52,8 +29,7 @@ FORMATS = {
 @click.argument("network", metavar="NETWORK", type=click.Path(path_type=Path))
 @click.option(
     "--to",
-    "form",
-    help="; ".join(f"{name}: {form.what}" for name, form in FORMATS.items()) + ". Without it, what -o ends in says it.",
+    help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + ". Without it, what -o ends in says it.",
 )
 @click.option(
     "--output",
@@ -88,131 +64,46 @@ FORMATS = {
 @quiet_option
 def command(
     network: Path,
-    form: str | None,
     output: Path,
-    states: str | None,
-    vnnlib_version: str | None,
     program: str | None,
     bits: int | None,
     let: tuple[str, ...],
-    graph: str | None,
     values: tuple[str, ...],
     as_json: bool,
     quiet: bool,
+    **asked: Any,
 ) -> None:
-    """Write a trained network, or one of whole numbers, as source text or for other people's tools."""
-    from bitwright.api.export.writing import SUFFIXES, WRITERS, write_vnnlib
-    from bitwright.files.storage import check_writable
-    from bitwright.networks import IntegerNetwork
-    from bitwright.networks.members import network_files
+    """Write a trained network, or an integer network, as source text or for other people's tools."""
+    from bitwright.api.exports import export
 
-    if form is None:
-        ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
-        if (form := ends.get(output.suffix)) is None:
-            more = "; --to vnnlib writes a folder" if output.suffix == ".vnnlib" else ""
-            raise InputError(f"give --to {' or '.join(FORMATS)}, or -o a file that ends in {' or '.join(ends)}{more}")
-    if form not in FORMATS:
-        raise InputError(f"--to takes {' or '.join(FORMATS)}, got {form}{suggestion(form, list(FORMATS))}")
-    chosen = FORMATS[form]
-    if form != "vnnlib" and output.suffix not in SUFFIXES[form]:
-        raise InputError(f"-o takes a {' or '.join(SUFFIXES[form])} file with --to {form}, got {output}")
-    if form != "vnnlib" and (states is not None or vnnlib_version is not None):
-        raise InputError("--states and --vnnlib-version go with --to vnnlib")
-    numbers = _numbers(states)
     if program is None and (bits is not None or let):
         raise InputError("--bits and --let go with --program, whose size they give")
-    if form != "page" and (graph is not None or values):
-        raise InputError("--graph and --input go with --to page")
     keep_lets(program, let)
-    if network.suffix.lower() in (".bw", ".sbn", ".sq", ".dec"):
-        raise InputError(
-            f"{network} is a program; the network comes first, the program behind --program: "
-            f"bitwright export NETWORK.safetensors --to {form} --program {network} -o {output}"
-        )
-    if form != "vnnlib":
-        check_writable(output)
-    files = network_files(network)
-    if len(files) > 1:
-        raise InputError(f"{network} holds several networks; quantize makes one of them, which can be exported")
-    with working("exporting"):
-        asked = _Asked(program, bits, graph, values)
-        given = _given(files[0], asked, chosen, form)
-        if form == "vnnlib":
-            written = write_vnnlib(given, output, numbers, vnnlib_version or "1.0")
-        else:
-            written = _page(given, asked, output) if form == "page" else WRITERS[form](given, output)
+    form = "page" if output.suffix == ".html" else asked["to"]
+    what = None if program is None else _opened(program, bits, network, form)
+    tell = Terminal(quiet)
+    written = export(network, output, what, inputs=parse_values(values), progress=tell, **asked)
     if as_json:
-        found = given.network
-        print_json(
-            {
-                "file": str(output),
-                "files": [str(file) for file in written.files],
-                "to": form,
-                "name": _name(given, program),
-                "program_id": (given.algorithm or given).program.id,
-                "integer": isinstance(found, IntegerNetwork),
-                "examples": given.program.templates + found.origin.padding,
-                "padding": found.origin.padding,
-                "width": found.shape.width,
-                "digest": found.digest,
-                **written.about,
-            }
-        )
+        print_json(written.to_dict())
         return
-    note(written.note, quiet)
+    tell.note(written.note)
     click.echo(str(output))
 
 
-def _numbers(states: str | None) -> range | None:
-    """`0..999`, or one number."""
-    if states is None:
-        return None
-    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", states.strip(), re.ASCII)
-    if found is None or int(found[1]) > int(found[2] or found[1]):
-        raise InputError(f"--states is a range such as 0..999, got '{states[:40]}'")
-    return range(int(found[1]), int(found[2] or found[1]) + 1)
+def _opened(target: str, bits: int | None, network: Path, form: str | None) -> Algorithm | NodeProgram | str:
+    """The program; images are opened where they are run."""
+    from bitwright.api.exports import default_bits
+    from bitwright.api.open import is_image, opened
+    from bitwright.api.trained import is_of_cells
+    from bitwright.program import Algorithm
 
-
-def _page(given: Subject, asked: _Asked, output: Path) -> Export:
-    from bitwright.api.export.pages import program_page
-    from bitwright.api.export.writing import write_texts
-
-    network, pattern = given.whole_numbers, given.pattern
-    if pattern is None:
-        if asked.graph is not None:
-            raise InputError("--graph goes with node programs")
-        assert given.algorithm is not None
-        page = program_page(network, None, given.algorithm, parse_values(asked.values))
-    else:
-        page = page_of_cells(network, pattern, asked.program, asked.bits, asked.graph, asked.values)
-    return write_texts({output: page.text}, page.claim, view=page.view)
-
-
-def _name(given: Subject, program: str | None) -> str:
-    if given.algorithm is not None:
-        return given.algorithm.name
-    return Path(program).stem if program else "cells"
-
-
-def _given(file: Path, asked: _Asked, chosen: _Format, form: str) -> Subject:
-    from bitwright.api.export.writing import Subject
-    from bitwright.api.open import is_image
-    from bitwright.api.whole import algorithm_in
-    from bitwright.networks import load_any_network
-    from bitwright.networks.store import read_about
-    from bitwright.program.pattern import read_pattern
-
-    about, program, bits = read_about(file), asked.program, asked.bits
-    by_cells = chosen.source or (chosen.step and program is not None)
-    pattern = read_pattern(about.bits, about.examples) if by_cells else None
-    if pattern is None:
-        algorithm = algorithm_in(about) if program is None else find_algorithm(program, bits, files=[file])
-        return Subject(load_any_network(file, algorithm.program), algorithm.program, None, algorithm)
-    if form == "page":  # what it is that runs, its page finds out
-        return Subject(load_any_network(file, pattern.program), pattern.program, pattern, None)
-    if program is not None and is_image(program):
-        raise InputError(
-            f"{program} is for machine V, which needs a console; run it with: bitwright run, or take --to page"
-        )
-    found = None if program is None else find_algorithm(program, bits)
-    return Subject(load_any_network(file, pattern.program), pattern.program, pattern, found)
+    if is_image(target):
+        if bits is not None:
+            raise InputError("--bits does not go with machine V; leave it out")
+        return target
+    files = [] if network.is_dir() or not network.exists() or is_of_cells(network) else [network]
+    small = default_bits(form)
+    found = opened(target, bits=bits, lets=given_lets(), default_bits=small, files=files, nodes=True)
+    if isinstance(found, Algorithm):
+        keep_program(target, found)
+    return found

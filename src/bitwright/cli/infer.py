@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from bitwright.api.open import SIZED
 from bitwright.cli.options import json_option, let_option, quiet_option
-from bitwright.cli.progress import working
+from bitwright.cli.progress import Terminal
+from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import find_algorithm, given_lets
-from bitwright.errors import InputError, problems_of, suggestion
-
-if TYPE_CHECKING:
-    from bitwright.checking.inference.recovered import Undetermined
-    from bitwright.files.executions import Executions
-    from bitwright.program import Algorithm, Layout
-
-FIND = "find"
+from bitwright.errors import InputError
 
 
 @click.command("infer")
@@ -53,7 +45,7 @@ def command(
     target: str | None,
     bits: int | None,
     output: Path | None,
-    undetermined: Undetermined,
+    undetermined: str,
     against: str | None,
     grid: str | None,
     neighbourhood: str | None,
@@ -69,85 +61,52 @@ def command(
     bitwright infer states.npz --blocks find
     bitwright infer boards.npz --grid 16x16 -o life.bw
     """
-    from bitwright.files.executions import joined, load_executions
-    from bitwright.files.storage import check_writable
+    from bitwright.api.infer import infer
 
     for file in (output, cell):
         if file is not None:
-            if file.suffix != ".bw":
-                raise InputError(f"rules are written to a .bw file, got {file}")
-            check_writable(file)
+            _check_rule_file(file)
     if (target is None) == (grid is None):
         raise InputError(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
             "or --grid HxW for boards"
         )
-    with working("reading"):
-        executions = joined([(str(path), load_executions(path)) for path in traces])
-    if grid is not None:
-        from bitwright.cli.infer_boards import infer_boards
+    if cell is not None and grid is None:
+        raise InputError("--cell goes with --grid")
+    tell = Terminal(quiet)
+    found = infer(
+        traces,
+        find_algorithm(target, bits) if target in SIZED else target,
+        grid=grid,  # type: ignore[arg-type]  # text is read there
+        neighbourhood=neighbourhood,
+        undetermined=undetermined,
+        against=None if against is None else find_algorithm(against, bits if against in SIZED else None),
+        lets=given_lets(),
+        progress=tell,
+    )
+    written = {"file": output} if grid is None else {"file": output, "cell_file": cell}
+    if not found.inferred:
+        written = dict.fromkeys(written)
+    if written["file"] is not None:
+        found.save(written["file"])
+    if (place := written.get("cell_file")) is not None:
+        from bitwright.files.storage import write_atomically
 
-        if against is not None or undetermined != "off":
-            raise InputError("--against and --undetermined go with --blocks, not with --grid")
-        return infer_boards(executions, *_grid(grid), neighbourhood or "moore", output, cell, as_json, quiet)
-    if neighbourhood is not None or cell is not None:
-        raise InputError("--neighbourhood and --cell go with --grid")
-    assert target is not None
-    return _infer(executions, target, bits, output, undetermined, against, as_json, quiet)
-
-
-def _infer(
-    executions: Executions,
-    target: str,
-    bits: int | None,
-    output: Path | None,
-    undetermined: Undetermined,
-    against: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    from bitwright.api.inference import check_same_bits, inferred
-    from bitwright.cli import infer_report as report
-    from bitwright.program.tables import layout_of_names
-
-    layout = layout_of_names(executions.names)
-    other = None if against is None else find_algorithm(against, bits if against in SIZED else None)
-    if other is not None:
-        check_same_bits(other.program.layout, layout, against or "")
-    given, blocks = (None, None) if target == FIND else _blocks(target, bits, layout)
-    what = "looking for blocks, looks" if blocks is None else "comparing executions"
-    with working(what, at_most=blocks is None) as progress:
-        found = inferred(executions, layout, given, blocks, progress)
-        comparison = None if other is None or not found.explained else found.compare(other)
-    if found.contradiction is not None:
-        return report.contradicted(executions, found.contradiction, as_json)
-    if not found.explained:
-        return report.no_blocks(found, as_json)
-    return report.recovered(found, comparison, undetermined, output, as_json, quiet)
-
-
-def _blocks(target: str, bits: int | None, layout: Layout) -> tuple[Algorithm | None, list[list[int]]]:
-    """The blocks that a rule file, the name of a program or a text gives, with the algorithm that has them."""
-    from bitwright.api.inference import blocks_of
-    from bitwright.program.text.files import read_text
-    from bitwright.program.text.layouts import parse_blocks, parse_layout
-
-    if target in SIZED:
-        algorithm = find_algorithm(target, bits)
-    elif target.lower().endswith(".bw"):
-        path = Path(target)
-        with problems_of(path):
-            algorithm = parse_layout(read_text(path), path.stem, given_lets())
-    elif not re.search(r"[\s;\[]", target) and target not in layout:
-        hint = suggestion(target, [FIND, *SIZED])
-        raise InputError(f"--blocks takes a .bw file, a name, blocks as text, or find, got '{target}'{hint}")
+        write_atomically(place, found.pattern_text().encode())  # type: ignore[attr-defined]
+    if as_json:
+        files = {name: None if path is None else str(path) for name, path in written.items()}
+        print_json(found.to_dict() | files)
     else:
-        return None, parse_blocks(layout, target)
-    return algorithm, blocks_of(algorithm, layout, target)
+        click.echo(str(found))
+        for path in filter(None, written.values()):
+            tell.note(f"wrote {path}")
+    comparison = getattr(found, "comparison", None)
+    return 0 if found.inferred and (comparison is None or comparison.agrees) else 1
 
 
-def _grid(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", text, re.ASCII)
-    if found is None:
-        raise InputError(f"--grid takes rows and columns such as 16x16, got '{text}'")
-    return int(found[1]), int(found[2])
+def _check_rule_file(file: Path) -> None:
+    from bitwright.files.storage import check_writable
+
+    if file.suffix != ".bw":
+        raise InputError(f"rules are written to a .bw file, got {file}")
+    check_writable(file)

@@ -16,15 +16,18 @@ import click
 from bitwright.api.open import NAMES
 from bitwright.cli.streams import patient_streams
 from bitwright.cli.targets import spell_option
-from bitwright.errors import BitwrightError, InputError, OtherKindError, spelling, suggestion
+from bitwright.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
 from bitwright.version import __version__
 
 VERBS = (
     *("add", "multiply", "run", "check", "show", "trace", "serve"),
     *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
     "infer",
-    *("asm", "disasm", "compile", "figure", "examples", "completion"),
+    *("compile", "examples"),
 )
+
+
+_LONGEST = 1_000  # characters of the beginning and of the end of a message
 
 
 class _Verbs(click.Group):
@@ -52,10 +55,10 @@ class _Verbs(click.Group):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Says of a network that lacks a kind of cells how one with it is trained."""
+        """Adds how to train a network of cells to an error that such a network would avoid."""
         try:
             return super().invoke(ctx)
-        except OtherKindError as error:
+        except TrainCellsError as error:
             from bitwright.cli.sizes import training_command
             from bitwright.cli.targets import asked_program
 
@@ -68,7 +71,7 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in VERBS:
             hint = suggestion(args[0], VERBS) or f"; the commands are {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no command '{args[0]}'{hint}")
+            raise click.UsageError(f"there is no command '{args[0][:40]}'{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -86,19 +89,20 @@ def cli() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and gives its exit code."""
+def main(arguments: Sequence[str] | None = None, command: click.Command = cli, name: str = "bitwright") -> int:
+    """Runs the command line, or another command in the same way, and gives its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with patient_streams(), spelling(spell_option):
-            return _answer(arguments)
+            return _answer(arguments, command, name)
     except OSError as error:
-        return _refuse(f"cannot write the output: {error.strerror or error}")
+        what = "write the output" if error.filename is None else f"use {error.filename}"
+        return _refuse(f"cannot {what}: {error.strerror or error}")
 
 
-def _answer(arguments: list[str]) -> int:
+def _answer(arguments: list[str], command: click.Command, name: str) -> int:
     try:
-        code = cli.main(arguments, prog_name="bitwright", standalone_mode=False)
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
@@ -117,8 +121,11 @@ def _answer(arguments: list[str]) -> int:
 
 
 def _refuse(message: str) -> int:
+    line = " ".join(message.split())
+    if len(line) > _LONGEST:  # what was given is quoted, and can be as long as the system allows
+        line = f"{line[:_LONGEST]} ... {line[-_LONGEST:]}"
     with suppress(OSError):
-        click.echo(f"bitwright: {' '.join(message.split())}", err=True)
+        click.echo(f"bitwright: {line}", err=True)
     return 2
 
 

@@ -139,7 +139,7 @@ workers_option = click.option(
 def recipe_options(start: str) -> Callable[[Any], Any]:
     """How networks are trained; `start` is the default start."""
     return _together(
-        click.option("--width", type=int, help="Hidden units; by default from the width law (see size --network)."),
+        click.option("--width", type=int, help="Hidden units; by default from the width law (see size --of network)."),
         click.option(
             "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
         ),

@@ -91,7 +91,7 @@ def command(
     elif text:
         print_lines((algorithm if tile is None else _tiled(algorithm, tile)).text_lines())
     elif as_json:
-        print_json(_document(algorithm))
+        print_json(algorithm.to_dict())
     else:
         _tables(algorithm)
 
@@ -125,28 +125,6 @@ def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int
             picture = diagram_svg(algorithm.program, title, units)
     write_atomically(path, picture.encode())
     note(f"wrote {path}")
-
-
-def _document(algorithm: Algorithm) -> dict[str, object]:
-    from bitwright.program import summary
-
-    program = algorithm.program
-    return {
-        "name": algorithm.name,
-        "description": algorithm.description,
-        "bits": program.bits,
-        "blocks": program.blocks,
-        "templates": program.templates,
-        "writers_max": int(program.writers.max()),
-        "program_id": program.id,
-        "inputs": {word.name: len(word.bits) for word in algorithm.inputs},
-        "outputs": {word.name: len(word.bits) for word in algorithm.outputs},
-        "steps": algorithm.steps,
-        "halt": program.layout.name_of(algorithm.halt) if isinstance(algorithm.halt, int) else algorithm.halt,
-        "names": [vars(item) for item in summary.names(program)],
-        "rules": [vars(item) for item in summary.rules(program)],
-        "never_written": summary.never_written(program),
-    }
 
 
 def _tables(algorithm: Algorithm) -> None:

@@ -23,29 +23,12 @@ def show_nodes(program: NodeProgram, text: bool, as_json: bool) -> None:
     if text:
         print_lines(program.text_lines())
     elif as_json:
-        print_json(
-            {
-                "name": program.name,
-                "program_id": schema.program.id,
-                "description": program.description,
-                "templates": schema.program.templates,
-                "kinds": len(program.kinds),
-                "local_states": sum(kind.local_states for kind in program.kinds),
-                "names": {place: _names(program, place) for place in _PLACES},
-                "inputs": {word.name: _about(word) for word in schema.inputs},
-                "outputs": {word.name: _about(word) for word in schema.outputs},
-                "steps": schema.steps,
-                "halt": schema.name_of(schema.halt) if isinstance(schema.halt, int) else schema.halt,
-                "graphs": sorted(schema.requires),
-                "degree": schema.degree,
-                "rules": list(schema.program.rules),
-            }
-        )
+        print_json(program.to_dict())
     else:
         click.echo(f"{program.name}  {program.description}")
         click.echo(f"  a node program: {program.sizes}")
         for place, where in _PLACES.items():
-            if names := _names(program, place):
+            if names := program.names_at(place):
                 click.echo(f"  {where:<14} {' '.join(names)}")
         click.echo(f"  inputs         {listing([_said(word) for word in schema.inputs], 12) or 'none'}")
         click.echo(f"  outputs        {listing([_said(word) for word in schema.outputs], 12)}")
@@ -57,16 +40,6 @@ def show_nodes(program: NodeProgram, text: bool, as_json: bool) -> None:
         )
         click.echo("  rules")
         print_lines(f"    {rule}" for rule in dict.fromkeys(schema.program.rules))
-
-
-def _names(program: NodeProgram, place: str) -> list[str]:
-    schema = program.schema()
-    fields = zip(schema.program.layout.fields, schema.places, strict=False)
-    return [str(field) for field, where in fields if where == place]
-
-
-def _about(word: NodeWord) -> dict[str, object]:
-    return {"place": word.place, "bits": word.width}
 
 
 def _said(word: NodeWord) -> str:

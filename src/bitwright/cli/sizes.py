@@ -18,18 +18,23 @@ _SIZES = "bitwright.sizes"  # where a command line keeps what --sizes says
 
 
 def in_sizes(algorithm: Algorithm, sizes: str | None) -> InSizes:
-    """The algorithm in these sizes; a number that --let has given is not given again."""
+    """The algorithm in these sizes."""
     from bitwright.api import sizes as api
 
+    return api.in_sizes(algorithm, keep_sizes(sizes))
+
+
+def keep_sizes(sizes: str | None) -> str | None:
+    """Keeps what --sizes says for `training_command`; raises InputError for a number that --let has given too."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
     if sizes is not None and (context := click.get_current_context(silent=True)) is not None:
         context.meta[_SIZES] = sizes
-    return api.in_sizes(algorithm, sizes)
+    return sizes
 
 
-def training_command(target: str, algorithm: Algorithm, order: str | None = None) -> str:
+def training_command(target: str, algorithm: Algorithm, order: str | None = None, machine: str | None = None) -> str:
     """The command that trains a network with all cells of this program, in the sizes that are asked for.
 
     It names many sizes only where these were seen to have all its cells.
@@ -48,4 +53,6 @@ def training_command(target: str, algorithm: Algorithm, order: str | None = None
         words += ["--order", order]
     elif sizes is None and api.BITS in own:
         words += ["--bits", str(own[api.BITS])]
+    if machine is not None:
+        words += ["--machine", machine]
     return " ".join(["bitwright train", target, "--cells", *words, "-o FILE"])

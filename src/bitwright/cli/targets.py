@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def spell_option(setting: str) -> str:
     """What an option is called that stands for a setting of the service layer."""
-    return "--network" if setting == "files" else f"--{setting.replace('_', '-')}"
+    other = {"files": "--network", "inputs": "--input", "path": "-o", "steps": "--max-steps", "what": "--program"}
+    return other.get(setting, f"--{setting.replace('_', '-')}")
 
 
 def parse_order(text: str) -> list[int]:
@@ -94,18 +95,18 @@ def find_algorithm(
             nodes=cells,
         )
     algorithm = found.schemas()[0] if isinstance(found, NodeProgram) else found
-    keep_program(target, algorithm, order)
+    keep_program(target, algorithm, order, None if machine is None else machine.letter)
     return algorithm
 
 
-def keep_program(target: str, algorithm: Algorithm, order: str | None = None) -> None:
+def keep_program(target: str, algorithm: Algorithm, order: str | None = None, machine: str | None = None) -> None:
     """Keeps which program the command line asks for, so that an error can name it; the first is the one."""
     if (context := click.get_current_context(silent=True)) is not None:
-        context.meta.setdefault(_TARGET, (target, algorithm, order))
+        context.meta.setdefault(_TARGET, (target, algorithm, order, machine))
 
 
-def asked_program() -> tuple[str, Algorithm, str | None] | None:
-    """The first program that the command line asks for, as it was named and in which order; None before it is read."""
+def asked_program() -> tuple[str, Algorithm, str | None, str | None] | None:
+    """The first program that the command line asks for: its name, order and machine; None before it is read."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_TARGET)
 

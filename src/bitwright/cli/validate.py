@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +22,16 @@ from bitwright.cli.options import (
     rounding_options,
     workers_option,
 )
-from bitwright.cli.progress import StepProgress, working
-from bitwright.cli.reporting import PREPARING, engine_choice, note, print_json
-from bitwright.cli.targets import find_algorithm, parse_order
-from bitwright.cli.training import cached_shown
+from bitwright.cli.progress import Terminal
+from bitwright.cli.reporting import print_json
+from bitwright.cli.targets import find_algorithm, is_sbn, let_words
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bitwright.api.open import MachineChoice
-    from bitwright.checking.validation import Oracle, Validation
+    from bitwright.api.open import MachineChoice, SbnProgram
+    from bitwright.checking.validation import Failure, Validation
     from bitwright.program import Algorithm
-    from bitwright.workers import Workers
 
-_MANY = 1 << 20  # evaluations from which on a GPU is looked for
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
 
@@ -69,15 +65,10 @@ def command(
     machine: MachineChoice | None,
     function: str | None,
     oracle_arrays: str | None,
-    random: int | None,
-    sample_seed: int | None,
     max_steps: int | None,
-    workers: str,
-    resume: Path | None,
-    plain: bool,
     as_json: bool,
     quiet: bool,
-    **chosen: Any,
+    **asked: Any,
 ) -> int:
     """Run every input of a program through an engine, step by step, and compare every output with an oracle.
 
@@ -87,97 +78,84 @@ def command(
     The oracle is Python's integers for addition, multiplication and permutation, the plain interpreter for .sbn
     programs, and for rule files the rules themselves unless a function is given.
     """
-    from bitwright.algorithms.known import order_of
-    from bitwright.api.engines import EngineChoice, choose_engine
-    from bitwright.checking.validation import given_oracle, make_task, validate
-    from bitwright.running.sliced.runs import COMPILING, to_be_compiled
-    from bitwright.workers import Workers
+    from bitwright.api.validate import validate
 
-    if sample_seed is not None and random is None:
-        raise InputError("--sample-seed says which inputs --random takes; without --random all are run")
     if function is not None and oracle_arrays is not None:
         raise InputError("there is one oracle: give --oracle or --oracle-arrays")
-    if is_image(target):
-        raise InputError("an image has no inputs to go through; run it, and compare what it prints")
-    who = Workers.parse(workers)
-    if chosen["seed"] is not None and not EngineChoice(chosen["engine"]).has_networks:
-        raise InputError("--seed chooses networks, for --engine sampled or network; --sample-seed chooses inputs")
-    choice = engine_choice(chosen, quiet)
-    algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(chosen))
-    if files_of(chosen) and target == "permutation" and order is None:
-        order = ",".join(map(str, order_of(algorithm)))  # as the network file says
-    if chosen["device"] is None and choice.runs_trained:
-        choice = replace(choice, device=_device(algorithm, files_of(chosen), random, who, quiet))
-    oracle = _own_oracle(target, algorithm, order, machine, max_steps)
-    if function is not None or oracle_arrays is not None:
-        oracle = given_oracle(algorithm, function, oracle_arrays)
-    with working(PREPARING):
-        engine = choose_engine(algorithm, choice, train=cached_shown)
-        task = make_task(algorithm, engine, oracle, random, sample_seed or 0, max_steps, plain)
-    if oracle is None and engine.rounding is None:
-        note("without --oracle the rules are their own judge: this tests the engine, not the program", quiet)
-    if task.sliced and to_be_compiled():
-        note(COMPILING, quiet)
-        with working("compiling"):  # by one input, so that no rate counts it
-            validate(make_task(algorithm, engine, None, 1, 0, max_steps))
-    try:
-        with StepProgress(not quiet, "inputs") as progress:
-            done = validate(task, who, progress, resume, progress)
-    except KeyboardInterrupt:
-        note(f"what is done so far is in {resume}; the same command goes on from there", quiet or resume is None)
-        raise
-    _print(done, target, {"order": order, "machine": machine, "max_steps": max_steps, **chosen}, as_json, quiet)
+    given = {name: value for name, value in asked.items() if value is not None}
+    files = given.pop("files", ())
+    done = validate(
+        _subject(target, bits, order, machine, asked),
+        function or oracle_arrays,
+        arrays=oracle_arrays is not None,
+        network=list(files) or None,
+        steps=max_steps,
+        progress=Terminal(quiet),
+        **given,
+    )
+    again = {**asked, "order": order, "machine": machine, "max_steps": max_steps}
+    _print(done, target, again, as_json, quiet)
     return 0 if done.exact else 1
 
 
-def _device(algorithm: Algorithm, files: Sequence[Path], random: int | None, workers: Workers, quiet: bool) -> str:
-    """A GPU for long work through one network of whole numbers, whose bits are the same anywhere; else the CPU."""
-    from bitwright.api.devices import gpu_name, is_whole_numbers
-
-    inputs = sum(len(word.bits) for word in algorithm.inputs)
-    runs = random if random is not None else 2 ** min(inputs, 64)
-    if len(files) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
-        return "cpu"
-    if not is_whole_numbers(files[0]) or (gpu := gpu_name()) is None:
-        return "cpu"
-    note(f"on {gpu}", quiet)
-    return "cuda"
+def _subject(
+    target: str, bits: int | None, order: str | None, machine: MachineChoice | None, asked: Mapping[str, Any]
+) -> Algorithm | SbnProgram | str:
+    if is_image(target):
+        return target
+    if is_sbn(target, bits, order):
+        return open_sbn(target, machine)
+    return find_algorithm(target, bits, order, machine=machine, files=files_of(asked))
 
 
-def _print(done: Validation, target: str, options: dict[str, Any], as_json: bool, quiet: bool) -> None:
-    from bitwright.bits import any_digits
-    from bitwright.cli.validate_report import broken_bound, document, report
+def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: bool, quiet: bool) -> None:
+    from bitwright.checking.validation.report import broken_bound
 
     if as_json:
-        with any_digits():
-            found = document(done, target, options)
+        found = done.to_dict()
+        for one, failure in zip(found["failures"], done.tally.failures, strict=True):
+            one["command"] = _rerun(failure, target, done, options)
         print_json(found)
     else:
-        with any_digits():
-            click.echo(done.verdict if quiet else report(done, target, options))
+        click.echo(done.verdict if quiet else done.report(lambda failure: _rerun(failure, target, done, options)))
+        tell = Terminal(quiet)
         if done.task.engine.cell_facts is not None:
             from bitwright.running.sentences import cells_sentence
 
-            note(cells_sentence(done.task.engine.cell_facts), quiet)
-        failures = done.tally.failures
-        if failures and done.tally.wrong == done.tally.inputs and all(one.expected is None for one in failures):
-            note("the oracle gave None for every input, which says that no run ends; is a return missing?", quiet)
-        note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second", quiet)
+            tell.note(cells_sentence(done.task.engine.cell_facts))
+        if done.doubt is not None:
+            tell.note(done.doubt)
+        tell.note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second")
     if done.bound_broken and quiet:
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)
 
 
-def _own_oracle(
-    target: str, algorithm: Algorithm, order: str | None, machine: MachineChoice | None, max_steps: int | None
-) -> Oracle | None:
-    """The independent oracle of what we ship; a rule file has none of its own."""
-    from bitwright.checking.validation import Arithmetic, InterpreterOracle
-    from bitwright.running.endings import step_limit
+def _rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
+    """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
+    from bitwright.algorithms.known import order_of
 
-    if target in NAMES:
-        length = len(algorithm.inputs[0].bits)
-        places = tuple(range(length, 0, -1) if order is None else parse_order(order))
-        return Arithmetic(target, places if target == "permutation" else ())
-    if Path(target).suffix.lower() == ".sbn":
-        return InterpreterOracle(open_sbn(target, machine).code, step_limit(algorithm, max_steps))
-    return None
+    task, order = done.task, options["order"]
+    if target == "permutation" and options["files"] and order is None:
+        order = ",".join(map(str, order_of(task.algorithm)))  # as the network file says
+    name = f"./{target}" if target.startswith("-") else target
+    words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
+    if target in NAMES and order is None:
+        words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
+    words += let_words()
+    if order is not None:
+        words += ["--order", order]
+    if options["machine"] is not None:
+        words += ["--machine", str(options["machine"])]
+    words += ["--engine", task.engine.name]
+    if task.engine.rounding is not None:
+        words += ["--rounding", task.engine.rounding]
+    for path in options["files"]:
+        words += ["--network", str(path)]
+    words += [f"--{option}" for option in ("whole", "cells", "evaluate") if options[option]]
+    for option in ("padding", "width", "tile", "max_steps"):
+        if options[option] is not None:
+            words += [f"--{option.replace('_', '-')}", str(options[option])]
+    for option, usual in (("networks", 1), ("seed", 0)):
+        if options[option] not in (None, usual):
+            words += [f"--{option}", str(options[option])]
+    return shlex.join(words)

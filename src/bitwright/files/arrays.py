@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from bitwright.errors import InputError, printable
+from bitwright.files.storage import open_file
 
 _START = b"\x93NUMPY\x01\x00"
 _FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")
@@ -59,7 +60,7 @@ class ArrayFile:
     def __init__(self, path: Path, names: Collection[str], what: str, optional: Collection[str] = ()) -> None:
         self._shown, self._what = printable(str(path)), what
         try:
-            self._file = path.open("rb")
+            self._file = open_file(path, seekable=True)
         except FileNotFoundError:
             raise InputError(f"there is no file {self._shown}") from None
         except OSError as error:

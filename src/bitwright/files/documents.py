@@ -21,6 +21,7 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing
+from bitwright.files.storage import open_file
 
 MAX_DEPTH = 32
 Check = Callable[[object], str | None]  # what a value must be, if it is not
@@ -29,7 +30,7 @@ Check = Callable[[object], str | None]  # what a value must be, if it is not
 def read_file(path: Path, most: int) -> bytes:
     """The bytes of a file that has at most `most` of them."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             data = file.read(most + 1)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None

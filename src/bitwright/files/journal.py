@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO
 
 from bitwright.bits import shorten
@@ -36,6 +37,8 @@ class Journal:
         # For reading only: what is written goes straight to the descriptor, so that closing has nothing left to write.
         self._file: BinaryIO = os.fdopen(descriptor, "rb")
         try:
+            if not S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError(f"{path} is there already and is not a file; choose another name")
             self._lock()
             self._begin = self._end = self._check_header(dict(header))
         except OSError as error:

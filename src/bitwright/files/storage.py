@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, printable
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -29,6 +30,18 @@ def write_atomically(path: Path, data: bytes) -> None:
     finally:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def open_file(path: Path, seekable: bool = False) -> BinaryIO:
+    """Opens a file to be read; raises InputError for a named pipe, whose writer may never come, and OSError.
+
+    A file that must be `seekable` is a regular one: devices have no end.
+    """
+    if path.is_fifo() and path.parts[:2] != ("/", "dev"):
+        raise InputError(f"{printable(str(path))} is a pipe; give a file")
+    if seekable and path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{printable(str(path))} is not a regular file; copy what it holds into one")
+    return path.open("rb")
 
 
 def as_path(path: object, what: str = "a file") -> Path:

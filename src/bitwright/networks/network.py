@@ -71,7 +71,8 @@ class Network:
 
     The weights are copies of those given, and read-only: what is derived from them once stays true.
 
-    >>> from bitwright import TrainingSet, addition, train
+    >>> from bitwright import addition, train
+    >>> from bitwright.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
     >>> network = train(algorithm, width=512)
     >>> network.origin.error <= network.origin.tolerance

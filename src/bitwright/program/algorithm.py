@@ -195,6 +195,34 @@ class Algorithm(Shown):
         """
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
+    def to_dict(self) -> dict[str, Any]:
+        """What it consists of, as `bitwright show --json` prints it.
+
+        >>> from bitwright import addition
+        >>> found = addition(4).to_dict()
+        >>> found["templates"], found["inputs"]
+        (16, {'p': 4, 'q': 4})
+        """
+        from bitwright.program import summary
+
+        program = self.program
+        return {
+            "name": self.name,
+            "description": self.description,
+            "bits": program.bits,
+            "blocks": program.blocks,
+            "templates": program.templates,
+            "writers_max": int(program.writers.max()),
+            "program_id": program.id,
+            "inputs": {word.name: len(word.bits) for word in self.inputs},
+            "outputs": {word.name: len(word.bits) for word in self.outputs},
+            "steps": self.steps,
+            "halt": program.layout.name_of(self.halt) if isinstance(self.halt, int) else self.halt,
+            "names": [vars(item) for item in summary.names(program)],
+            "rules": [vars(item) for item in summary.rules(program)],
+            "never_written": summary.never_written(program),
+        }
+
     def text_lines(self) -> Iterator[str]:
         """Its canonical rule text, cells included; parsing it gives an equal algorithm.
 
@@ -288,7 +316,7 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
             raise InputError(f"the name of an input is a str, got a {type(name).__name__}")
         if name not in names:
             takes = f"takes {listing(names)}" if names else "takes no input"
-            raise InputError(f"{program} has no input '{name}'; it {takes}{suggestion(name, names)}")
+            raise InputError(f"{program} has no input '{shorten(name)}'; it {takes}{suggestion(name, names)}")
     if missing := [name for name in names if name not in values]:
         form = " ".join(f"{name}=NUMBER" for name in missing[:5])
         raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")

@@ -50,7 +50,8 @@ class CellFamily:
 class RuleFamily:
     """The templates of one line, a row each; or of many lines that were written out.
 
-    Rows of one line that are for the same configuration add up to one template, which writes what any of them writes.
+    Rows of one line that are for the same configuration add up to one template, which writes what any of them writes;
+    so do the rows of a line that says `also`, and those of the lines before it.
     Lines that were written apart do not: that would hide the mistake of a condition that says too little, such as one
     in the paper's own multiplication.
     """
@@ -62,6 +63,7 @@ class RuleFamily:
     origin: WrittenAt | WrittenOut
     silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
     adds_up: bool = True  # whether its rows are of one line; the entries of a table only share a name
+    also: bool = False  # whether it adds to templates that lines before it have
 
 
 def assemble(
@@ -309,7 +311,8 @@ def _arrange_templates(
     repeated = np.zeros(count, dtype=bool)
     repeated[1:] = key[order][1:] == key[order][:-1]
     line = _lines(families)[order]
-    clash = np.flatnonzero(repeated & ((line < 0) | (line != np.roll(line, 1))))
+    also = _joined([np.full(family.count, family.also) for family in families])[order] > 0
+    clash = np.flatnonzero(repeated & ~also & ((line < 0) | (line != np.roll(line, 1))))
     earlier = dict(zip(order[clash].tolist(), order[clash - 1].tolist(), strict=True))
 
     def clashing(row: int) -> Problem:
@@ -325,7 +328,8 @@ def _arrange_templates(
         where = "another use of this line" if again and not mine.place else str(other)
         return mine.problem(
             f"two templates for {given}{rest}{mine.at(source.index(row))}: {where}"
-            f"{other.at(source.index(earlier[row]))} has one too; put all bits into one 'write'"
+            f"{other.at(source.index(earlier[row]))} has one too; put all bits into one 'write', or begin the line "
+            "with 'also when'"
         )
 
     clashing_rows = np.sort(order[clash])

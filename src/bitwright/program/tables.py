@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, product
+from math import prod
 from typing import TypeVar
 
 import numpy as np
@@ -74,16 +75,17 @@ def layout_of_names(names: Sequence[str]) -> Layout:
         if found is None or found[1] in KEYWORDS:
             raise InputError(f"{name!r} cannot name a bit; write a name such as flag, p[1] or m[1,2]")
         parts.append((found[1], tuple(int(index) for index in found[2].split(",")) if found[2] else ()))
-    shapes: list[tuple[str, tuple[int, ...]]] = []
+    shapes: dict[str, tuple[int, ...]] = {}
     for name, group in groupby(parts, key=lambda part: part[0]):
         indices = [index for _, index in group]
         shape = indices[-1]
-        if name in dict(shapes) or indices != list(product(*(range(1, extent + 1) for extent in shape))):
+        complete = len(indices) == prod(shape)  # before they are counted out: one name can claim billions of bits
+        if name in shapes or not complete or indices != list(product(*(range(1, extent + 1) for extent in shape))):
             raise InputError(
                 f"the bits of '{name}' must stand together, each once, in the order of their indices from 1 on"
             )
-        shapes.append((name, shape))
-    return Layout.of(shapes)
+        shapes[name] = shape
+    return Layout.of(list(shapes.items()))
 
 
 def _finder(layout: Layout) -> Callable[[Bit, str], int]:

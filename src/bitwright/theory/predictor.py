@@ -31,7 +31,8 @@ class Predictor:
     `time` None: trained to the end. Else gradient flow for that time, or that many `discrete` steps of size `rate`, on
     the loss 1/2 sum (F - Y)^2.
 
-    >>> from bitwright import TrainingSet, addition
+    >>> from bitwright import addition
+    >>> from bitwright.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
     >>> examples = TrainingSet(algorithm.program)
     >>> limit = Predictor(examples.inputs().toarray(), examples.labels().toarray())

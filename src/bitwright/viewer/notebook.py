@@ -7,8 +7,8 @@ from functools import singledispatch
 from html import escape
 
 from bitwright.bits import any_digits
-from bitwright.checking.certificate import Certificate
-from bitwright.checking.exhaustion import NetworkCertificate
+from bitwright.checking.certificate import LimitVerdict
+from bitwright.checking.exhaustion import NetworkVerdict
 from bitwright.errors import InputError, counted, listing
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
@@ -99,7 +99,7 @@ def _nodes(run: Run) -> str:
 
 
 @html_of.register
-def _(certificate: Certificate) -> str:
+def _(certificate: LimitVerdict) -> str:
     c = certificate
     where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
     verdict = escape(c.sentence) + where
@@ -120,7 +120,7 @@ def _(certificate: Certificate) -> str:
 
 
 @html_of.register
-def _(certificate: NetworkCertificate) -> str:
+def _(certificate: NetworkVerdict) -> str:
     c = certificate
     rows = [
         ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),

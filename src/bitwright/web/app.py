@@ -1,10 +1,10 @@
-"""The application: a page, and a small JSON interface that the page (or anything else on this machine) uses."""
+"""The application: a page, and a small JSON interface that the page, or a program that knows the token, uses."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
@@ -14,20 +14,16 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.types import Receive, Scope, Send
 
-from bitwright.bits import shorten
-from bitwright.errors import printable
+from bitwright.errors import printable, shorten
 from bitwright.version import __version__
 from bitwright.web.examples import example_texts
-from bitwright.web.guard import Guard, client_of
-from bitwright.web.jobs import BROKEN, Job, Jobs
+from bitwright.web.guard import Guard, log
+from bitwright.web.jobs import BROKEN, BusyError, Job, Jobs
 from bitwright.web.limits import Limits
-from bitwright.web.log import log
 from bitwright.web.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
 from bitwright.web.process import BrokenError
 from bitwright.web.requests import CheckRequest, GraphRequest, NetworkRequest, RunRequest
-from bitwright.web.sharing import BusyError
 
 T = TypeVar("T")
 ASSETS = {
@@ -40,31 +36,18 @@ _PLAIN = dict.fromkeys(("bw", "dec", "txt"), "text/plain; charset=utf-8")
 KINDS = {"html": "text/html; charset=utf-8", "json": "application/json", **_PLAIN}
 # The trace page brings its own policy; here it also loses the origin of this server, so it can ask it for nothing.
 _TRACE_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
-_PIECE = 1 << 16  # bytes of a file that are handed over at a time
 CHECKING = 2  # processes for checks
 
 
-def processes_for_runs() -> int:
-    """More than processors: they share these, and one client, who gets half of them, can use all of these."""
-    return max(4, min(12, 2 * (os.cpu_count() or 1)))
-
-
-def create_app(
-    limits: Limits | None = None,
-    names: frozenset[str] = frozenset(),
-    size: int = 0,
-    connections: Callable[[], dict[str, int]] = dict,
-) -> FastAPI:
-    """The application with `size` processes for runs; `names` are host names, besides localhost, that it answers to."""
+def create_app(token: str, limits: Limits | None = None, size: int = 0) -> FastAPI:
+    """The application behind a token, with `size` processes for runs: one for every processor, at least two."""
     limits = limits or Limits()
     assets = _assets()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        runs, checks = (
-            Pool(size or processes_for_runs(), limits, "run", least=2),
-            Pool(CHECKING, limits, "check"),
-        )
+        runs = Pool(size or max(2, min(12, os.cpu_count() or 1)), limits, "run", least=2)
+        checks = Pool(CHECKING, limits, "check")
         app.state.checks, app.state.runs, app.state.jobs = checks, runs, Jobs(runs, limits)
         tasks = [asyncio.create_task(work) for work in (checks.keep_ready(), runs.keep_ready(), app.state.jobs.sweep())]
         yield
@@ -75,7 +58,7 @@ def create_app(
         await asyncio.gather(runs.close(), checks.close())
 
     app = FastAPI(lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Guard, names=names, body=limits.body)
+    app.add_middleware(Guard, token=token, body=limits.body)
 
     def jobs() -> Jobs:
         found: Jobs = app.state.jobs
@@ -114,21 +97,10 @@ def create_app(
 
     @app.get("/api/health")
     async def health() -> Response:
-        """Whether programs can be run here, and how much of everything is taken."""
-        pools = {"runs": app.state.runs, "checks": app.state.checks}
-        failing = any(pool.failing for pool in pools.values())
-        kept = jobs().room
-        about: dict[str, Any] = {
-            name: {
-                "processes": pool.processes,
-                "places": pool.turns.places,
-                "running": pool.turns.taken,
-                "waiting": pool.turns.waiting,
-            }
-            for name, pool in pools.items()
-        }
-        about["results"] = {"count": len(jobs()), "bytes": kept.total - kept.free, "most": kept.total}
-        about["connections"] = connections()
+        """Whether programs can be run here, and how many runs there are."""
+        pools: list[Pool] = [app.state.runs, app.state.checks]
+        failing = any(pool.failing for pool in pools)
+        about = {"processes": sum(pool.processes for pool in pools), "runs": jobs().counts()}
         return JSONResponse(
             {"ok": not failing, "message": NO_PROCESS if failing else "", **about}, 503 if failing else 200
         )
@@ -136,12 +108,8 @@ def create_app(
     async def look_at(do: str, asked: CheckRequest | GraphRequest, request: Request) -> Any:
         """What is quickly done: it waits for nobody who runs something."""
         pool: Pool = app.state.checks
-        turn = pool.turns.join(client_of(request.scope))
         job = {"do": do, "request": asked.model_dump()}
-        try:
-            return (await _unless_gone(request, pool.do(job, turn, limits.check_seconds))).result
-        finally:
-            pool.turns.leave(turn)
+        return (await _unless_gone(request, pool.do(job, limits.check_seconds))).result
 
     @app.post("/api/check")
     async def check(asked: CheckRequest, request: Request) -> Any:
@@ -153,13 +121,13 @@ def create_app(
         return await look_at("graph", asked, request)
 
     @app.post("/api/runs", status_code=202)
-    async def start(asked: RunRequest, request: Request) -> dict[str, Any]:
-        return describe(jobs().start(asked.model_dump(), client_of(request.scope)))
+    async def start(asked: RunRequest) -> dict[str, Any]:
+        return describe(jobs().start(asked.model_dump()))
 
     @app.post("/api/networks", status_code=202)
-    async def make_network(asked: NetworkRequest, request: Request) -> dict[str, Any]:
+    async def make_network(asked: NetworkRequest) -> dict[str, Any]:
         """A network to train and to prove; it is looked at, fetched and cancelled as a run is."""
-        return describe(jobs().start(asked.model_dump(), client_of(request.scope), "network"))
+        return describe(jobs().start(asked.model_dump(), "network"))
 
     @app.get("/api/runs/{identity}")
     async def look(request: Request, identity: str, after: int = Query(default=-1, ge=-1, le=2**31)) -> dict[str, Any]:
@@ -187,7 +155,7 @@ def create_app(
         if save:
             headers["content-disposition"] = f'attachment; filename="{name}"'
         kind = KINDS.get(name.rpartition(".")[2], "application/octet-stream")
-        return _Pieces(job.files[name], media_type=kind, headers=headers)
+        return Response(job.files[name], media_type=kind, headers=headers)
 
     _say_what_went_wrong(app)
     return app
@@ -199,17 +167,6 @@ def _assets() -> dict[str, bytes]:
     found = {path.name: path for path in folder.iterdir()}
     found |= {f"vendor/{path.name}": path for path in (folder / "vendor").iterdir()}
     return {name: path.read_bytes() for name, path in found.items() if name.rpartition(".")[2] in ASSETS}
-
-
-class _Pieces(Response):
-    """A large body that waits for whoever reads it, instead of being copied to every connection at once."""
-
-    async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for begin in range(0, len(self.body), _PIECE):
-            piece = bytes(self.body[begin : begin + _PIECE])
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -257,7 +214,7 @@ def _say_what_went_wrong(app: FastAPI) -> None:
 
     @app.exception_handler(BusyError)
     async def busy(_: Request, error: BusyError) -> Response:
-        return JSONResponse({"error": str(error)}, error.status, {"retry-after": str(error.after)})
+        return JSONResponse({"error": str(error)}, 503, {"retry-after": "2"})
 
     @app.exception_handler(BrokenError)
     async def broken(_: Request, error: BrokenError) -> Response:

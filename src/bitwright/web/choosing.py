@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.api.engines import EngineChoice, choose_engine
-from bitwright.checking.width import suggested_width
-from bitwright.engines.make import ENGINES
-from bitwright.engines.protocol import Engine
+from bitwright.api.computing import Engine
+from bitwright.api.engines import EngineChoice, choose_engine, recipes
+from bitwright.api.making import Curve, Network, Program, Recipe, watched
+from bitwright.api.pasted import Algorithm
 from bitwright.errors import InputError
-from bitwright.networks import Network, Plan, Recipe, train
-from bitwright.program import Algorithm, Program
-from bitwright.theory import training_size
-from bitwright.theory.rounding import ROUNDINGS
 from bitwright.web.limits import Limits
 from bitwright.web.told import Progress
 
-Curve = list[tuple[int, float]]  # steps of a training, and the largest error
-MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
+ENGINES = ("templates", "limit", "kernel", "sampled", "network")
+ROUNDINGS = ("calibrated", "sign")
 
 
 def offers(algorithm: Algorithm, limits: Limits) -> dict[str, dict[str, str | None]]:
@@ -32,7 +28,7 @@ def offers(algorithm: Algorithm, limits: Limits) -> dict[str, dict[str, str | No
 
 def problem_of(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> str | None:
     """Why this server does not run a program of that size with that engine, if so."""
-    examples = training_size(algorithm, choice.rounding)
+    examples = choice.examples(algorithm)
     if choice.solves and examples > limits.kernel:
         return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
     what = "this program has"
@@ -64,8 +60,7 @@ def engine_for(
             raise InputError(f"this server trains at most {limits.members} networks for a run, got {members:,}")
         choice = replace(choice, width=width)
         if not choice.by_cells:
-            padding = training_size(algorithm, request["rounding"]) - algorithm.program.templates
-            width = width or min(suggested_width(algorithm, padding), limits.width)
+            width = width or min(recipes(algorithm, replace(choice, networks=1))[0].width, limits.width)
             choice = replace(choice, width=width)
         if width is not None and width > limits.width:
             raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
@@ -80,27 +75,10 @@ def engine_for(
 
 
 def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[Network, Curve]:
-    """Trains a network, and shows how its error falls."""
+    """Trains a network; people are told how far it is, and are shown all errors so far."""
     phase = f"training {what} at width {recipe.width:,}"
-    report = _report_training(progress, phase, recipe.plan, program.templates + recipe.padding)
-    network, history = train(program, recipe, report)
-    every = -(-len(history.error) // MOST_POINTS)
-    return network, [_point(step, error) for step, error in enumerate(history.error) if step % every == 0]
 
+    def report(step: int, most: int, curve: Curve) -> None:
+        progress(phase, step, most, curve=curve, tolerance=recipe.plan.tolerance)
 
-def _point(step: int, error: float) -> tuple[int, float]:
-    return step, float(f"{error:.4g}")
-
-
-def _report_training(progress: Progress, phase: str, plan: Plan, examples: int) -> Callable[[int, float], None]:
-    """Training tells its steps and its error; people are told how far it is, and are shown all errors so far."""
-    most = plan.expected_steps(examples)
-    curve: Curve = []
-
-    def report(step: int, error: float) -> None:
-        curve.append(_point(step, error))
-        if len(curve) > MOST_POINTS:
-            del curve[1::2]
-        progress(phase, min(step, most), most, curve=curve, tolerance=plan.tolerance)
-
-    return report
+    return watched(program, recipe, report)

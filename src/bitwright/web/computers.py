@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.open import MachineChoice, SubleqProgram, with_padding
-from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError, Problem, ProgramError, counted
-from bitwright.machines.subleq import (
-    Shape,
-    assemble_sq,
-    compile_program,
-    find_dialect,
-    image_text,
-    machine_v,
-    misfits,
-    parse_image,
-)
-from bitwright.program import Algorithm
-from bitwright.running.computer import Computer, MachineEnding, MachineTally, RunLimits
+from bitwright.api.computing import Computed, MachineTally, compute, image_text
+from bitwright.api.pasted import Algorithm, SubleqProgram, misfits, pasted_image, with_padding
+from bitwright.errors import InputError, counted
 from bitwright.web.choosing import engine_for, offers
 from bitwright.web.limits import Limits
 from bitwright.web.told import Files, Progress, json_file
@@ -38,29 +25,13 @@ _REASONS = {
 
 def read_computer(source: Mapping[str, Any], limits: Limits) -> SubleqProgram:
     """Machine V as the source or its text describes it, with the image; raises BitwrightError for what cannot run."""
-    choice = MachineChoice("V", source["words"], source["width"], source["dialect"])
-    text, labels = source["text"].removeprefix("\ufeff"), dict[str, int]()
-    words, width, dialect = choice.words, choice.word_width, choice.dialect
-    if source["language"] == "image":
-        image = _image(text)
-    else:
-        if source["language"] == "python":
-            text = compile_program(text, width or 16, source["name"])
-        assembly = assemble_sq(text)
-        image, labels = assembly.image, assembly.labels
-        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
-    if words is None or width is None or dialect is None:
-        wanted = (("words", words), ("width", width), ("dialect", dialect))
-        missing = ", ".join(name for name, value in wanted if value is None)
-        raise InputError(f"this does not say what machine it is for; give its {missing}, such as 64, 16, howerj")
-    if words * width > limits.memory_bits:
+    found = pasted_image(*(source[name] for name in ("text", "name", "language", "words", "width", "dialect")))
+    if found.words * found.width > limits.memory_bits:
         raise InputError(
-            f"this machine has {words:,} words of {width} bits; this server takes at most {limits.memory_bits:,} bits "
-            f"of memory, such as 1,024 words of {limits.memory_bits >> 10}"
+            f"this machine has {found.words:,} words of {found.width} bits; this server takes at most "
+            f"{limits.memory_bits:,} bits of memory, such as 1,024 words of {limits.memory_bits >> 10}"
         )
-    if len(image) > words:
-        raise InputError(f"this image has {len(image):,} words, and the machine {words:,}; give it more")
-    return SubleqProgram(machine_v(Shape(words, width, find_dialect(dialect))), image, labels, source["name"])
+    return found.program()
 
 
 def describe_computer(program: SubleqProgram, limits: Limits) -> dict[str, object]:
@@ -94,65 +65,56 @@ def run_computer(request: Mapping[str, Any], limits: Limits, progress: Progress)
     """Runs an image with what it reads; gives what it prints, its memory, and what it did."""
     progress("reading the program")
     program = read_computer(request["source"], limits)
-    machine, most = program.machine, request["max_instructions"]
+    most = request["max_instructions"]
     if request["engine"] not in _OWN:
         raise InputError(f"machine V runs here by {' or '.join(_OWN)}, not by {request['engine']}")
     if request["inputs"]:
         raise InputError(f"machine V has no inputs but its console, got {', '.join(request['inputs'])[:60]}")
     progress("making the machine")
     engine = engine_for(_algorithm(program), request, limits, progress, compiled=True)
-    truth = RuleEngine(machine.program) if engine.fallible else None
-    supply, said = iter(request["console"].encode()), bytearray()
 
-    def look(tally: MachineTally) -> bool:
+    def report(tally: MachineTally, said: bytes) -> None:
         progress("running", tally.instructions, most or 0, console=_text(said), unit="instruction")
-        return len(said) < limits.console
 
-    def write(byte: int) -> None:
-        if len(said) < limits.console:
-            said.append(byte)
-
-    state = machine.start(program.image, 0)
-    computer = Computer(machine, engine, state, lambda: next(supply, None), write, truth=truth)
-    ending = computer.run(RunLimits(most, _SHARE * limits.seconds), look)
-    memory = ending.memory or computer.memory()
-    result = {**_facts(program, engine.name, ending, memory, said, request), "engine": request["engine"]}
+    done = compute(
+        program,
+        engine,
+        request["console"].encode(),
+        instructions=most,
+        seconds=_SHARE * limits.seconds,
+        most_printed=limits.console,
+        report=report,
+    )
+    result = {**_facts(program, engine.name, done, request), "engine": request["engine"]}
     if engine.cell_facts is not None:
         result["cells"] = dict(engine.cell_facts)
     files = {
-        "output.txt": bytes(said),
-        "memory.dec": image_text(machine.shape.signed(word) for word in memory).encode(),
+        "output.txt": done.printed,
+        "memory.dec": image_text(done.memory).encode(),
         "image.dec": image_text(program.image).encode(),
         "run.json": json_file(result),
     }
     return {**result, "title": f"{program.name} on machine V", "missing": {}}, files
 
 
-def _facts(
-    program: SubleqProgram,
-    rounded_by: str,
-    ending: MachineEnding,
-    memory: list[int],
-    said: bytearray,
-    request: Mapping[str, Any],
-) -> dict[str, object]:
-    shape, tally = program.machine.shape, ending.tally
+def _facts(program: SubleqProgram, rounded_by: str, ended: Computed, request: Mapping[str, Any]) -> dict[str, object]:
+    shape, tally = program.machine.shape, ended.tally
     done = counted(tally.instructions, "instruction")
-    note = _REASONS[ending.reason].format(done) if ending.reason in _REASONS else ""
+    note = _REASONS[ended.reason].format(done) if ended.reason in _REASONS else ""
     if tally.wrong:
         note = f"{counted(tally.wrong, 'step')} of {tally.steps:,} differ from what the rules give. {note}".strip()
     return {
         "algorithm": program.name,
         "machine": str(shape),
-        "console": _text(said),
-        "printed": len(said),
+        "console": _text(ended.printed),
+        "printed": len(ended.printed),
         "read": tally.inputs,
-        "reason": ending.reason,
-        "halted": ending.reason in ("halt", "fault"),
+        "reason": ended.reason,
+        "halted": ended.reason in ("halt", "fault"),
         "instructions": tally.instructions,
         "steps": tally.steps,
-        "pc": None if ending.pc is None else shape.signed(ending.pc),
-        "memory": [shape.signed(word) for word in memory],
+        "pc": ended.pc,
+        "memory": ended.memory,
         "labels": program.labels,
         "rounding": None if rounded_by == "templates" else request["rounding"],
         "margin": tally.margin,
@@ -168,18 +130,5 @@ def _algorithm(program: SubleqProgram) -> Algorithm:
     return with_padding(program.machine.algorithm())
 
 
-def _text(said: bytearray) -> str:
+def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
-
-
-def _image(text: str) -> list[int]:
-    """The words of a text; what is none is a problem at its place."""
-    try:
-        return parse_image(text)
-    except InputError as error:
-        found = re.fullmatch(r"the image:(\d+): ('(.*)' is not.*)", str(error))
-        if found is None:
-            raise
-        line = text.split("\n")[int(found[1]) - 1]
-        problem = Problem(int(found[1]), max(0, line.find(found[3].rstrip("."))) + 1, found[2])
-        raise ProgramError([problem]) from None

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.graphs import on_graph
+from bitwright.api.pasted import (
+    GraphAlgorithm,
+    NamedGraph,
+    NodeProgram,
+    drawn_graph,
+    on_graph,
+    pasted_nodes,
+    shaped_graph,
+    whole_program,
+)
 from bitwright.errors import InputError
-from bitwright.graphs.named import NamedGraph
-from bitwright.graphs.shapes import shaped_graph
-from bitwright.program import GraphAlgorithm, NodeProgram, Topology
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.graph.node_program import check_graph
-from bitwright.program.graph.schema import NodeWord
-from bitwright.program.graph.wiring import GraphWiring
-from bitwright.program.text import parse_node_program
-from bitwright.running.run import Run
 from bitwright.viewer.graph.layout import graph_layout
 from bitwright.web.choosing import offers
 from bitwright.web.limits import Limits
@@ -29,7 +29,7 @@ def read_graph(graph: Mapping[str, Any], limits: Limits) -> NamedGraph:
         _check_shape(graph["shape"], limits)
         found = shaped_graph(graph["shape"])
     else:
-        found = _drawn(graph)
+        found = drawn_graph(graph["nodes"], graph["edges"], graph["directed"])
     topology = found.topology
     for count, most, what in (
         (topology.nodes, limits.nodes, "nodes"),
@@ -46,25 +46,6 @@ def _check_shape(shape: str, limits: Limits) -> None:
     most = max(limits.nodes, limits.edges)
     if numbers and max(numbers) > most:
         raise InputError(f"{shape[:60]} is too large: this server takes at most {limits.nodes:,} nodes")
-
-
-def _drawn(graph: Mapping[str, Any]) -> NamedGraph:
-    names, edges = graph["nodes"], graph["edges"]
-    if not names:
-        raise InputError("a graph has at least one node; add one")
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"two nodes are called '{twice}'; give one of them another name")
-    seen: set[tuple[int, int]] = set()
-    for one, other in edges:
-        if not (0 <= one < len(names) and 0 <= other < len(names)):
-            raise InputError(f"an edge joins two of the {len(names):,} nodes, numbered from 0, got {[one, other]}")
-        ends = (one, other) if graph["directed"] else (min(one, other), max(one, other))
-        if ends in seen:
-            raise InputError(f"there are two edges between '{names[one]}' and '{names[other]}'; leave out one of them")
-        seen.add(ends)
-    topology = Topology.from_edges(len(names), edges, graph["directed"])
-    return NamedGraph(topology, tuple(names))
 
 
 def laid_out(graph: Mapping[str, Any], limits: Limits) -> dict[str, object]:
@@ -85,16 +66,15 @@ def laid_out(graph: Mapping[str, Any], limits: Limits) -> dict[str, object]:
 
 
 def read_nodes(source: Mapping[str, Any]) -> NodeProgram:
-    return parse_node_program(source["text"].removeprefix("\ufeff"), source["name"])
+    return pasted_nodes(source["text"], source["name"])
 
 
 def describe_nodes(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     """What a page needs in order to ask for the values of nodes and edges."""
     program, graph = read_nodes(source), read_graph(source["graph"], limits)
     topology = graph.topology
-    schema = program.schema(topology.nodes, topology.ports)
-    check_graph(program.name, schema, topology, graph.names)
-    whole = GraphWiring(schema, topology).program
+    algorithm, schema = whole_program(program, graph)
+    whole = algorithm.program
     _check_size(whole.bits, whole.templates, limits)
     return {
         "description": program.description,
@@ -105,12 +85,12 @@ def describe_nodes(source: Mapping[str, Any], limits: Limits) -> dict[str, objec
         "inputs": [_word(word) for word in schema.inputs],
         "outputs": [word.name for word in schema.outputs],
         "machine": f"{topology.nodes:,} nodes, {topology.edges:,} edges",
-        "engines": offers(Algorithm(program.name, whole), limits),
+        "engines": offers(algorithm, limits),
         "program_id": whole.id,
     }
 
 
-def _word(word: NodeWord) -> dict[str, object]:
+def _word(word: Any) -> dict[str, object]:
     low, high = word.range
     marks = word.width == 1 and not word.unique and word.place != "whole"
     return {
@@ -144,9 +124,9 @@ def _check_size(bits: int, templates: int, limits: Limits) -> None:
             )
 
 
-def node_rows(done: Run) -> dict[str, dict[str, str]]:
+def node_rows(nodes: Mapping[Any, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """What every node puts out, as text."""
-    return {str(node): {name: _shown(value) for name, value in own.items()} for node, own in done.nodes.items()}
+    return {str(node): {name: _shown(value) for name, value in own.items()} for node, own in nodes.items()}
 
 
 def _shown(value: Any) -> str:

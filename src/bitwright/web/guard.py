@@ -1,21 +1,20 @@
-"""What stands before every request: it must be meant for this server, come from this page, and be small.
+"""What every request must have: the token in its address, this machine's name, no foreign origin, a small body.
 
-A page of another site could make a browser send requests here. Reading the answers is forbidden to it by the browser
-unless its own name leads to this machine (DNS rebinding), so names are checked; changing something is forbidden here.
+The token keeps out other users of this machine and pages of other sites. The names are checked as well, so that a page
+whose own name leads to this machine (DNS rebinding) gets nothing even if it knew the address.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from ipaddress import IPv6Address, ip_address
 from json import dumps
-from urllib.parse import urlsplit
+from secrets import compare_digest
 
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bitwright.web.log import log
-
+log = logging.getLogger("bitwright.web")
 _PAGE = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -28,23 +27,18 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-CLIENT = "x-bitwright-client"  # a name that the page makes up, so that those who share an address are told apart
-_ONLY_ONCE = (b"host", b"origin", b"content-type", b"content-length", b"sec-fetch-site", CLIENT.encode())
-_FOREIGN = "requests that change something are taken from this server's own page only"
+_LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 
 
 class Guard:
-    """Wraps the application; refuses with one line of JSON."""
+    """Wraps the application; refuses a request with one line of JSON, and hides the token from what is behind it."""
 
-    def __init__(self, app: ASGIApp, names: frozenset[str], body: int) -> None:
-        self._app, self._names, self._body = app, names, body
+    def __init__(self, app: ASGIApp, token: str, body: int) -> None:
+        self._app, self._prefix, self._body = app, f"/{token}/", body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            return await send({"type": "websocket.close", "code": 1003})
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         started = False
 
         async def answer(message: Message) -> None:
@@ -57,35 +51,32 @@ class Guard:
             await send(message)
 
         try:
-            if (problem := _doubled(scope) or self._problem(scope["method"], headers)) is not None:
+            if (problem := self._problem(scope)) is not None:
                 return await _refuse(answer, *problem)
-            await self._app(scope, self._counted(receive), answer)
+            inner = {**scope, "path": scope["path"][len(self._prefix) - 1 :], "root_path": ""}
+            await self._app(inner, self._counted(receive), answer)
         except Exception:
             log.exception("a request failed")
             if not started:
                 await _refuse(answer, 500, "bitwright itself failed here; the server's terminal says more")
         return None
 
-    def _problem(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _problem(self, scope: Scope) -> tuple[int, str] | None:
         """Why a request is refused: status and message."""
-        host = headers.get("host", "")
-        if not is_ours(host, self._names):
-            return 421, "this server answers to localhost, to IP addresses and to the name given with --host"
-        length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit():
-            return 400, "the Content-Length of a request is a number"
-        if len(length) > 15 or int(length) > self._body:
+
+        def given(name: bytes) -> list[str]:
+            return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+        host = next(iter(given(b"host")), "")
+        if not _LOCAL.fullmatch(host):
+            return 421, "this server answers to localhost and 127.0.0.1 only"
+        if any(origin.lower() != f"http://{host}".lower() for origin in given(b"origin")):
+            return 403, "requests are taken from this server's own page only"
+        begin = scope["path"][: len(self._prefix)]
+        if not compare_digest(begin.encode("utf-8", "replace"), self._prefix.encode()):
+            return 403, "open the address that bitwright serve printed: the token in it is missing here, or is another"
+        if any(not length.isdecimal() or int(length) > self._body for length in given(b"content-length")):
             return 413, self._too_large()
-        if not re.fullmatch(r"[A-Za-z0-9_-]{0,64}", headers.get(CLIENT, "")):
-            return 400, f"{CLIENT} is a name of at most 64 letters, digits, - and _"
-        if method not in ("GET", "HEAD"):
-            if not is_same_origin(headers.get("origin"), host):
-                return 403, _FOREIGN
-            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, _FOREIGN
-            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-            if method == "POST" and kind != "application/json":
-                return 415, "send application/json"
         return None
 
     def _counted(self, receive: Receive) -> Receive:
@@ -104,70 +95,6 @@ class Guard:
 
     def _too_large(self) -> str:
         return f"a request has at most {self._body >> 10:,} KiB here; make the program shorter"
-
-
-def is_ours(host: str, names: frozenset[str]) -> bool:
-    """Whether a Host header can be meant for this server: an address, or a name of ours, but no name of others.
-
-    >>> is_ours("127.0.0.1:8000", frozenset()), is_ours("[::1]:8000", frozenset()), is_ours("evil.example", frozenset())
-    (True, True, False)
-    """
-    try:
-        parts = urlsplit(f"//{host}")
-        name, _ = parts.hostname or "", parts.port  # an impossible port raises
-        if parts.username is not None or parts.path or parts.query or parts.fragment:
-            return False
-    except ValueError:
-        return False
-    if name == "localhost" or name in names:
-        return True
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def is_same_origin(origin: str | None, host: str) -> bool:
-    """Whether a request comes from a page of this server, or from no page at all.
-
-    >>> is_same_origin("http://[::1]:8000", "[::1]:8000"), is_same_origin("http://[", "["), is_same_origin("null", "")
-    (True, False, False)
-    """
-    if origin is None:
-        return True
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return False
-    return bool(parts.netloc) and parts.netloc.lower() == host.lower()
-
-
-def client_of(scope: Scope) -> str:
-    """Who asks, for sharing: an address, with its network if it is of version 6.
-
-    Behind this machine's own address there may be many (a proxy, several people), who are told apart by the name that
-    each page makes up. Strangers could make up as many as they like, so theirs are not believed.
-    """
-    host = scope["client"][0].partition("%")[0] if scope.get("client") else ""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or address
-    if address.is_loopback:
-        return f"{address} {dict(scope['headers']).get(CLIENT.encode(), b'').decode('latin-1')}"
-    return str(address) if address.version == 4 else str(address.exploded)[:19]
-
-
-def _doubled(scope: Scope) -> tuple[int, str] | None:
-    """Headers that decide who may do what must not say two things."""
-    names = [name.lower() for name, _ in scope["headers"]]
-    for name in _ONLY_ONCE:
-        if names.count(name) > 1:
-            return 400, f"a request has one {name.decode()} header, this one has {names.count(name)}"
-    return None
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:

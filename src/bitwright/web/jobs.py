@@ -1,35 +1,32 @@
-"""Runs that were asked for: they wait, run, are looked at, and are forgotten, but not before their time."""
+"""Runs that were asked for: they wait, run, are looked at, and are forgotten after a while."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any
 
+from bitwright.web.guard import log
 from bitwright.web.limits import Limits
-from bitwright.web.log import log
 from bitwright.web.pool import Pool, RefusedError
 from bitwright.web.process import BrokenError, Files
-from bitwright.web.sharing import BusyError, Shares, Turn
 
-FULL = "busy: there is no room for more results until some have been fetched or forgotten; try again later"
-YOURS = "there is no room for more of your results; fetch those you have, or delete some, and try again"
-BROKEN = "bitwright itself failed here; that is a mistake of ours, and the server's terminal says more"
-_LEAST = 1 << 16  # bytes that a run counts for at least, so that their number is bounded too
+BROKEN = "bitwright itself failed on this, not your program; the server's terminal says more"
 
 
-@dataclass(eq=False)
+class BusyError(Exception):
+    """Too many runs are waiting; later there is room."""
+
+
+@dataclass
 class Job:
-    """One run, from the request to the files that came of it. Its version goes up with every change."""
+    """One run: what it was told to do, how far it is, and what came of it. `version` grows with every change."""
 
-    client: str
-    turn: Turn
-    size: int  # bytes that are set aside for its result
     id: str = field(default_factory=lambda: token_urlsafe(16))
     state: str = "waiting"  # running, done, failed, cancelled
     version: int = 0
@@ -38,7 +35,6 @@ class Job:
     result: dict[str, Any] | None = None
     files: Files = field(default_factory=dict)
     seen: float = 0.0  # when it ended, or was last looked at
-    fetched: bool = False  # whether someone has been told how it ended
     task: asyncio.Task[None] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -46,20 +42,25 @@ class Job:
     def over(self) -> bool:
         return self.state in ("done", "failed", "cancelled")
 
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.files.values()))
+
     def change(self, state: str, message: str = "", **more: Any) -> None:
         """Sets what is new, and wakes those who wait for it."""
-        self.state, self.message, self.version, self.seen = state, message, self.version + 1, time.monotonic()
+        self.state, self.message, self.version = state, message, self.version + 1
         for name, value in more.items():
             setattr(self, name, value)
+        self.look()
         self._changed.set()
         self._changed = asyncio.Event()
 
     def look(self) -> None:
         """Notes that someone is told about it."""
-        self.seen, self.fetched = time.monotonic(), self.over
+        self.seen = time.monotonic()
 
     async def newer_than(self, version: int, seconds: float) -> None:
-        """Returns when there is something newer, or after so many seconds."""
+        """Returns when there is something newer, or after that many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self.version <= version and not self.over:
@@ -67,25 +68,24 @@ class Job:
 
 
 class Jobs:
-    """All runs of a server. Room for results is bounded by taking on no more, never by dropping one too early."""
+    """All runs of a server."""
 
     def __init__(self, pool: Pool, limits: Limits) -> None:
         self._pool, self._limits = pool, limits
-        self.room = Shares(limits.kept)
-        self._jobs: dict[str, Job] = {}  # in the order in which they were asked for
+        self._jobs: dict[str, Job] = {}  # in the order in which they were asked for, which is that of the queue
 
-    def __len__(self) -> int:
-        return len(self._jobs)
+    def counts(self) -> dict[str, int]:
+        """How many runs are in each state."""
+        return Counter(job.state for job in self._jobs.values())
 
-    def start(self, request: Mapping[str, Any], client: str, do: str = "run") -> Job:
-        """A new run, or what else is to be done; raises BusyError where too many wait, or too many results are kept."""
-        size = max(_LEAST, self._limits.result)
-        self._make_room(client, size)
-        job = Job(client, self._pool.turns.join(client), size)
-        self.room.take(client, size)
+    def start(self, request: Mapping[str, Any], do: str = "run") -> Job:
+        """A new run, or what else is to be done; raises BusyError if too many wait."""
+        if (waiting := self.counts()["waiting"]) >= self._limits.waiting:
+            are = "1 run is" if waiting == 1 else f"{waiting} runs are"
+            raise BusyError(f"busy: {are} waiting already; try again in a moment")
+        job = Job()
         self._jobs[job.id] = job
         job.task = asyncio.create_task(self._work(job, {"do": do, "request": request}))
-        job.task.add_done_callback(lambda _: self._pool.turns.leave(job.turn))  # also if it was cancelled at once
         return job
 
     def find(self, identity: str) -> Job | None:
@@ -94,7 +94,8 @@ class Jobs:
 
     def ahead(self, job: Job) -> int:
         """How many runs have their turn before this one."""
-        return self._pool.turns.ahead(job.turn)
+        waiting = [other for other in self._jobs.values() if other.state == "waiting"]
+        return waiting.index(job) if job in waiting else 0
 
     def cancel(self, job: Job) -> None:
         """Stops a run at once, and forgets its results."""
@@ -102,14 +103,18 @@ class Jobs:
             if job.task is not None:
                 job.task.cancel()
             job.change("cancelled", "cancelled")
-        self._forget(job)
+        self._jobs.pop(job.id, None)
 
     async def sweep(self, every: float = 1.0) -> None:
-        """Forgets, for ever, what nobody has looked at for long."""
+        """Forgets, for ever, what nobody has looked at for long, and the oldest where results take too much room."""
         while True:
             await asyncio.sleep(every)
-            for job in [job for job in self._jobs.values() if job.over and self._rest(job, fetched=False) <= 0]:
-                self._forget(job)
+            finished = sorted((job for job in self._jobs.values() if job.over), key=lambda job: job.seen)
+            room = sum(job.size for job in finished) - self._limits.kept
+            for job in finished:
+                if room > 0 or job.seen + self._limits.kept_seconds < time.monotonic():
+                    room -= job.size
+                    del self._jobs[job.id]
 
     async def close(self) -> None:
         """Cancels everything."""
@@ -118,51 +123,13 @@ class Jobs:
             self.cancel(job)
         await asyncio.gather(*(job.task for job in jobs if job.task is not None), return_exceptions=True)
 
-    def _rest(self, job: Job, *, fetched: bool) -> float:
-        """Seconds for which a run that is over must still be kept."""
-        patience = self._limits.fetched_seconds if fetched else self._limits.kept_seconds
-        return job.seen + patience - time.monotonic()
-
-    def _make_room(self, client: str, size: int) -> None:
-        """Forgets results that were fetched some time ago, the oldest first, as far as room is needed."""
-        if self.room.may_take(client, size):
-            return
-        finished = sorted((job for job in self._jobs.values() if job.over), key=lambda job: job.seen)
-        for job in finished:
-            if job.fetched and self._rest(job, fetched=True) <= 0:
-                self._forget(job)
-                if self.room.may_take(client, size):
-                    return
-        yours = self.room.free >= size
-        rests = [self._rest(job, fetched=job.fetched) for job in finished if job.client == client or not yours]
-        raise BusyError(YOURS if yours else FULL, min(rests, default=2.0), yours=yours)
-
-    def _forget(self, job: Job) -> None:
-        if self._jobs.pop(job.id, None) is not None:
-            self.room.give_back(job.client, job.size)
-
-    def _count(self, job: Job) -> None:
-        """Gives back what was set aside for a result and is not needed."""
-        if job.id not in self._jobs:
-            return
-        text = 0 if job.result is None else len(json.dumps(job.result))
-        size = max(_LEAST, text + sum(map(len, job.files.values())))
-        self.room.give_back(job.client, job.size - size)
-        job.size = size
-
     async def _work(self, job: Job, task: Mapping[str, Any]) -> None:
         def report(message: dict[str, Any]) -> None:
             if not job.over:
                 job.change("running", progress={name: message[name] for name in ("phase", "step", "limit", "shown")})
 
         try:
-            answer = await self._pool.do(
-                task,
-                job.turn,
-                self._limits.seconds,
-                began=lambda: job.change("running"),
-                report=report,
-            )
+            answer = await self._pool.do(task, self._limits.seconds, began=lambda: job.change("running"), report=report)
         except RefusedError as error:
             job.change("failed", str(error))
         except Exception as error:  # whatever it is, nobody waits for this run any longer
@@ -170,4 +137,3 @@ class Jobs:
             job.change("failed", BROKEN)
         else:
             job.change("done", result=answer.result, files=answer.files)
-        self._count(job)

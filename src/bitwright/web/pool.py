@@ -1,4 +1,4 @@
-"""Worker processes: so many at a time, each killed when its time is up or its job is cancelled."""
+"""Worker processes: a few at a time, each killed when its time is up or its job is cancelled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bitwright.errors import BitwrightError
+from bitwright.web.guard import log
 from bitwright.web.limits import Limits
-from bitwright.web.log import log
 from bitwright.web.process import BrokenError, Files, Worker, spawn
-from bitwright.web.sharing import Turn, Turns
 
 NO_PROCESS = "this server cannot start a process to work in at present; it keeps trying, and its terminal says why"
 _LONGEST_PAUSE = 30.0  # seconds between two attempts to start a process
@@ -37,7 +36,7 @@ class Pool:
     """Does jobs in at most `size` processes, which are kept and used again; `least` of them are always ready."""
 
     def __init__(self, size: int, limits: Limits, what: str, least: int = 1) -> None:
-        self.turns = Turns(size, limits.waiting, limits.waiting_each, what)
+        self._size, self._places = size, asyncio.Semaphore(size)
         self._limits, self._what, self._least = limits, what, min(least, size)
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
@@ -64,18 +63,14 @@ class Pool:
     async def do(
         self,
         job: Mapping[str, Any],
-        turn: Turn,
         seconds: float,
         *,
         began: Callable[[], None] = lambda: None,
         report: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> Answer:
         """The answer to a job; raises RefusedError or BrokenError. To cancel it, cancel the task that awaits it."""
-        try:
-            await turn.came.wait()
+        async with self._places:
             answer = await self._in_some_process(job, seconds, began, report)
-        finally:
-            self.turns.leave(turn)
         if answer["kind"] == "refused":
             raise RefusedError(answer["message"])
         if answer["kind"] == "broken":
@@ -112,7 +107,7 @@ class Pool:
                     f"({self._limits.memory >> 20:,} MiB are allowed); make it smaller"
                 ) from None
             finally:
-                if worker.leaving or len(self._all) > self.turns.places:
+                if worker.leaving or len(self._all) > self._size:
                     await self._end(worker)
                 else:
                     self._idle.append(worker)

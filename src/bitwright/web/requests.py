@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bitwright.engines.make import ENGINES
 from bitwright.web.limits import Limits
 
 LIMITS = Limits()
@@ -116,6 +115,3 @@ class NetworkRequest(_Model):
     of: Literal["cells", "whole"] = "cells"
     width: Width | None = None
     seed: Seed = 0
-
-
-assert set(ENGINES) == {"templates", "limit", "kernel", "sampled", "network"}

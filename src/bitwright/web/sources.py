@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.open import named_algorithm, with_padding
-from bitwright.bits import parse_signed, shorten
-from bitwright.errors import InputError
-from bitwright.machines import assemble, compile_function, machine_a, machine_b
-from bitwright.program import Algorithm, parse
+from bitwright.api.pasted import Algorithm, named_algorithm, pasted_rules, pasted_sbn
+from bitwright.errors import InputError, shorten
 from bitwright.viewer import MachineView
 from bitwright.web.choosing import offers
 from bitwright.web.limits import Limits
@@ -25,7 +22,7 @@ def read_source(source: Mapping[str, Any], limits: Limits) -> tuple[Algorithm, M
     ):
         if size > most:
             raise InputError(f"this program has {size:,} {what}; this server takes at most {most:,}")
-    return (algorithm if computer is None else with_padding(algorithm)), computer
+    return algorithm, computer
 
 
 def _read(source: Mapping[str, Any]) -> tuple[Algorithm, MachineView | None]:
@@ -37,20 +34,11 @@ def _read(source: Mapping[str, Any]) -> tuple[Algorithm, MachineView | None]:
         case "multiplication":
             return named_algorithm("multiplication", source["bits"]), None
         case "rules":
-            return parse(source["text"].removeprefix("\ufeff"), source["name"]), None
+            return pasted_rules(source["text"], source["name"]), None
         case "sbn":
-            text = source["text"].removeprefix("\ufeff")
-            if source["language"] == "python":
-                text = compile_function(text, name=source["name"])
-            code = assemble(text, source["name"])
-            machine = (machine_a if source["machine"] == "A" else machine_b)(code.sizes)
-            return machine.algorithm(code), MachineView(machine, code)
+            found = pasted_sbn(source["text"], source["name"], source["machine"], source["language"])
+            return found.algorithm, MachineView(found.machine, found.code)
     raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")
-
-
-def read_numbers(texts: Mapping[str, str]) -> dict[str, int]:
-    """Input values by name; numbers come as text, because JavaScript's own end at 2^53."""
-    return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
 
 
 def describe(algorithm: Algorithm, computer: MachineView | None, limits: Limits) -> dict[str, object]:

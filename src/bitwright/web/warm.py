@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bitwright.api.confined import keep_nothing
 from bitwright.web import work
 from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits
@@ -23,10 +24,13 @@ _SMALL = "def f():\n    put(65)\n"
 
 def warm_up(limits: Limits, what: str) -> None:
     """For checks, or for runs, which take longer to get ready; what these compile later is compiled and not kept."""
-    _check(limits)
+    if not limits.warm:
+        work.check(_ADDITION, limits)
+    else:
+        _check(limits)
     if what != "check":
         _run(limits)
-        _keep_nothing()
+        keep_nothing()  # loops that are not compiled yet are compiled where they are needed, without files
 
 
 def _check(limits: Limits) -> None:
@@ -45,18 +49,13 @@ def _run(limits: Limits) -> None:
     from bitwright.web.training import make_network
 
     small = replace(limits, width=64)
-    for engine in ("templates", "limit", "kernel", "sampled", "network"):
+    for engine in ("templates", "kernel", "limit", "sampled", "network")[: None if limits.warm else 2]:
         request = {"source": _ADDITION, **_HOW, **_LIMITS, "inputs": {"p": "1", "q": "1"}, "width": 64}
         work.run({**request, "engine": engine}, small, unheard)
+    if not limits.warm:
+        return
     for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
         work.run({"source": _SUBLEQ, **_HOW, **_LIMITS, "engine": engine, "rounding": rounding}, limits, unheard)
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
     for of in ("cells", "whole"):
         make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
-
-
-def _keep_nothing() -> None:
-    """Compiled loops that are not there yet are compiled where they are needed, without files."""
-    from bitwright import compiling
-
-    compiling.keep_nothing()

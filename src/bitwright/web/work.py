@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from bitwright.bits import any_digits
-from bitwright.checking.certificate import certify
-from bitwright.encoding.training_set import TrainingSet
+from bitwright.api.certificates import LimitCertificate
+from bitwright.api.certify import certify
+from bitwright.api.confined import Run, training_set_bytes
+from bitwright.api.engines import EngineChoice
+from bitwright.api.pasted import Algorithm, numbers_of
+from bitwright.api.run import run as run_program
+from bitwright.api.size import size as size_of
 from bitwright.errors import BitwrightError, InputError
-from bitwright.program import Algorithm, GraphAlgorithm
-from bitwright.running.run import Run, run_with
-from bitwright.theory import sizes, training_size
-from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.viewer import graph_page, run_title, trace_page
 from bitwright.web.choosing import engine_for
 from bitwright.web.computers import describe_computer, read_computer, run_computer
 from bitwright.web.graphs import describe_nodes, node_rows, read_algorithm
 from bitwright.web.limits import Limits
-from bitwright.web.sources import describe, read_numbers, read_source
+from bitwright.web.sources import describe, read_source
 from bitwright.web.told import Files, Progress, attempt, json_file, problems_in
 
 
@@ -48,34 +48,38 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     progress("reading the program")
     asked = _read(request, limits)
     algorithm = asked.algorithm
-    rounding = check_rounding(request["rounding"])
-    examples = training_size(algorithm, rounding)
+    rounding = request["rounding"]
+    examples = EngineChoice(rounding=rounding).examples(algorithm)
     most = _most_steps(algorithm, request["max_steps"], limits)
     engine = engine_for(algorithm, request, limits, progress)
-    done = run_with(
+    done = run_program(
         algorithm,
         asked.values,
-        engine,
-        limit=most,
+        engine=engine,
+        steps=most,
         record=True,
         progress=lambda step, limit: progress("running", step, limit),
     )
     progress("comparing with the rules")
     exact = done.exact
     progress("proving")
-    certificate = attempt(lambda: _certificate(algorithm, rounding, examples))
-    size = attempt(lambda: _size(algorithm, request["delta"]))
+    proof = _certificate(algorithm, rounding)
+    certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
+    size = attempt(lambda: size_of(algorithm, request["delta"]).to_dict())
     progress("writing the trace")
     files = {"trace.html": asked.page(done).encode(), "program.bw": asked.text().encode()}
-    for name, document in (("certificate.json", certificate), ("size.json", size)):
-        if "problem" not in document:
-            files[name] = json_file(document)
+    if not isinstance(proof, str):
+        files["certificate.json"] = proof.text().encode()
+    if "problem" not in size:
+        files["size.json"] = json_file(size)
     missing = {}  # downloads that a run can do without, and why they are not there
     try:
         files["training-set.npz"] = _training_set(algorithm, examples, limits)
     except BitwrightError as error:
         missing["training-set.npz"] = str(error)
     result = _facts(done, exact, examples)
+    if request["source"]["kind"] == "nodes":
+        result["nodes"] = node_rows(done.nodes)
     files["run.json"] = json_file(result)
     note = _unfinished(done, request["max_steps"]) or _inexact(exact)
     more = {"title": run_title(done), "note": note, "missing": missing, "certificate": certificate, "size": size}
@@ -97,7 +101,7 @@ def _read(request: Mapping[str, Any], limits: Limits) -> _Asked:
     if source["kind"] == "nodes":
         return _Asked(read_algorithm(request, limits), {}, graph_page, lambda: str(source["text"]))
     algorithm, computer = read_source(source, limits)
-    values = read_numbers(request["inputs"])
+    values = numbers_of(request["inputs"])
     algorithm.state(values)  # complains about inputs before anything long begins
     return _Asked(algorithm, values, lambda done: trace_page(done, computer=computer), algorithm.text)
 
@@ -112,44 +116,40 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
     return allowed if asked is None else min(asked, allowed)
 
 
-def _certificate(algorithm: Algorithm, rounding: Rounding, examples: int) -> dict[str, object]:
-    """As `bitwright certify` makes it."""
-    return asdict(certify(algorithm.program, rounding, examples=examples))
-
-
-def _size(algorithm: Algorithm, delta: float) -> dict[str, object]:
-    """As `bitwright size --json` says it."""
-    return {"name": algorithm.name} | sizes(algorithm, delta)
+def _certificate(algorithm: Algorithm, rounding: str) -> LimitCertificate | str:
+    """The certificate of the limit, or why there is none."""
+    try:
+        return certify(algorithm, rounding=rounding)
+    except BitwrightError as error:
+        return str(error)
 
 
 def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:
     program = algorithm.program
     if program.templates * max(program.templates, program.bits) > limits.cells:
         raise InputError(f"a training set of {examples:,} examples is too large for this server")
-    return TrainingSet(program, examples - program.templates).npz()
+    return training_set_bytes(algorithm, examples)
 
 
 def _facts(done: Run, exact: bool | None, examples: int) -> dict[str, object]:
     program = done.algorithm.program
-    with any_digits():
-        return {
-            "algorithm": done.algorithm.name,
-            "inputs": {name: str(value) for name, value in done.inputs.items()},
-            "outputs": {name: str(value) for name, value in done.outputs.items()},
-            "steps": done.steps,
-            "halted": done.halted,
-            "engine": done.engine,
-            "rounding": done.rounding,
-            "margin": done.margin,
-            "exact": exact,
-            "bits": program.bits,
-            "blocks": program.blocks,
-            "templates": program.templates,
-            "examples": done.examples or examples,
-            **({} if done.cells is None else {"cells": dict(done.cells)}),
-            **({"nodes": node_rows(done)} if isinstance(done.algorithm, GraphAlgorithm) else {}),
-            "program_id": program.id,
-        }
+    return {
+        "algorithm": done.algorithm.name,
+        "inputs": {name: str(value) for name, value in done.inputs.items()},
+        "outputs": {name: str(value) for name, value in done.outputs.items()},
+        "steps": done.steps,
+        "halted": done.halted,
+        "engine": done.engine,
+        "rounding": done.rounding,
+        "margin": done.margin,
+        "exact": exact,
+        "bits": program.bits,
+        "blocks": program.blocks,
+        "templates": program.templates,
+        "examples": done.examples or examples,
+        **({} if done.cells is None else {"cells": dict(done.cells)}),
+        "program_id": program.id,
+    }
 
 
 def _unfinished(done: Run, asked: int | None) -> str:

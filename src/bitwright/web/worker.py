@@ -32,6 +32,7 @@ def main(settings: Mapping[str, Any], what: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.set_int_max_str_digits(0)  # inputs and outputs may have any size; time is limited
     try:
         warm_up(limits, what)
         confine(limits.memory)

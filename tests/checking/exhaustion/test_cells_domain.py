@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitwright import DoesNotHoldError, InputError, NetworkCertificate, TrainedCells, addition, certify_network
+from bitwright import Certificate, InputError, ProofError, TrainedCells, addition, certify
 from bitwright import train_cells as train_on_cells
 from bitwright.checking.exhaustion import ProofTask, make_domain
 from bitwright.checking.exhaustion import certify_network as prove
@@ -35,15 +35,15 @@ def test_it_is_not_proved_for_the_runs_or_states_of_its_pattern(domain: str, tmp
     broken().save(file)
     for given in (cells(), broken(), file, str(file)):
         with pytest.raises(InputError, match=f"cells is the only domain of a network of cells, .* got {domain}"):
-            certify_network(NINE, given, domain)
+            certify(NINE, given, domain=domain)
 
 
 @pytest.mark.parametrize("domain", ["states", "runs"])
 def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
     pattern = Algorithm("cells", cells().pattern.program)
     for call in (
-        lambda: certify_network(pattern, cells().network, domain),
-        lambda: certify_network(pattern.program, cells().network, domain),
+        lambda: certify(pattern, cells().network, domain=domain),
+        lambda: certify(pattern.program, cells().network, domain=domain),
         lambda: prove(pattern, cells().network, domain),
         lambda: make_domain(pattern, domain),
         lambda: ProofTask(pattern, cells().network, domain).domain,
@@ -54,13 +54,13 @@ def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
 
 def test_its_domain_is_the_default() -> None:
     for found in (
-        certify_network(NINE, cells()),
-        certify_network(NINE, cells(), "cells"),
-        certify_network(cells().pattern.program, cells().network),
+        certify(NINE, cells()),
+        certify(NINE, cells(), domain="cells"),
+        certify(cells().pattern.program, cells().network),
         prove(Algorithm("cells", cells().pattern.program), cells().network),
     ):
         assert (found.domain, found.certified, found.states) == ("cells", True, cells().pattern.local_states)
-    assert certify_network(NINE, broken()).verdict == "refuted"
+    assert certify(NINE, broken()).verdict == "refuted"
 
 
 def test_a_program_has_no_local_states_of_its_own() -> None:
@@ -69,7 +69,7 @@ def test_a_program_has_no_local_states_of_its_own() -> None:
 
 
 def test_a_certificate_that_speaks_of_the_runs_of_a_pattern_does_not_hold(tmp_path: Path) -> None:
-    claim = replace(certify_network(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
+    claim = replace(certify(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
     claim.save(tmp_path / "claim.json")
-    with pytest.raises(DoesNotHoldError, match="says domain = runs, but cells is the only domain"):
-        NetworkCertificate.load(tmp_path / "claim.json").check(NINE, cells())
+    with pytest.raises(ProofError, match="says domain = runs, but cells is the only domain"):
+        Certificate.load(tmp_path / "claim.json").check(NINE, cells())

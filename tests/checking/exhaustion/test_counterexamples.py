@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from random_programs.checks import exact_network
 
-from bitwright import Algorithm, BitwrightError, InputError, TrainedCells, certify_network, parse
+from bitwright import Algorithm, BitwrightError, InputError, TrainedCells, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.checking.exhaustion import certify_network as prove
 from bitwright.checking.exhaustion.judges import IntegerJudge
@@ -37,7 +37,7 @@ def deaf(algorithm: Algorithm, template: str) -> TrainedCells:
 
 def test_a_block_that_matches_nothing_is_shown_as_one_that_does() -> None:
     """Wrong is b=1 alone, without a=0: there a must be on, although nothing of a is noticed."""
-    found = certify_network(parse(ONE_CELL), deaf(parse(ONE_CELL), "when kind1_block2[1]=1")).counterexample
+    found = certify(parse(ONE_CELL), deaf(parse(ONE_CELL), "when kind1_block2[1]=1")).counterexample
     assert found is not None
     assert (found.on, found.n) == (("kind1_block1[1]", "kind1_block2[1]"), 1)
 
@@ -104,10 +104,10 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
     program = parse(ONE_CELL)
     right = TrainedCells(pattern_of([program.program]), exact_network(pattern_of([program.program]).program))
-    assert certify_network(program, right).certified
+    assert certify(program, right).certified
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
     with pytest.raises(BitwrightError, match="comes out otherwise when it is evaluated again"):
-        certify_network(program, right)
+        certify(program, right)
 
 
 def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncertain() -> None:

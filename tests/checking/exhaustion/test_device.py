@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import trained, with_weights
 
-from bitwright import InputError, addition, certify_network, multiplication
+from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.api.trained import is_of_cells
 from bitwright.checking.exhaustion.domains import CellsDomain, StatesDomain
@@ -81,8 +82,8 @@ def one_wrong_local_state(pattern: Pattern, network: IntegerNetwork) -> tuple[In
     raise AssertionError("no such threshold")
 
 
-@pytest.mark.parametrize("good", [True, False])
-@pytest.mark.parametrize(("name", "tile"), CELLS)
+@for_each("good", [True, False])
+@for_each(("name", "tile"), CELLS)
 def test_local_states_on_a_device_are_judged_as_on_the_cpu(name: str, tile: int, good: bool) -> None:
     """At once, and in tiles and parts that begin and end anywhere, also across kinds."""
     pattern, _, network = cells_of(name, tile)
@@ -218,7 +219,7 @@ def test_certify_network_of_cells_on_cuda(tmp_path: Path) -> None:
     file = tmp_path / "adder.safetensors"
     save_network(network, pattern.program, file)
     assert is_of_cells(file)
-    assert certify_network(addition(9), file, device="cuda").certified
+    assert certify(addition(9), file, device="cuda").certified
 
 
 @pytest.mark.parametrize("few", [0, 64])

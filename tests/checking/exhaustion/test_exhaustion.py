@@ -15,12 +15,13 @@ from processes import environment
 from waiting import wait_until
 from whole import choices, odd_program, rules_by_hand, step_by_hand, sums_by_hand, trained, whole, with_weights
 
-from bitwright import FIXED_POINT, Algorithm, InputError, Program, addition, certify_network, multiplication, parse
+from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse
 from bitwright.checking.exhaustion.certificate import look_at
 from bitwright.checking.exhaustion.domains import RunsDomain, StatesDomain, make_domain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.task import ProofTask, prove
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.program import FIXED_POINT
 from bitwright.workers import Workers
 
 COUNTER = """
@@ -69,7 +70,7 @@ def test_every_state_is_judged_as_python_does(name: str, width: int) -> None:
     algorithm = addition(2) if name == "addition" else odd_program()
     network = whole(algorithm.program, width)
     states, wrong, distance, by_n = by_hand(algorithm.program, network)
-    found = certify_network(algorithm, network)
+    found = certify(algorithm, network)
     assert (found.states, found.wrong, found.distance) == (states, wrong, distance)
     assert {n: count for n, count, _ in found.by_n} == by_n
     assert found.certified == (wrong == 0)
@@ -126,14 +127,14 @@ def test_runs_without_an_end_have_no_proof() -> None:
     )
     network = whole(endless.program, 64)
     with pytest.raises(InputError, match="does not end within 50 steps"):
-        certify_network(endless, network, "runs")
-    assert certify_network(endless, network).certified
+        certify(endless, network, domain="runs")
+    assert certify(endless, network).certified
 
 
 def test_a_domain_of_one_state() -> None:
     alone = parse("bits x y\nblock x\nblock y\nwhen x=0 write x\nwhen x=1 write x\noutput x\nsteps 4\n", name="alone")
     network = whole(alone.program, 64)
-    found = certify_network(alone, network, "runs")
+    found = certify(alone, network, domain="runs")
     assert found.certified
     assert found.states == 4
     assert found.covers == "the only run there is"
@@ -165,9 +166,9 @@ def one_wrong_state(algorithm: Algorithm, network: IntegerNetwork) -> tuple[Inte
 def test_exactly_one_wrong_state_is_found(name: str) -> None:
     algorithm = addition(3) if name == "addition" else odd_program()
     good = trained() if name == "addition" else whole(algorithm.program, 512)
-    assert certify_network(algorithm, good).certified
+    assert certify(algorithm, good).certified
     spoiled, state = one_wrong_state(algorithm, good)
-    found = certify_network(algorithm, spoiled)
+    found = certify(algorithm, spoiled)
     assert (found.verdict, found.wrong, found.distance) == ("refuted", 1, 0)
     assert found.counterexample is not None
     on = np.zeros(algorithm.program.bits, dtype=bool)
@@ -185,7 +186,7 @@ def test_one_weight_changed_so_that_one_state_is_wrong_is_found() -> None:
         last = network.last.copy()
         last[rng.integers(len(last)), rng.integers(last.shape[1])] = rng.choice([-127, 127])
         changed = with_weights(network, last=last)
-        found = certify_network(algorithm, changed)
+        found = certify(algorithm, changed)
         if found.wrong == 1:
             assert by_hand(algorithm.program, changed)[1] == 1
             return
@@ -195,7 +196,7 @@ def test_one_weight_changed_so_that_one_state_is_wrong_is_found() -> None:
 
 def test_the_smallest_counterexample_has_the_fewest_matches() -> None:
     algorithm, network = addition(3), trained(width=24)
-    found = certify_network(algorithm, network)
+    found = certify(algorithm, network)
     wrong = [
         len(m) for m in choices(algorithm.program)
         if step_by_hand(algorithm.program, network, m) != rules_by_hand(algorithm.program, m)
@@ -359,7 +360,7 @@ def test_states_without_number_are_refused() -> None:
 def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
     algorithm = addition(2)
     network = train(algorithm.program, Recipe(1_024, plan=Plan(momentum=True)))[0]
-    found = certify_network(algorithm, network)
+    found = certify(algorithm, network)
     assert found.certified
     assert found.arithmetic == "float32, every order of summation"
     # The bound holds for orders of our own: ascending, descending, and by the size of the terms.
@@ -394,7 +395,7 @@ def test_a_float_network_too_near_its_threshold_is_not_proved() -> None:
     for _ in range(40):
         middle = (low + high) / 2
         scaled = replace(network, last=(network.last * np.float32(middle)).astype(np.float32))
-        found = certify_network(algorithm, scaled)
+        found = certify(algorithm, scaled)
         verdicts.add(found.verdict)
         if found.verdict == "not proved":
             assert found.undecided
@@ -407,7 +408,7 @@ def test_a_float_network_too_near_its_threshold_is_not_proved() -> None:
 
 def test_what_is_nearest_is_looked_at_in_its_own_state() -> None:
     algorithm, network = addition(3), trained()
-    found = certify_network(algorithm, network)
+    found = certify(algorithm, network)
     assert found.closest is not None
     assert found.distance is not None
     near = found.closest

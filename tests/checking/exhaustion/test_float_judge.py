@@ -7,9 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cases import for_each
 from whole import choices
 
-from bitwright import InputError, addition, certify_network
+from bitwright import InputError, addition, certify
 from bitwright.checking.exhaustion.float_judge import FloatJudge
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import Network, Plan, Recipe, train
@@ -42,7 +43,7 @@ def test_hidden_values_that_overflow_are_not_certified(domain: str) -> None:
     network = scaled(adder(2_048), 3.3e38 / float(np.abs(adder(2_048).first).max()))
     assert largest_hidden(network, over_root=True) > LARGEST
     with pytest.raises(InputError, match="may exceed the largest float32 number"):
-        certify_network(addition(2), network, domain)
+        certify(addition(2), network, domain=domain)
 
 
 def test_an_engine_that_divides_by_the_root_of_n_last_counts_too() -> None:
@@ -52,19 +53,19 @@ def test_an_engine_that_divides_by_the_root_of_n_last_counts_too() -> None:
     network = scaled(plain, LARGEST / ((fits + does_not) / 2))
     assert largest_hidden(network, over_root=True) < LARGEST < largest_hidden(network, over_root=False)
     with pytest.raises(InputError, match="may exceed the largest float32 number"):
-        certify_network(addition(2), network)
+        certify(addition(2), network)
 
 
 def test_sums_that_overflow_are_not_certified() -> None:
     plain = adder()
     network = replace(plain, last=(plain.last * 2.0**124).astype(np.float32))
     with pytest.raises(InputError, match="may exceed the largest float32 number"):
-        certify_network(addition(2), network)
+        certify(addition(2), network)
 
 
 @pytest.mark.parametrize("power", [-60, 60, 80])
 def test_what_no_rounding_touches_changes_no_verdict(power: int) -> None:
-    plain, other = certify_network(addition(2), adder()), certify_network(addition(2), scaled(adder(), 2.0**power))
+    plain, other = certify(addition(2), adder()), certify(addition(2), scaled(adder(), 2.0**power))
     assert plain.certified
     assert other.certified
     assert other.distance == pytest.approx(plain.distance, abs=1e-9)
@@ -98,8 +99,8 @@ def flush(numbers: np.ndarray) -> np.ndarray:
     return np.where(np.abs(numbers) < SMALLEST, np.float32(0), numbers)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("layer", ["first", "last"])
+@for_each("value", [np.nan, np.inf, -np.inf])
+@for_each("layer", ["first", "last"])
 def test_networks_have_finite_weights(layer: str, value: float) -> None:
     weights = getattr(adder(), layer).copy()
     weights[1, 2] = value
@@ -115,14 +116,14 @@ def test_a_judge_never_says_right_of_what_is_not_a_number(layer: str) -> None:
     weights[1, 2] = np.nan
     object.__setattr__(broken, layer, weights)
     with pytest.raises(InputError, match="may exceed"):
-        certify_network(addition(2), broken)
+        certify(addition(2), broken)
 
 
 def test_networks_that_do_not_fit_their_program_are_refused() -> None:
     network = adder()
     for layer, weights in (("first", network.first[:, :-1]), ("last", network.last[:-1])):
         with pytest.raises(InputError, match="do not fit"):
-            certify_network(addition(2), replace(network, **{layer: weights}))
+            certify(addition(2), replace(network, **{layer: weights}))
 
 
 def test_float64_weights_are_run_in_the_float64_that_they_are_certified_in() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from tasks import task_of
 
 from bitwright import addition, parse
@@ -22,8 +23,8 @@ class Slow:
         return {"sum": values["p"] + values["q"]}
 
 
-@pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "sampled", "network"])
-@pytest.mark.parametrize("oracle", [Arithmetic("addition"), Slow(), None], ids=["arrays", "single", "rules"])
+@for_each("engine", ["templates", "limit", "kernel", "sampled", "network"])
+@for_each("oracle", [Arithmetic("addition"), Slow(), None])
 def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: object) -> None:
     told: list[tuple[int, int]] = []
     ensemble = {"networks": 4} if engine in ("sampled", "network") else {}

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 from tasks import task_of
 
@@ -56,7 +57,7 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
     assert validate(task_of(addition(3), oracle=oracle(tmp_path, f))).verdict == "exact"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "message"),
     [
         ("def f(p, q): return None", "gave None; where a run never ends, an oracle of single inputs can say so"),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 
-from bitwright import InputError, addition, parse, validate
-from bitwright.checking.validation import Arithmetic, given_oracle
-from bitwright.cli.validate_report import report
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
+from bitwright.checking.validation import Arithmetic
 from bitwright.program import load
 
 SMALL = addition(2)
@@ -32,7 +33,7 @@ class Added:
         return {"sum": p + q + self.more}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("oracle", "name"),
     [
         (plus, "plus"),
@@ -48,7 +49,7 @@ def test_any_callable_is_an_oracle(oracle: Any, name: str) -> None:
     assert (done.verdict, done.tally.inputs) == ("exact", 16)
     assert done.task.oracle is not None
     assert done.task.oracle.name == name
-    assert f"0 wrong by {name}" in "\n".join([report(done, "addition", {})])
+    assert f"0 wrong by {name}" in str(done)
 
 
 def test_a_callable_that_disagrees() -> None:
@@ -67,7 +68,7 @@ def test_several_outputs_and_their_names() -> None:
 
 def test_none_is_a_run_that_never_ends() -> None:
     text = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\nhalt at fixed point"
-    done = validate(parse(text), oracle=lambda x: None if x else 0, limit=50)
+    done = validate(parse(text), oracle=lambda x: None if x else 0, steps=50)
     assert (done.verdict, done.tally.endless) == ("exact", 1)
 
 
@@ -86,16 +87,16 @@ def test_arrays() -> None:
         asked.append(len(p))
         return p + q
 
-    done = validate(SMALL, oracle_arrays=sums)
+    done = validate(SMALL, oracle=sums, arrays=True)
     assert (done.verdict, max(asked), len(asked)) == ("exact", 16, 6)  # once for all, and single ones beside them
     with pytest.raises(InputError, match="the oracle <lambda> must give NumPy arrays, got 3"):
-        validate(SMALL, oracle_arrays=lambda p, q: 3)  # noqa: ARG005
+        validate(SMALL, oracle=lambda p, q: 3, arrays=True)  # noqa: ARG005
     with pytest.raises(InputError, match="gave None; where a run never ends, an oracle of single inputs can say so"):
-        validate(SMALL, oracle_arrays=lambda p, q: None)  # noqa: ARG005
+        validate(SMALL, oracle=lambda p, q: None, arrays=True)  # noqa: ARG005
 
 
 def test_long_numbers_come_as_pythons_integers() -> None:
-    done = validate(addition(70), oracle_arrays=lambda p, q: (p + q) * (p.dtype == object), random=20)
+    done = validate(addition(70), oracle=lambda p, q: (p + q) * (p.dtype == object), arrays=True, random=20)
     assert done.verdict == "exact"
 
 
@@ -103,7 +104,7 @@ def test_the_name_of_a_function_in_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "given_by_name.py").write_text("def total(p, q): return p + q\ndef totals(p, q): return p + q\n")
     assert validate(SMALL, oracle="given_by_name:total").verdict == "exact"
-    assert validate(SMALL, oracle_arrays="given_by_name:totals", workers=2).verdict == "exact"
+    assert validate(SMALL, oracle="given_by_name:totals", arrays=True, workers=2).verdict == "exact"
 
 
 @pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}, {"resume": "begun.json"}])
@@ -119,7 +120,6 @@ def test_a_callable_stays_in_its_process(more: dict[str, Any], tmp_path: Path, m
     [
         ({"oracle": 3}, "an oracle is a function of the inputs, or its name MODULE:FUNCTION, got a int"),
         ({"oracle": "plus"}, "an oracle is named as module:function, such as checks:expected, got 'plus'"),
-        ({"oracle": plus, "oracle_arrays": plus}, "there is one oracle; give oracle or oracle_arrays"),
     ],
 )
 def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
@@ -127,5 +127,23 @@ def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
         validate(SMALL, **more)
 
 
-def test_none_is_no_oracle() -> None:
-    assert given_oracle(SMALL) is None
+@pytest.mark.parametrize(
+    "algorithm", [addition(3), addition(2, counter=True), multiplication(2), permutation([2, 3, 1]), permutation([1])]
+)
+def test_shipped_algorithms_have_pythons_integers(algorithm: Algorithm) -> None:
+    assert validate(algorithm).to_dict()["oracle"] == "Python's integers"
+    assert validate(replace(algorithm, name="mine")).to_dict()["oracle"] == "the rules"
+
+
+def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
+    """What has a shipped name and is another algorithm in any part claims nothing that we know of."""
+    for other in (replace(SMALL, steps=1), replace(SMALL, program=addition(2).program, outputs=SMALL.inputs)):
+        assert validate(other).to_dict()["oracle"] == "the rules"
+    text = "bits p[2]\nblock p[1]\nblock p[2]\nwhen p[1]=1 write p[1]\nwhen p[2]=1 write p[1]\ninput p\nsteps 1"
+    assert validate(parse(text, "permutation")).to_dict()["oracle"] == "the rules"
+
+
+def test_an_sbn_file_has_the_plain_interpreter() -> None:
+    assert validate(EXAMPLES / "sbn" / "gcd.sbn", random=3).to_dict()["oracle"] == "the plain interpreter"
+    with pytest.raises(InputError, match="an image has no inputs to go through"):
+        validate(EXAMPLES / "subleq" / "hello.sq")

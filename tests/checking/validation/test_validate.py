@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from cases import for_each
 from programs import CASES, EXAMPLES, Case
 from tasks import task_of
 
@@ -33,15 +34,14 @@ def spoiled(bits: int) -> Algorithm:
     return parse(text.replace(rule, "when sum_p[2]=1 sum_q[2]=1 write sum_p[2]"))
 
 
-@pytest.mark.parametrize("engine", ["templates", "limit"])
-@pytest.mark.parametrize(
+@for_each("engine", ["templates", "limit"])
+@for_each(
     ("algorithm", "oracle"),
     [
         (permutation(ORDER), Arithmetic("permutation", ORDER)),
         (addition(6), Arithmetic("addition")),
         (multiplication(5), Arithmetic("multiplication")),
     ],
-    ids=["permutation", "addition", "multiplication"],
 )
 def test_every_input_of_what_we_ship(algorithm: Algorithm, oracle: Oracle, engine: str) -> None:
     bits, steps = sum(len(word.bits) for word in algorithm.inputs), algorithm.steps or 0
@@ -72,8 +72,8 @@ def test_a_wrong_rule_is_caught_with_the_smallest_inputs_first(plain: bool) -> N
         assert f.outputs == {"product": run(algorithm, f.inputs).value}
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name != "examples/rule110"], ids=str)
-@pytest.mark.parametrize("engine", ["templates", "limit"])
+@for_each("case", [case for case in CASES if case.name != "examples/rule110"])
+@for_each("engine", ["templates", "limit"])
 def test_the_plain_walk_finds_the_same(case: Case, engine: str) -> None:
     steps = case.algorithm.steps or 100
     task = task_of(case.algorithm, engine, random=70 if steps > 100 else 300, sample_seed=3)
@@ -147,7 +147,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
     assert again.tally == whole.tally
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (lambda d: d | {"format": "bitwright validation 0"}, "not a validation that was begun by this version"),
@@ -254,7 +254,7 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
         validate(task_of(addition(3), oracle=Broken("addition")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("def check(a, b): return {'difference': a - b}", "says nothing about output negative"),

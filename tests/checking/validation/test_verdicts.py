@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from cases import for_each
 from programs import EXAMPLES
 from tasks import task_of
 
@@ -36,7 +37,7 @@ class Says:
 
 
 @BOTH
-@pytest.mark.parametrize(("limit", "verdict"), [(5, "exact"), (9, "exact"), (4, "not decided"), (0, "not decided")])
+@for_each(("limit", "verdict"), [(5, "exact"), (9, "exact"), (4, "not decided"), (0, "not decided")])
 def test_a_number_of_steps_that_is_not_reached(limit: int, verdict: str, plain: bool) -> None:
     """`steps 5` is done after five steps; before that nothing is known of its outputs, though every step agreed."""
     done = validate(task_of(parse(SWAP + "steps 5\n"), limit=limit, plain=plain))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from cases import for_each
 
 from bitwright import InputError, ProgramError
 from bitwright.machines.subleq import Interpreter, Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
@@ -84,7 +85,7 @@ def test_the_operations_that_every_program_has() -> None:
         assert list(said) == [(x + y + 200) & 255, *(b"-" if x - 2 <= 0 else b"+"), (y - x + 1 + 200) & 255, 0, 81, 81]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("subleq a, b", "1:8: 'a' is not defined"),
@@ -189,7 +190,7 @@ def test_images_go_round() -> None:
     assert parse_image("# x\n 1,2 ,, 3 ; y\n+4") == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("1 2 x 3", "the image:1: 'x' is not a word"),

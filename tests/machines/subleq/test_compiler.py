@@ -9,6 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,8 +117,8 @@ def on_machine_v(program: Assembly, engine: str, inputs: tuple[int, ...] = (), t
 # The examples.
 
 
-@pytest.mark.parametrize("engine", ["templates", "limit"])
-@pytest.mark.parametrize(
+@for_each("engine", ["templates", "limit"])
+@for_each(
     ("name", "inputs", "text"),
     [
         ("subleq/letters", (), b"bubble sort, \xffor not\n"),
@@ -270,7 +271,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+@for_each("body", PROGRAMS.values())
 def test_programs_do_what_python_does(body: str) -> None:
     source = dedent(body)
     program = assemble_sq(compile_program(source))
@@ -454,7 +455,7 @@ CASES = FILES | {
 }
 
 
-@pytest.mark.parametrize(("source", "piece"), CASES.items(), ids=ascii)
+@for_each(("source", "piece"), CASES.items())
 def test_whatever_is_not_the_language_is_refused_at_its_place(source: str, piece: str) -> None:
     before = source.partition("¦")[0]
     with pytest.raises(ProgramError) as refusal:

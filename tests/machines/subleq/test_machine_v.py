@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from cases import for_each
 from lockstep import altered
 from subleq_lockstep import Report, compare, random_image
 
@@ -45,7 +46,7 @@ def test_sizes(words: int, width: int, dialect: str, sizes: tuple[int, ...]) -> 
     assert v.program.writers.max() == 4
 
 
-@pytest.mark.parametrize(("words", "width", "dialect"), MACHINES)
+@for_each(("words", "width", "dialect"), MACHINES)
 def test_random_programs(words: int, width: int, dialect: str) -> None:
     v = machine(words, width, dialect)
     rng = random.Random(f"{words} {width} {dialect}")
@@ -129,7 +130,7 @@ def test_the_loop_over_active_blocks_runs_the_same_machine(words: int, width: in
             assert active.matches == (n, n)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "width", "dialect", "message"),
     [
         (2, 8, "plain", "between 3 and 2^24 words"),

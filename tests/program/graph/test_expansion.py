@@ -6,9 +6,10 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
-import pytest
+from cases import for_each
 from graph_model import Graph, Model
 from graph_programs import EXAMPLES, TEXTS, Edges, inputs_of, random_edges, random_program
+from long import seeds
 
 from bitwright import run
 from bitwright.errors import InputError
@@ -44,7 +45,7 @@ def compare(program: NodeProgram, algorithm: GraphAlgorithm, graph: Graph) -> No
     assert set(algorithm.program.kinds.kinds) <= set(program.kinds)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
     rng = Random(name)
     program = EXAMPLES[name]
@@ -62,8 +63,8 @@ def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
     assert tried > 6 or schema.degree is not None
 
 
-@pytest.mark.parametrize("name", ["life", "wireworld"])
-@pytest.mark.parametrize("degree", [0, 1, 2, 4])
+@for_each("name", ["life", "wireworld"])
+@for_each("degree", [0, 1, 2, 4])
 def test_automata_make_the_steps_of_the_model_at_other_degrees(name: str, degree: int) -> None:
     rng = Random(degree)
     program = parse_node_program(TEXTS[name], name, {"d": degree, "generations": 3})
@@ -74,7 +75,7 @@ def test_automata_make_the_steps_of_the_model_at_other_degrees(name: str, degree
     compare(program, program.on(topology, inputs_of(program, topology, rng)), Graph.of(nodes, edges))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", seeds(20, of=60))
 def test_random_node_programs_make_the_steps_of_the_model(seed: int) -> None:
     rng = Random(seed)
     directed = seed % 4 == 0
@@ -86,7 +87,7 @@ def test_random_node_programs_make_the_steps_of_the_model(seed: int) -> None:
         compare(program, replace(algorithm, start=tuple(on)), Graph.of(nodes, edges, directed))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", seeds(20, of=60))
 def test_canonical_text_is_the_same_program_on_every_graph(seed: int) -> None:
     rng = Random(seed)
     program = parse_node_program(random_program(rng, directed=False))
@@ -97,7 +98,7 @@ def test_canonical_text_is_the_same_program_on_every_graph(seed: int) -> None:
     assert mine.same_as(theirs)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_the_canonical_text_of_an_example_is_the_same_program(name: str) -> None:
     rng = Random(name)
     program = EXAMPLES[name]
@@ -151,7 +152,7 @@ def shuffled(rng: Random, topology: Topology, node: int) -> list[int]:
     return own
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_the_kinds_of_an_example_are_those_of_graphs_of_every_size(name: str) -> None:
     """Sizes enter by their digits alone, and these numbers of nodes have every number of digits that one can have."""
     program = EXAMPLES[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import ProgramError
 from bitwright.program import parse, parse_node_program
@@ -64,7 +65,7 @@ def marked(text: str) -> tuple[str, int, int]:
     return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
-@pytest.mark.parametrize(("text", "piece"), PROBLEMS.items(), ids=ascii)
+@for_each(("text", "piece"), PROBLEMS.items())
 def test_a_mistake_is_at_its_line_and_column(text: str, piece: str) -> None:
     whole, line, column = marked(SOUND + text)
     with pytest.raises(ProgramError) as refusal:

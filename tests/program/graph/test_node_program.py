@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from bitwright import run
 from bitwright.errors import InputError
@@ -28,7 +29,7 @@ def names_on(made: NodeProgram, topology: Topology = PATH, **values: Any) -> set
 # What is on at the start.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "values", "on"),
     [
         ("input v = r", [5, 0, 2], {"r[1,1]", "r[1,3]", "r[3,2]"}),
@@ -54,7 +55,7 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
     assert names_on(program(line), v=values) == on
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "values", "message"),
     [
         ("input v = r", {}, "tried needs a value for v; give v=NUMBER"),
@@ -91,7 +92,7 @@ def test_wide_numbers_enter_and_leave() -> None:
 # What nodes and ports put out.
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "given", "place", "found"),
     [
         ("output r", [5, 0, 7], "node", {"r": [5, 0, 7]}),
@@ -135,7 +136,7 @@ APART = Topology.from_edges(3, [(0, 1)])
 ARROW = Topology.from_edges(2, [(0, 1)], directed=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "graph", "message"),
     [
         ("", ARROW, "tried is for undirected graphs, and this one is directed; make its edges go both ways"),
@@ -153,7 +154,7 @@ def test_a_graph_that_a_program_is_not_for_is_refused(line: str, graph: Topology
     assert str(refusal.value).startswith(message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "graph"),
     [
         ("", LOOP),

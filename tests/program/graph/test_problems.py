@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import for_each
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import parse, parse_node_program
@@ -174,7 +175,7 @@ def problems_of(text: str) -> list[tuple[int, int, str]]:
     return [(problem.line, problem.column, problem.message) for problem in refusal.value.problems]
 
 
-@pytest.mark.parametrize(("text", "piece"), (DECLARATIONS | PATHS | RULES | LINES | WORDS).items(), ids=ascii)
+@for_each(("text", "piece"), (DECLARATIONS | PATHS | RULES | LINES | WORDS).items())
 def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) -> None:
     whole, line, column = marked(SOUND + text)
     found = problems_of(whole)
@@ -182,7 +183,7 @@ def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) 
     assert piece in found[0][2]
 
 
-@pytest.mark.parametrize("text", [text for text in DECLARATIONS | RULES | LINES | WORDS if "far.¦a" in text], ids=ascii)
+@for_each("text", [text for text in DECLARATIONS | RULES | LINES | WORDS if "far.¦a" in text])
 def test_what_has_a_path_is_only_written_even_if_a_rule_writes_it(text: str) -> None:
     whole, line, column = marked(SOUND.replace("write a\n", "write a far.a\n") + text)
     assert problems_of(whole) == [(line, column, "'far.a' can only be written, by a rule of a node program")]
@@ -205,7 +206,7 @@ def test_all_mistakes_of_a_text_are_listed_in_order() -> None:
 ORDINARY = "bits a r[2]\nblock a\nblock r[*]\nwhen a=1 write a\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "what"),
     [
         ("input unique r", "'unique'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
+from cases import for_each
 
 from bitwright.program import parse, parse_node_program
 
@@ -46,14 +46,14 @@ halt when w
 """
 
 
-@pytest.mark.parametrize("word", YOUNGER)
+@for_each("word", YOUNGER)
 def test_a_bit_may_be_called_so(word: str) -> None:
     called = parse(re.sub(r"\bw\b", word, TEXT))
     assert called.text() == re.sub(r"\bw\b", word, parse(TEXT).text())
     assert parse(called.text()).same_as(called)
 
 
-@pytest.mark.parametrize("word", YOUNGER)
+@for_each("word", YOUNGER)
 def test_a_number_and_an_index_may_be_called_so(word: str) -> None:
     text = f"let {word} = 3\nbits x[{word}]\nblock x[*]\nwhen x[1]=1 write x[{word}-1]\nsteps ({word}\n+ 1)"
     assert parse(text).program == parse(text.replace(word, "number")).program

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from bitwright.api.export.c_file import c_text
 from bitwright.api.export.claims import Claim, try_states
 from bitwright.api.export.js_file import js_text, js_types
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
-from bitwright.errors import InputError
+from bitwright.errors import InputError, option
 from bitwright.files.storage import check_writable, write_atomically
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.program import Algorithm, Program
@@ -58,7 +58,20 @@ class Export:
 
     files: list[Path]
     note: str
-    about: dict[str, Any]
+    about: dict[str, Any]  # what is known of the network there
+    facts: dict[str, Any] = field(default_factory=dict)  # what was written, of which network
+
+    @property
+    def sentence(self) -> str:
+        """The files, and a line about them."""
+        return f"{', '.join(map(str, self.files))}: {self.note}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `bitwright export --json` prints it."""
+        return self.facts | self.about
 
 
 def write_onnx(given: Subject, output: Path) -> Export:
@@ -122,7 +135,7 @@ def write_texts(texts: Mapping[Path, str], claim: Claim, alone: bool = False, **
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
-    nothing = "; no program in it: name one to have one that runs (--program)" if alone else ""
+    nothing = f"; no program in it: name one to have one that runs ({option('what')})" if alone else ""
     return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 

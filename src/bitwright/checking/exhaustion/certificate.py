@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,14 +15,11 @@ import numpy as np
 from bitwright.checking.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
 from bitwright.checking.exhaustion.findings import Findings
 from bitwright.checking.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
-from bitwright.checking.exhaustion.subject import Provable, to_be_proved
-from bitwright.checking.exhaustion.task import UNITS, ProofTask, prove
-from bitwright.errors import BitwrightError, listing
-from bitwright.files.storage import as_path
-from bitwright.lazy import Shown
+from bitwright.checking.exhaustion.task import ProofTask, prove
+from bitwright.errors import BitwrightError
 from bitwright.networks import AnyNetwork, IntegerNetwork, Network
-from bitwright.program import Algorithm, NodeProgram, Program
-from bitwright.running.progress import Progress, as_progress
+from bitwright.program import Algorithm
+from bitwright.running.progress import Progress
 from bitwright.version import __version__
 from bitwright.workers import Workers
 
@@ -46,15 +42,8 @@ class BitInState:
 
 
 @dataclass(frozen=True)
-class NetworkCertificate(Shown):
-    """The verdict for one network and one domain, with all that was counted.
-
-    >>> from bitwright import addition, certify_network, quantize, train
-    >>> small = addition(2)
-    >>> found = certify_network(small, quantize(small, train(small, width=512)))
-    >>> found.verdict, found.states, found.wrong
-    ('certified', 64, 0)
-    """
+class NetworkVerdict:
+    """The verdict for one network and one domain, with all that was counted."""
 
     certified: bool
     verdict: Verdict
@@ -101,66 +90,6 @@ class NetworkCertificate(Shown):
             return covered_by_cells(self.sizes)
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
-    def __str__(self) -> str:
-        lines = [self.sentence]
-        if self.wrong or self.undecided:
-            not_decided = f", {self.undecided:,} not decided" if self.undecided else ""
-            lines[0] += f"; {self.wrong:,} wrong{not_decided}"
-        if self.counterexample is not None:
-            bit = self.counterexample
-            lines.append(f"{bit.bit} must be {bit.expected} where on: {listing(bit.on, 12) or 'no bit'}")
-        return "\n".join(lines)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the certificate with every number it rests on.
-
-        >>> from bitwright import addition, certify_network, train_cells
-        >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
-        """
-        from bitwright.checking.exhaustion.certificate_file import save_network_certificate
-
-        save_network_certificate(self, as_path(path, "a certificate file"))
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> NetworkCertificate:
-        """The certificate in a file, checked for form; what it claims is checked by `check`.
-
-        >>> from bitwright import addition, certify_network, train_cells
-        >>> certify_network(addition(9), train_cells(addition(4))).save("adder.json")
-        >>> NetworkCertificate.load("adder.json").sentence
-        'certified: this network, 16 states of every program made of these kinds of cells'
-        """
-        from bitwright.checking.exhaustion.certificate_file import load_network_certificate
-
-        return load_network_certificate(as_path(path, "a certificate file"))
-
-    def check(
-        self,
-        what: Algorithm | Program | NodeProgram,
-        network: Provable,
-        *,
-        workers: Workers | str | int = "1",
-        progress: Progress | bool | None = None,
-        device: str = "cpu",
-    ) -> None:
-        """Goes through the whole domain again; raises DoesNotHoldError at the first claim that does not hold.
-
-        It takes what `certify_network` takes: a network, or its file; one of cells with any program of its kinds.
-
-        >>> from bitwright import addition, certify_network, train_cells
-        >>> cells = train_cells(addition(4))
-        >>> found = certify_network(addition(9), cells)
-        >>> found.check(addition(9), cells)  # every claim holds: nothing to say
-        >>> cells.save("adder.safetensors")
-        >>> found.check(addition(30), "adder.safetensors")
-        """
-        from bitwright.checking.exhaustion.certificate_file import check_network_certificate
-
-        algorithm, held = to_be_proved(what, network)
-        who = workers if isinstance(workers, Workers) else Workers.parse(str(workers), str(device))
-        told = as_progress(progress, UNITS.get(self.domain, "states"))
-        check_network_certificate(self, algorithm, held, who, told, str(device))
-
 
 def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
     """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
@@ -188,7 +117,7 @@ def certify_network(
     progress: Progress | None = None,
     file: Path | None = None,
     device: str = "cpu",
-) -> NetworkCertificate:
+) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
     begin = time.perf_counter()
@@ -196,14 +125,14 @@ def certify_network(
     return _certificate(task, found, time.perf_counter() - begin)
 
 
-def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkCertificate:
+def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVerdict:
     network, whole, program = task.network, isinstance(task.network, IntegerNetwork), task.algorithm.program
     described: dict[str, Any] = task.domain.describe()
     verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
     at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
     nearest = min(at_stake.values(), default=None)
     first = found.first_wrong or found.first_undecided
-    return NetworkCertificate(
+    return NetworkVerdict(
         certified=verdict == "certified",
         verdict=verdict,
         domain=described["domain"],

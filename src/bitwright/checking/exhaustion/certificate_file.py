@@ -9,14 +9,16 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.checking.certificate import FORMAT as LIMIT_FORMAT
+from bitwright.checking.certificate import LimitVerdict
+from bitwright.checking.certificate_file import SIZES, read_limit
 from bitwright.checking.exhaustion.certificate import (
     FORMAT,
     BitInState,
-    NetworkCertificate,
+    NetworkVerdict,
     certify_network,
 )
 from bitwright.checking.exhaustion.domains import DOMAINS, check_domain
-from bitwright.errors import DoesNotHoldError, InputError
+from bitwright.errors import InputError, ProofError
 from bitwright.files.documents import (
     Check,
     check_fields,
@@ -32,7 +34,6 @@ from bitwright.files.documents import (
     text,
     whole,
 )
-from bitwright.files.storage import write_atomically
 from bitwright.networks import AnyNetwork
 from bitwright.program import Algorithm
 from bitwright.running.progress import Progress
@@ -45,20 +46,13 @@ _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
 
-def save_network_certificate(certificate: NetworkCertificate, path: Path) -> None:
-    """Writes the certificate with every number it rests on."""
-    document = asdict(certificate)
-    if certificate.sizes is None:
-        del document["sizes"]
-    write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())
-
-
-def load_network_certificate(path: Path) -> NetworkCertificate:
-    """The certificate in a file, checked for form; what it claims is not yet checked."""
-    document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
+def read_verdict(path: Path) -> LimitVerdict | NetworkVerdict:
+    """The verdict in a certificate file, of the limit or of a network, checked for form; not yet what it claims."""
+    document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
+    if document.get("format") == LIMIT_FORMAT and document.get("of") != "network":
+        return read_limit(document, path)
     if document.get("format") != FORMAT:
-        other = "; Certificate.load loads those of the limit" if document.get("format") == LIMIT_FORMAT else ""
-        raise InputError(f"{path} is not a certificate of a kind this version knows ({FORMAT}){other}")
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
     document.pop("members", None)  # in files of earlier versions, which have no sizes
     check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)
     for name in ("closest", "counterexample"):
@@ -68,50 +62,42 @@ def load_network_certificate(path: Path) -> NetworkCertificate:
     for name in ("inputs", "start"):
         document[name] = tuple(document[name])
     document["by_n"] = tuple(tuple(row) for row in document["by_n"])
-    return NetworkCertificate(**document)
-
-
-def is_network_certificate(path: Path) -> bool:
-    """Whether a certificate file speaks of a network; what is not readable does not."""
-    try:
-        return parse(read_file(path, _MAX_BYTES), path, _WHAT).get("of") == "network"
-    except InputError:
-        return False
+    return NetworkVerdict(**document)
 
 
 def check_network_certificate(
-    certificate: NetworkCertificate,
+    certificate: NetworkVerdict,
     algorithm: Algorithm,
     network: AnyNetwork,
     workers: Workers | None = None,
     progress: Progress | None = None,
     device: str = "cpu",
 ) -> None:
-    """Goes through the whole domain again; raises DoesNotHoldError at the first claim that comes out otherwise."""
+    """Goes through the whole domain again; raises ProofError at the first claim that comes out otherwise."""
     check_speaks_of(certificate, algorithm, network)
     again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
-    for field in fields(NetworkCertificate):
+    for field in fields(NetworkVerdict):
         claimed, found = getattr(certificate, field.name), getattr(again, field.name)
         same = _near(claimed, found) if field.name == "margin" else _same(claimed, found)
         if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
-            raise DoesNotHoldError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
 
-def check_speaks_of(certificate: NetworkCertificate, algorithm: Algorithm, network: AnyNetwork) -> None:
-    """Raises DoesNotHoldError if the certificate cannot be for these; no proof is needed to see that."""
+def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork) -> None:
+    """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
     for what, claimed, found in (
         ("program", certificate.program_id, algorithm.program.id),
         ("network", certificate.network_sha256, network.digest),
     ):
         if claimed != found:
-            raise DoesNotHoldError(
+            raise ProofError(
                 f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
             )
     try:
         check_domain(algorithm.program, certificate.domain)
     except InputError as error:
-        raise DoesNotHoldError(f"the certificate says domain = {certificate.domain}, but {error}") from None
+        raise ProofError(f"the certificate says domain = {certificate.domain}, but {error}") from None
 
 
 def _same(claimed: Any, found: Any) -> bool:
@@ -182,12 +168,7 @@ _FIELDS: dict[str, Check] = {
     "network_sha256": _HASH,
     "program_id": _HASH,
     "seconds": real(0, 1e12),
-    "sizes": optional(
-        like(
-            r"(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
-            "a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
-        )
-    ),
+    "sizes": optional(SIZES),
     "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "of": one_of("network"),
     "format": one_of(FORMAT),

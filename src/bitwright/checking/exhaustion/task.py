@@ -15,7 +15,7 @@ from bitwright.bits import shorten
 from bitwright.checking.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
 from bitwright.checking.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
 from bitwright.checking.exhaustion.judges import IntegerJudge, Judge
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, option
 from bitwright.files.documents import read_document, whole
 from bitwright.files.journal import Journal
 from bitwright.networks import AnyNetwork, IntegerNetwork
@@ -206,7 +206,9 @@ def duration(seconds: float) -> str:
 def check_size(task: ProofTask) -> None:
     """Raises InputError for domains that nobody can go through."""
     if task.domain.size >= MOST:
-        smaller = "a smaller tile" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
+        smaller = (
+            f"a smaller {option('tile')}" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
+        )
         raise InputError(
             f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
             f"{smaller} may do"

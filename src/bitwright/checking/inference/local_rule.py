@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.files.executions import Executions
+from bitwright.files.storage import as_path, write_atomically
 from bitwright.program.layout import IntArray
 
 Offsets = tuple[tuple[int, int], ...]  # rows down and columns right of a cell
@@ -41,10 +44,11 @@ class Disagreement:
 class LocalRule:
     """A table from neighbourhoods to next values, as far as boards showed it. Bit j of a configuration is offset j.
 
-    >>> from bitwright import Executions, infer_local_rule, parse
+    >>> from bitwright import Executions, infer, parse
     >>> boards = np.random.default_rng(0).random((50, 8)) < 0.5
     >>> after = np.roll(boards, 1, axis=1)  # everything moves to the right
-    >>> rule = infer_local_rule(Executions(boards, after, tuple(f"x[{i}]" for i in range(1, 9))), 1, 8, "line")
+    >>> states = Executions(boards, after, tuple(f"x[{i}]" for i in range(1, 9)))
+    >>> rule = infer(states, grid=(1, 8), neighbourhood="line")
     >>> rule.writes, parse(rule.text())
     ([1, 3, 5, 7], Algorithm 'program': 32 bits, 16 blocks, 40 templates)
     """
@@ -115,6 +119,71 @@ class LocalRule:
         yield f"output board = near[*,*,{centre}]"
         yield "steps generations + 1"
 
+    @property
+    def inferred(self) -> bool:
+        """Whether one rule explains all boards."""
+        return self.disagreement is None
+
+    @property
+    def sentence(self) -> str:
+        """What came of it, in a line."""
+        return str(self).partition("\n")[0]
+
+    def __str__(self) -> str:
+        return "\n".join(self._told() if self.disagreement is None else self._disagreed(self.disagreement))
+
+    def _told(self) -> Iterator[str]:
+        boards = self.examples // (self.height * self.width)
+        yield (
+            f"INFERRED: a rule of {counted(len(self.writes), 'configuration')} that turn a cell on, "
+            f"from {counted(self.examples, 'cell')} of {counted(boards, 'board')}"
+        )
+        around = f"configurations of the neighbourhood {self.neighbourhood}"
+        yield f"  seen        {self.seen:,} of {len(self.on):,} {around}"
+        if self.unseen:
+            yield f"  not seen    {len(self.unseen):,}, taken to turn a cell off"
+            more = self.further_cells()
+            yield f"  to come     about {more:,} cells more of boards of which every cell is a fair coin"
+
+    def _disagreed(self, found: Disagreement) -> Iterator[str]:
+        value, others = (1, found.times_off) if found.times_on <= found.times_off else (0, found.times_on)
+        rare, usual = (found.on, found.off) if value else (found.off, found.on)
+        few = counted(found.times_on + found.times_off - others, "time")
+        yield "CONTRADICTION: two cells have the same neighbourhood and different next values"
+        yield f"  neighbourhood {found.config:0{len(self.offsets)}b}, the last cell first"
+        yield f"  followed by {value} at {_place(rare)}, {few}"
+        yield f"  followed by {1 - value} at {_place(usual)}, {counted(others, 'time')}"
+        yield "  the data have a wrong bit, or the neighbourhood is larger"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `bitwright infer --grid --json` prints it, but for the names of files."""
+        found = self.disagreement
+        return {
+            "inferred": self.inferred,
+            "reason": None if found is None else "contradiction",
+            "grid": [self.height, self.width],
+            "neighbourhood": self.neighbourhood,
+            "cells": self.examples,
+            "configurations": len(self.on),
+            "seen": self.seen,
+            "on": self.writes,
+            "not_seen": self.unseen,
+            "further_cells": self.further_cells(),
+            "contradiction": None
+            if found is None
+            else {
+                "configuration": found.config,
+                "on_at": [at + 1 for at in found.on],
+                "off_at": [at + 1 for at in found.off],
+                "times_on": found.times_on,
+                "times_off": found.times_off,
+            },
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the rules of the whole torus to a .bw file."""
+        write_atomically(as_path(path, "a rule file"), self.text().encode())
+
     def pattern_text(self) -> str:
         """A rule file of one cell: its block and one port; what a network has to learn for every torus."""
         if not self.writes:
@@ -184,6 +253,11 @@ def _disagreement(
         return state, *divmod(rest, shape[1])
 
     return Disagreement(config, place(True), place(False), int(on[config]), int(off[config]))
+
+
+def _place(place: tuple[int, int, int]) -> str:
+    state, row, column = (at + 1 for at in place)
+    return f"row {row:,}, column {column:,} after state {state:,}"
 
 
 def _moved(name: str, by: int, extent: str) -> str:

@@ -41,25 +41,20 @@ class HeldFunction:
             what = "workers cannot share it" if shared else "a file to resume from cannot say whether it is the same"
             raise InputError(
                 f"{self.name} is a function of this process, so {what}; put it into a file and name it, "
-                f"{'oracle_arrays' if self.arrays else 'oracle'}='MODULE:FUNCTION'"
+                "oracle='MODULE:FUNCTION'"
             )
 
 
-def given_oracle(algorithm: Algorithm, oracle: Given | None = None, arrays: Given | None = None) -> Oracle | None:
+def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Oracle:
     """The oracle that is meant; functions in files are read now, so that what is wrong with them is said at once.
 
     >>> from bitwright import addition
     >>> given_oracle(addition(2), lambda p, q: p + q)({"p": 1, "q": 2})
     {'sum': 3}
     """
-    if oracle is not None and arrays is not None:
-        raise InputError("there is one oracle; give oracle or oracle_arrays")
-    given = arrays if oracle is None else oracle
-    if given is None:
-        return None
     outputs, wide = tuple(word.name for word in algorithm.outputs), is_wide(algorithm)
     if isinstance(given, str):
-        if arrays is None:
+        if not arrays:
             return Function(given, os.getcwd(), outputs).read()
         return ArrayFunction(given, os.getcwd(), outputs, wide=wide).read()
     if not callable(given):
@@ -68,4 +63,4 @@ def given_oracle(algorithm: Algorithm, oracle: Given | None = None, arrays: Give
         )
     if hasattr(given, "arrays") and hasattr(given, "name"):
         return given
-    return HeldFunction(given, outputs, arrays is not None, wide)
+    return HeldFunction(given, outputs, arrays, wide)

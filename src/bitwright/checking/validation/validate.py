@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
+from bitwright.bits import any_digits
 from bitwright.checking.validation.batch import forget, run_batch_of
 from bitwright.checking.validation.given import HeldFunction
 from bitwright.checking.validation.inputs import choose_inputs
 from bitwright.checking.validation.oracles import Oracle
 from bitwright.checking.validation.prepare import Prepared, prepare
 from bitwright.checking.validation.progress_file import ProgressFile
-from bitwright.checking.validation.tally import Tally
+from bitwright.checking.validation.report import document, report
+from bitwright.checking.validation.tally import Failure, Tally
 from bitwright.checking.validation.task import Task
 from bitwright.engines.protocol import Engine
-from bitwright.errors import counted
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
@@ -39,9 +40,8 @@ class Validation:
     >>> found = validate(addition(3), engine="limit", compiled=False)
     >>> found.verdict, found.tally.inputs, found.margin
     ('exact', 64, 0.5)
-    >>> print(found)
+    >>> print(found.sentence)
     exact: addition, engine limit, calibrated rounding
-    64 inputs, all there are; 0 wrong; 0 of 384 steps unlike the rules
     """
 
     task: Task
@@ -71,15 +71,37 @@ class Validation:
         return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
 
     def __str__(self) -> str:
-        """The verdict, and what was counted."""
-        tally, inputs, facts = self.tally, self.task.inputs, self.task.engine.cell_facts
-        scope = "all there are" if inputs.random is None else f"random, sample seed {inputs.seed}"
-        undecided = f", {tally.undecided:,} not decided" if tally.undecided else ""
-        counts = (
-            f"{counted(tally.inputs, 'input')}, {scope}; {tally.wrong:,} wrong{undecided}; "
-            f"{tally.wrong_steps:,} of {counted(tally.evaluations, 'step')} unlike the rules"
-        )
-        return "\n".join([self.sentence, counts, *([] if facts is None else [cells_sentence(facts)])])
+        """The report, and what the engine is where it goes cell by cell."""
+        facts = self.task.engine.cell_facts
+        return "\n".join([self.report(), *([] if facts is None else [cells_sentence(facts)])])
+
+    def report(self, again: Callable[[Failure], str] | None = None) -> str:
+        """The verdict and what was counted; `again` gives a command that shows a failure once more.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).report().splitlines()[1]
+        "  inputs    64, all there are; 0 wrong by Python's integers"
+        """
+        with any_digits():
+            return report(self, again)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright validate --json` prints them; there failures have a command as well.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).to_dict()["wrong"]
+        0
+        """
+        with any_digits():
+            return document(self)
+
+    @property
+    def doubt(self) -> str | None:
+        """What looks like a mistake in the oracle."""
+        failures = self.tally.failures
+        if failures and self.tally.wrong == self.tally.inputs and all(one.expected is None for one in failures):
+            return "the oracle gave None for every input, which says that no run ends; is a return missing?"
+        return None
 
     @property
     def exact(self) -> bool:

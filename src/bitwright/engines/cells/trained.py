@@ -26,7 +26,7 @@ from bitwright.program.pattern import Pattern, read_pattern
 
 @dataclass(frozen=True)
 class TrainedCells:
-    """A network of whole numbers for the cells of a pattern; `run`, `validate` and `certify_network` take it.
+    """A network of whole numbers for the cells of a pattern; `run`, `validate` and `certify` take it.
 
     What is said of it is worked out from the network it holds, so it is true of that of `dataclasses.replace` too.
 

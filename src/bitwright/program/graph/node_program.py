@@ -77,6 +77,38 @@ class NodeProgram(Shown):
         """Numbers that leave."""
         return self.schema().outputs
 
+    def to_dict(self) -> dict[str, Any]:
+        """What it consists of, as `bitwright show --json` prints it; rules for a graph of 16 nodes where sizes count.
+
+        >>> from bitwright import parse_node_program
+        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
+        >>> flood.to_dict()["names"]
+        {'node': ['x'], 'port': [], 'whole': []}
+        """
+        schema = self.schema()
+        return {
+            "name": self.name,
+            "program_id": schema.program.id,
+            "description": self.description,
+            "templates": schema.program.templates,
+            "kinds": len(self.kinds),
+            "local_states": sum(kind.local_states for kind in self.kinds),
+            "names": {place: self.names_at(place) for place in ("node", "port", "whole")},
+            "inputs": {word.name: {"place": word.place, "bits": word.width} for word in schema.inputs},
+            "outputs": {word.name: {"place": word.place, "bits": word.width} for word in schema.outputs},
+            "steps": schema.steps,
+            "halt": schema.name_of(schema.halt) if isinstance(schema.halt, int) else schema.halt,
+            "graphs": sorted(schema.requires),
+            "degree": schema.degree,
+            "rules": list(schema.program.rules),
+        }
+
+    def names_at(self, place: str) -> list[str]:
+        """What is declared at every `node`, at every `port`, or once for the `whole`."""
+        schema = self.schema()
+        fields = zip(schema.program.layout.fields, schema.places, strict=False)
+        return [str(field) for field, where in fields if where == place]
+
     def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
         """Its canonical rule text for graphs of this size: every block and template of a node written out.
 

@@ -225,7 +225,9 @@ class Expansion:
             when = _joined(picks for picks, _ in literals)
             values = np.concatenate([values for _, values in literals])
             self.budget.spend(len(values) + len(targets.rows), item.token)
-            families.append(RuleFamily(rows.count, when, values, targets, origin, silent=not item.targets))
+            families.append(
+                RuleFamily(rows.count, when, values, targets, origin, silent=not item.targets, also=item.also)
+            )
         return families
 
     def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os.path import isfile  # unlike Path.is_file it takes names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError, printable, problems_of
-from bitwright.files.storage import as_path
+from bitwright.files.storage import as_path, open_file
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse, parse_any
 from bitwright.text.scanner import unix_lines
@@ -56,12 +57,12 @@ def rule_path(path: object) -> Path:
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
     """The text of a source file, or an InputError that says why it is not one; `what` it is to hold."""
     shown = printable(str(path))
-    if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and path.is_file():
+    if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and isfile(path):
         raise InputError(f"{shown} is not {suffix} text, but {other}")
     try:
         if path.is_dir():
             raise InputError(f"{shown} is a folder; give a {suffix} file")
-        with path.open("rb") as file:
+        with open_file(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         hint = "; `bitwright examples` writes the examples here" if path.parts[:1] == ("examples",) else ""

@@ -21,6 +21,7 @@ FORMS = {
     "block": "block p[i] q[i] for i in 1..l",
     "cell": "cell p[i] c[i] for i in 1..l",
     "when": "when p[i]=0 q[i]=1 write p[i] for i in 1..l",
+    "also": "also when p[i]=0 q[i]=1 write q[i] for i in 1..l",
     "input": "input p q, or input a = p",
     "output": "output p, or output sum = c[l] p",
     "start": "start flag x[1]",

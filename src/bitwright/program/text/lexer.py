@@ -12,7 +12,7 @@ from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
 _LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
-STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], "port", "whole")
+STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], "port", "whole", "also")
 
 _SCANNER = Scanner(
     {
@@ -33,7 +33,9 @@ _HINTS = {
 TOO_MANY = "too many problems; what follows was not read"
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
-_STATEMENT = re.compile(rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b)")
+_STATEMENT = re.compile(
+    rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
+)
 
 
 def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:

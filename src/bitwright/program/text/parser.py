@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from bitwright.bits import shorten
@@ -127,6 +127,7 @@ class _Line:
             "chain": self.link,
             "graph": self.graph,
             "when": self.when,
+            "also": self.also,
             "input": self.port,
             "output": self.port,
             "start": self.start,
@@ -175,6 +176,10 @@ class _Line:
     def cell(self, token: Token) -> syntax.Cell:
         members = self.references(FORMS["cell"])
         return syntax.Cell(token, members, self.clauses(FORMS["cell"]), self.text())
+
+    def also(self, token: Token) -> syntax.When:
+        self.expect("when", FORMS["also"])
+        return replace(self.when(token), also=True)
 
     def when(self, token: Token) -> syntax.When:
         form = FORMS["when"]

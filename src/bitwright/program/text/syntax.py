@@ -133,6 +133,7 @@ class When:
     targets: tuple[BitRef, ...]
     clauses: Clauses
     text: str
+    also: bool = False  # whether it adds to templates that lines before it have
 
 
 @dataclass(frozen=True, slots=True)

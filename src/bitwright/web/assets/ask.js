@@ -1,23 +1,11 @@
 // Asking the server: JSON in, JSON out, and one line that says what went wrong.
 
-// A name of this browser's own, so that people who share an address share the server fairly.
-
-const client = (() => {
-  const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  try {
-    const known = localStorage.getItem("bitwright-client") ?? "";
-    const name = /^[0-9a-f]{32}$/.test(known) ? known : made();
-    localStorage.setItem("bitwright-client", name);
-    return name;
-  } catch { return made(); /* a browser that keeps nothing */ }
-})();
-
 export async function ask(method, path, body, options = {}) {
   let answer;
   try {
     answer = await fetch(path, {
       method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json", "X-Bitwright-Client": client },
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
       ...options,
     });

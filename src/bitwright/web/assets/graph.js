@@ -64,7 +64,7 @@ const explicit = () => ({ nodes: graph.nodes.map(({ name }) => name), edges: gra
 async function layOut(wanted) {
   const mine = ++asked;
   try {
-    const found = await ask("POST", "/api/graph", { graph: wanted });
+    const found = await ask("POST", "api/graph", { graph: wanted });
     if (mine !== asked) return;
     graph.nodes = found.nodes.map((name, at) => ({ name, x: found.places[at][0], y: found.places[at][1] }));
     graph.edges = found.edges;

@@ -21,7 +21,7 @@ let running = null, abandoned = false, known = null;
 async function start() {
   tabs();
   split();
-  try { known = await ask("GET", "/api/about"); } catch (error) { fail(error.message); return; }
+  try { known = await ask("GET", "api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
   graphEditor(soon, known.limits);
   program(known, recalled(), engine);
@@ -37,7 +37,7 @@ async function start() {
   });
   addEventListener("pagehide", () => {
     remember();
-    if (running) fetch(`/api/runs/${running}`, { method: "DELETE", keepalive: true });
+    if (running) fetch(`api/runs/${running}`, { method: "DELETE", keepalive: true });
   });
   document.documentElement.dataset.ready = "yes";
 }
@@ -64,9 +64,9 @@ function request() {
   return asked;
 }
 
-const run = () => follow("/api/runs", request, showRun);
+const run = () => follow("api/runs", request, showRun);
 
-const train = () => follow("/api/networks", () => ({
+const train = () => follow("api/networks", () => ({
   source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
 }), showMade);
 
@@ -85,10 +85,10 @@ async function follow(path, asked, show) {
     await settled();
     let job = await ask("POST", path, asked());
     running = job.id;
-    if (abandoned) await ask("DELETE", `/api/runs/${job.id}`);
+    if (abandoned) await ask("DELETE", `api/runs/${job.id}`);
     while (!abandoned && (job.state === "waiting" || job.state === "running")) {
       doing(job);
-      job = await ask("GET", `/api/runs/${job.id}?after=${job.version}`);
+      job = await ask("GET", `api/runs/${job.id}?after=${job.version}`);
     }
     if (abandoned || job.state === "cancelled") say("cancelled");
     else if (job.state === "done") { show(job, which); say("done"); reveal(); }
@@ -105,7 +105,7 @@ async function follow(path, asked, show) {
 async function cancel() {
   abandoned = true;
   say("cancelling");
-  if (running) try { await ask("DELETE", `/api/runs/${running}`); } catch { /* it is over already */ }
+  if (running) try { await ask("DELETE", `api/runs/${running}`); } catch { /* it is over already */ }
 }
 
 // What is going on.

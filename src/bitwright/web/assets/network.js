@@ -18,7 +18,7 @@ export function showNetwork(id, result, files) {
     ...proof(certificate, result),
     make("h3", { textContent: "Take it with you" }),
     make("div", { className: "exports" }, ...["network.safetensors", ...exports].filter((name) => name in files).map((name) =>
-      make("a", { className: "button", href: `/api/runs/${id}/${name}?save=true`, download: name },
+      make("a", { className: "button", href: `api/runs/${id}/${name}?save=true`, download: name },
         make("strong", { textContent: name }), make("small", { textContent: `${FORMS[ending(name)] ?? "the network, for bitwright"}, ${kib(files[name])}` })))),
     ...Object.entries(missing).map(([name, why]) => make("p", { className: "soft", textContent: `${name} is not there: ${why}` })),
     make("h3", { textContent: "Training" }), plot(result.curve, result.tolerance),

@@ -142,7 +142,7 @@ async function check() {
   asking?.abort();
   const mine = asking = new AbortController();
   try {
-    const answer = await ask("POST", "/api/check", { source: source() }, { signal: mine.signal });
+    const answer = await ask("POST", "api/check", { source: source() }, { signal: mine.signal });
     if (mine !== asking) return;
     about = answer.about;
     described();

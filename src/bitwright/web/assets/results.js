@@ -39,7 +39,7 @@ export function showRun({ id, result, files }, kind) {
   size(result.size);
   if (result.nodes) nodes(result.nodes);
   element("trace").title = result.nodes ? "The run on the graph" : "Trace of the run";
-  element("trace").src = `/api/runs/${id}/trace.html`;
+  element("trace").src = `api/runs/${id}/trace.html`;
   offer(...(result.nodes ? ["trace", "nodes", "certificate", "size", "files"] : ["trace", "certificate", "size", "files"]));
 }
 
@@ -151,10 +151,10 @@ function size(s) {
 
 function downloads(id, files, missing) {
   const rows = Object.keys(files).sort((one, other) => order(one) - order(other)).map((name) => make("li", {},
-    make("a", { href: `/api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
+    make("a", { href: `api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
     make("span", { className: "soft", textContent: ` ${kib(files[name])}${FILES[name] ? ` · ${FILES[name]}` : ""}` })));
   rows.push(...Object.entries(missing).map(([name, why]) => make("li", { className: "soft", textContent: `${name} is not there: ${why}` })));
-  const open = make("a", { href: `/api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
+  const open = make("a", { href: `api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
   element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), ...("trace.html" in files ? [make("p", {}, open)] : []),
     make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));
 }

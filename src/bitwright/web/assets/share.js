@@ -25,12 +25,12 @@ async function make() {
   const note = element("link-note");
   element("link").value = "";
   if (fragment.length > LONGEST) { note.textContent = "This program is too long for a link; download it instead."; return; }
-  element("link").value = `${location.origin}/${PREFIX}${fragment}`;
+  element("link").value = `${location.origin}${location.pathname}${PREFIX}${fragment}`;
   element("link").select();
   try {
     await navigator.clipboard.writeText(element("link").value);
-    note.textContent = "Copied. Whoever opens it on a server of their own finds this program.";
-  } catch { note.textContent = "Copy it; whoever opens it on a server of their own finds this program."; }
+    note.textContent = "Copied. For another server, put the part from # behind its address.";
+  } catch { note.textContent = "Copy it. For another server, put the part from # behind its address."; }
 }
 
 // Opens what the address holds; a fragment that no link of ours has is refused with a line.

@@ -1,0 +1,111 @@
+"""What certificates print: a headline with the verdict and what it speaks of, and the numbers below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bitwright.checking.exhaustion.certificate import covered_by_cells
+from bitwright.errors import counted, listing, option
+
+if TYPE_CHECKING:
+    from bitwright.api.certificates import About, BitNames, LimitCertificate, NetworkCertificate, StateLookedAt
+    from bitwright.checking.exhaustion.certificate import BitInState
+
+
+def limit_report(c: LimitCertificate) -> Iterator[str]:
+    """The report of a certificate of the limit."""
+    covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
+    yield f"{_headline(c)}: {_title(c.about)}the limit, {c.rounding} rounding{covers}"
+    padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
+    yield f"  examples  K = {c.examples:,}{padding}"
+    yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
+    yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
+    where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
+    yield f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of {where}, in units of the output"
+    if c.masked_bits:
+        yield f"  masked    {counted(c.masked_bits, 'bit')} that nothing writes: fixed to 0"
+    if c.fails_from is not None:
+        failing = _situation(c.fails_bit or "", c.fails_matches or 0, c.fails_writers or 0)
+        if c.witness is None:
+            yield f"  unproved  at n = {c.fails_from:,}: {failing}; whether a run meets such a state is not known"
+        else:
+            yield f"  fails     at n = {c.fails_from:,}: {failing}"
+            yield f"  state     on: {listing(c.witness, 12) or 'no bit'}"
+        yield f"  proposal  {c.proposal}"
+        declared = c.about.declared
+        if declared is not None and c.assumption is None and declared < c.n_max:
+            yield f"  declared  its author says n <= {declared:,}; {option('n')} declared takes that on trust"
+    if c.holds:
+        yield "  checked   every number of the file was proved again"
+    yield f"  {'pattern' if c.cells else 'program'}   {c.program_id}"
+    proves = f"{option('network')} FILE" if option("network") != "network" else "certify(what, network)"
+    yield f"  says      nothing of any one network: {proves} proves one"
+
+
+def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
+    """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
+    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
+    yield f"{c.verdict.upper()}: {_title(c.about)}this network, {covers}"
+    if c.kinds is not None:
+        examples = counted(c.examples, "example")
+        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
+    weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
+    yield f"  network   width {c.width:,}, {weights}; sha256 {c.network_sha256}"
+    undecided = f", {c.undecided:,} not decided" if c.undecided else ""
+    yield f"  states    {c.states:,} tried, {c.wrong:,} wrong{undecided}"
+    ns = [n for n, _, _ in c.by_n]
+    yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
+    if c.closest is not None and c.distance is not None:
+        where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
+        if c.weight_bits:
+            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {c.margin:.3f}"
+        else:
+            yield f"  margin    {c.margin:.3f} at least beyond every error of summation: {where}"
+    if c.counterexample is not None:
+        yield from _counterexample(c, c.counterexample)
+        yield f"  see it    {see}"
+    if c.holds:
+        yield "  checked   every state was tried again, and every number of the file came out the same"
+    yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
+
+
+def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:
+    names, word = c.about.names, "wrong" if c.wrong else "unproved"
+    sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
+    yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
+    yield f"  state     on: {listing([_called(bit, names) for bit in found.on], 12) or 'no bit'}"
+    if names:
+        smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
+        yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
+
+
+def state_report(found: StateLookedAt) -> Iterator[str]:
+    """What a network says of each bit of a state."""
+    for line in found.bits:
+        said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
+        mark = "" if line.given == line.expected else f"  must be {line.expected}"
+        yield f"  {_called(line.bit, found.about.names):<24} {line.given}{said}{mark}"
+
+
+def _title(about: About) -> str:
+    """`addition (add two 4-bit numbers), `, or nothing where the program is not known."""
+    described = f" ({about.description})" if about.description else ""
+    return f"{about.name}{described}, " if about.name else ""
+
+
+def _headline(c: LimitCertificate) -> str:
+    """The verdict in capitals, and what it rests on."""
+    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
+    if c.assumption:
+        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
+    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
+
+
+def _situation(bit: str, matching: int, writers: int) -> str:
+    return f"{bit} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
+
+
+def _called(bit: str, names: BitNames) -> str:
+    """A bit, and what it is called in the first cell of its kind."""
+    return f"{bit} ({listing(names[bit], 4)})" if bit in names else bit

@@ -1,0 +1,256 @@
+"""Certificates as people hold them: the verdict, the program it is about, its file, and how to check it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bitwright.checking.certificate import LimitVerdict, Verdict
+from bitwright.checking.certificate_file import claims_of
+from bitwright.checking.exhaustion import NetworkVerdict
+from bitwright.checking.exhaustion.certificate_file import read_verdict
+from bitwright.checking.exhaustion.one_state import OneState
+from bitwright.errors import InputError, counted
+from bitwright.files.storage import as_path, write_atomically
+from bitwright.files.storage import check_writable as check_writable
+from bitwright.lazy import Shown
+from bitwright.program import Algorithm
+
+if TYPE_CHECKING:
+    from bitwright.api.certify import Provable, Subject
+    from bitwright.api.sizes import SizesAsked
+    from bitwright.api.telling import Teller
+    from bitwright.running.progress import Progress
+
+BitNames = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class About:
+    """The program that a certificate was made or checked for; a certificate file does not contain it."""
+
+    name: str = ""
+    description: str = ""
+    graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
+    names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
+    declared: int | None = None  # the author's bound on n
+    holds: bool = False  # whether it was checked again
+
+
+class Certificate(Shown):
+    """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
+
+    `certified` says whether it is proved, `verdict` is "certified", "refuted" or "not proved", and `of` is "limit" or
+    "network". Printing it gives a report.
+
+    >>> from bitwright import addition, certify, multiplication
+    >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
+    >>> certificate.verdict, certificate.examples, certificate.examples_needed
+    ('refuted', 202, 272)
+    >>> certify(addition(10)).save("addition.json")
+    >>> Certificate.load("addition.json").check(addition(10)).holds
+    True
+    """
+
+    certified: bool
+    verdict: Verdict
+    sizes: str | None
+    about: About
+
+    @property
+    def holds(self) -> bool:
+        """Whether `check` has proved every claim again."""
+        return self.about.holds
+
+    def text(self) -> str:
+        """The certificate as its file contains it, with every number it rests on.
+
+        >>> from bitwright import addition, certify
+        >>> print(certify(addition(10)).text()[:21])
+        {
+          "certified": true
+        """
+        return claims_of(self, NetworkVerdict if isinstance(self, NetworkVerdict) else LimitVerdict)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the certificate to a JSON file, which `load` reads.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).save("addition.json")
+        """
+        write_atomically(as_path(path, "a certificate file"), self.text().encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> LimitCertificate | NetworkCertificate:
+        """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).save("addition.json")
+        >>> Certificate.load("addition.json").sentence
+        'certified'
+        """
+        found = read_verdict(as_path(path, "a certificate file"))
+        kind = NetworkCertificate if isinstance(found, NetworkVerdict) else LimitCertificate
+        return kind(**vars(found))
+
+    def check(
+        self,
+        what: Subject | Sequence[Subject],
+        network: Provable | None = None,
+        *,
+        sizes: SizesAsked | None = None,
+        tile: int | None = None,
+        device: str | None = None,
+        workers: str | int = "1",
+        yes: bool = False,
+        progress: Teller | Progress | bool | None = None,
+    ) -> LimitCertificate | NetworkCertificate:
+        """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
+
+        The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
+        is checked at those sizes, and for the program that is given. The options are those of `certify`.
+
+        >>> from bitwright import addition, certify, train_cells
+        >>> adder = train_cells(addition(4))
+        >>> certify(addition(9), adder).check(addition(30), adder).sizes
+        '9'
+        """
+        from bitwright.api import certify
+
+        if isinstance(self, LimitCertificate):
+            if network is not None:
+                raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+            return certify.check_limit(self, what, sizes, tile, progress)
+        assert isinstance(self, NetworkCertificate)
+        if network is None:
+            raise InputError("this is the certificate of a network; give the network too, or its file")
+        return certify.check_network(self, what, network, sizes, device, workers, yes, progress)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as `bitwright certify --json` prints it.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).to_dict()["verdict"]
+        'certified'
+        """
+        raise NotImplementedError
+
+    def report(self, see: str = "") -> Iterator[str]:
+        """Its report, line by line; `see` is how to look at the state of a counterexample.
+
+        >>> from bitwright import addition, certify
+        >>> next(certify(addition(2)).report())
+        'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
+        """
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(self.report())
+
+    def _named(self) -> dict[str, Any]:
+        return {"name": self.about.name} if self.about.name else {}
+
+    def _more(self) -> dict[str, Any]:
+        graphs = {} if self.about.graphs is None else {"graphs": self.about.graphs}
+        return graphs | ({"holds": True} if self.holds else {})
+
+
+@dataclass(frozen=True, repr=False)
+class LimitCertificate(Certificate, LimitVerdict):
+    """The certificate of the limit, for one program or for all programs made of the same kinds of cells."""
+
+    about: About = field(default_factory=About, compare=False)
+    of: ClassVar[str] = "limit"
+
+    @property
+    def cells(self) -> bool:
+        """Whether it is of the limit of a network of cells."""
+        return self.n_source == "cells"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as `bitwright certify --json` prints it."""
+        claims = {one.name: getattr(self, one.name) for one in fields(LimitVerdict) if one.name != "sizes"}
+        cells = {"sizes": self.sizes, "pattern_id": self.program_id} if self.cells else {}
+        return {**self._named(), "of": self.of, **claims, **cells, **self._more()}
+
+    def report(self, see: str = "") -> Iterator[str]:  # noqa: ARG002
+        """Its report, line by line."""
+        from bitwright.api.certificate_reports import limit_report
+
+        return limit_report(self)
+
+
+@dataclass(frozen=True, repr=False)
+class NetworkCertificate(Certificate, NetworkVerdict):
+    """The certificate of one network, for all states of a domain."""
+
+    about: About = field(default_factory=About, compare=False)
+
+    @property
+    def cells(self) -> bool:
+        """Whether it is of a network of cells."""
+        return self.kinds is not None
+
+    @property
+    def shown_by(self) -> str:
+        """The bits that are on in the counterexample, as `state` takes them."""
+        found = self.counterexample
+        if found is None:
+            return ""
+        # with no bit on, the kind says which cell it is
+        return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as `bitwright certify --json` prints it."""
+        claims = {one.name: value for one in fields(NetworkVerdict) for value in [_plain(getattr(self, one.name))]}
+        if self.kinds is None:
+            del claims["sizes"]
+            return {**self._named(), **claims, **self._more()}
+        states = [one for one in (self.closest, self.counterexample) if one is not None]
+        bits = dict.fromkeys(bit for one in states for bit in (one.bit, *one.on))
+        names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
+        cells = {"local_states": self.states, "pattern_id": self.program_id, "names": names}
+        return {**self._named(), **claims, **cells, **self._more()}
+
+    def report(self, see: str = "") -> Iterator[str]:
+        """Its report, line by line; `see` is how to look at the state of a counterexample."""
+        from bitwright.api.certificate_reports import network_report
+
+        return network_report(self, see or f"certify(what, network, state={self.shown_by!r})")
+
+
+@dataclass(frozen=True)
+class StateLookedAt(OneState):
+    """What a network says of every bit of one state, beside what the rules give."""
+
+    about: About = field(default_factory=About, compare=False, repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """How many examples match, and whether the network is right."""
+        return f"n = {self.n}: {counted(self.n, 'example')} matched, {'right' if self.right else 'WRONG'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as `bitwright certify --state --json` prints it."""
+        own = {*self.on, *(one.bit for one in self.bits)}
+        names = {bit: list(names) for bit, names in self.about.names.items() if bit in own}
+        found = {"name": self.about.name} | asdict(self) | ({"names": names} if self.about.names else {})
+        del found["about"]
+        return found
+
+    def __str__(self) -> str:
+        from bitwright.api.certificate_reports import state_report
+
+        return "\n".join([self.sentence, *state_report(self)])
+
+
+def limit_certificate(verdict: LimitVerdict, algorithm: Algorithm, sizes: str | None, about: About) -> LimitCertificate:
+    """The certificate of this verdict, about an algorithm or a pattern of cells."""
+    own = replace(about, name=algorithm.name, description=algorithm.description, declared=algorithm.matches)
+    return LimitCertificate(**{**vars(verdict), "sizes": sizes, "about": own})
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if hasattr(value, "__dataclass_fields__") else value

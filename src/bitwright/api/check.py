@@ -1,0 +1,120 @@
+"""Every problem and every warning of a source file: rules, SBN, SUBLEQ or an image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from bitwright.errors import Problem, ProgramError, counted, printable
+from bitwright.files.storage import as_path
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a file. Warnings are about what can hardly be meant; they are no problems.
+
+    >>> from pathlib import Path
+    >>> from bitwright import check
+    >>> _ = Path("or.bw").write_text("bits x y; block x; when x=1 write y; input x".replace("; ", chr(10)))
+    >>> check("or.bw").problems
+    (Problem(line=1, column=8, message="y is in no block; add a 'block' for it", place=''),)
+    """
+
+    summary: str  # its size; empty where there are problems
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    program_id: str | None = None
+    file: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """How many problems and warnings there are."""
+        if self.problems:
+            return f"{counted(len(self.problems), 'problem')} in {self.file}"
+        doubtful = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        return f"{self.file}: no problems{doubtful} ({self.summary})"
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.sentence])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `bitwright check --json` prints it."""
+        return {
+            "file": self.file,
+            "name": Path(self.file).stem,
+            "program_id": self.program_id,
+            "ok": self.ok,
+            "problems": _located(self.problems),
+            "warnings": _located(self.warnings),
+        }
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no problems."""
+        return not self.problems
+
+
+def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
+    """All problems and warnings of a .bw, .sbn, .sq or .dec file, or of rule text of several lines.
+
+    Raises InputError if a file cannot be read.
+
+    >>> from pathlib import Path
+    >>> _ = Path("one.bw").write_text("bits x y; block x y; when x=1 y=1 write y; input x".replace("; ", chr(10)))
+    >>> found = check("one.bw")
+    >>> found.ok, found.warnings[0].line
+    (True, 3)
+    >>> check("bits x\\nblock x\\nwhen x=1 write y").problems[0].line
+    3
+    """
+    if isinstance(path, str) and "\n" in path:
+        try:
+            return _rules(path, "program", lets)
+        except ProgramError as error:
+            return Checked("", error.problems)
+    file = as_path(path, "a program")
+    try:
+        found = _read(file, file.suffix.lower(), lets)
+    except ProgramError as error:
+        found = Checked("", error.problems)
+    return replace(found, file=fspath(path))
+
+
+def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
+    if suffix == ".sbn":
+        from bitwright.machines import load_sbn
+
+        return Checked(str(load_sbn(path).sizes))
+    if suffix == ".sq":
+        from bitwright.machines.subleq import load_sq
+
+        assembly = load_sq(path)
+        warnings = tuple(Problem(0, 0, doubt) for doubt in assembly.doubts())
+        return Checked(counted(len(assembly.image), "word"), warnings=warnings)
+    if suffix == ".dec":
+        from bitwright.machines.subleq import load_image
+
+        return Checked(f"an image of {counted(len(load_image(path)), 'word')}")
+    from bitwright.program.text.files import read_text
+
+    return _rules(read_text(path), printable(path.stem), lets)
+
+
+def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
+    from bitwright.program import NodeProgram
+    from bitwright.program.text import parse_any
+    from bitwright.program.text.doubts import doubts
+
+    algorithm = parse_any(text, name, lets)
+    if isinstance(algorithm, NodeProgram):
+        kinds = counted(len(algorithm.kinds), "kind")
+        return Checked(f"a node program with {algorithm.sizes}; {kinds} of cells")
+    program = algorithm.program
+    return Checked(program.sizes, warnings=tuple(doubts(text, algorithm)), program_id=program.id)
+
+
+def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:
+    return [{"line": p.line, "column": p.column, "message": p.message} for p in problems]

@@ -1,0 +1,58 @@
+"""From one form of a machine's program to the next: source, assembly, numbers, and numbers back to assembly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+from bitwright.errors import InputError, option, problems_of
+from bitwright.files.storage import as_path, write_atomically
+
+TARGETS = ("sbn", "subleq")
+_WIDTH = {"sbn": 8, "subleq": 16}  # bits of a word, where none are given
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The text of a program in its next form, and how files of this form end."""
+
+    text: str
+    suffix: str
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the text to a file, completely or not at all."""
+        place = as_path(path, "the file to write")
+        if place.suffix != self.suffix:
+            raise InputError(f"-o takes a {self.suffix} file, got {place}")
+        write_atomically(place, self.text.encode())
+
+
+def compile_file(path: str | PathLike[str], target: str = "sbn", width: int | None = None) -> Compiled:
+    """The next form of the program in a file: .py to .sbn or .sq, .sbn to .json, .sq to .dec, .json back to .sbn.
+
+    >>> from pathlib import Path
+    >>> _ = Path("less.sbn").write_text("sbn a b\\n")
+    >>> compile_file("less.sbn").suffix
+    '.json'
+    """
+    from bitwright import machines
+    from bitwright.machines import subleq
+    from bitwright.program.text.files import read_text
+
+    place = as_path(path, "a program")
+    suffix = place.suffix.lower()
+    if suffix != ".py" and (width is not None or target != "sbn"):
+        raise InputError(f"{option('target')} and {option('width')} go with sources in Python, and {place} is none")
+    if suffix == ".py":
+        source, bits = read_text(place, ".py"), _WIDTH[target] if width is None else width
+        with problems_of(place):
+            if target == "sbn":
+                return Compiled(machines.compile_function(source, bits, place.stem), ".sbn")
+            return Compiled(subleq.compile_program(source, bits, place.stem), ".sq")
+    if suffix == ".sq":
+        return Compiled(subleq.image_text(subleq.load_sq(place).image), ".dec")
+    if suffix == ".json":
+        return Compiled(machines.disassemble(machines.from_json(read_text(place, ".json"), place.stem)), ".sbn")
+    if suffix == ".dec":
+        raise InputError(f"{place} is an image already: bitwright run runs it")
+    return Compiled(machines.to_json(machines.load_sbn(place)), ".json")

@@ -1,0 +1,153 @@
+"""Programs and graphs that were typed or drawn instead of kept in files; nothing here reads a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bitwright.api.graphs import on_graph
+from bitwright.api.open import SbnProgram, SubleqProgram, named_algorithm, sbn_program, with_padding
+from bitwright.bits import parse_signed
+from bitwright.errors import InputError, Problem, ProgramError, shorten
+from bitwright.graphs.named import NamedGraph
+from bitwright.graphs.shapes import shaped_graph
+from bitwright.machines import assemble, compile_function
+from bitwright.machines.subleq import (
+    Shape,
+    assemble_sq,
+    compile_program,
+    find_dialect,
+    machine_v,
+    misfits,
+    parse_image,
+)
+from bitwright.program import Algorithm, GraphAlgorithm, NodeProgram, Topology, parse
+from bitwright.program.graph.node_program import check_graph
+from bitwright.program.graph.schema import Schema
+from bitwright.program.graph.wiring import GraphWiring
+from bitwright.program.text import parse_node_program
+
+__all__ = [
+    "Algorithm",
+    "GraphAlgorithm",
+    "NamedGraph",
+    "NodeProgram",
+    "PastedImage",
+    "SbnProgram",
+    "SubleqProgram",
+    "drawn_graph",
+    "misfits",
+    "named_algorithm",
+    "numbers_of",
+    "on_graph",
+    "pasted_image",
+    "pasted_nodes",
+    "pasted_rules",
+    "pasted_sbn",
+    "shaped_graph",
+    "whole_program",
+    "with_padding",
+]
+
+
+def pasted_rules(text: str, name: str) -> Algorithm:
+    """The algorithm of rule text; raises ProgramError with all its problems."""
+    return parse(_plain(text), name)
+
+
+def pasted_nodes(text: str, name: str) -> NodeProgram:
+    """The node program of rule text; raises ProgramError with all its problems."""
+    return parse_node_program(_plain(text), name)
+
+
+def pasted_sbn(text: str, name: str, machine: str, language: str) -> SbnProgram:
+    """SBN assembly, or the small language (`python`), on machine A or B."""
+    text = compile_function(_plain(text), name=name) if language == "python" else _plain(text)
+    return sbn_program(assemble(text, name), machine)
+
+
+@dataclass(frozen=True)
+class PastedImage:
+    """A SUBLEQ program, and the machine that it is for, which is not built yet and may be large."""
+
+    words: int
+    width: int
+    dialect: str
+    image: list[int]
+    labels: dict[str, int]
+    name: str
+
+    def program(self) -> SubleqProgram:
+        """The program on its machine."""
+        if len(self.image) > self.words:
+            raise InputError(f"this image has {len(self.image):,} words, and the machine {self.words:,}; give it more")
+        shape = Shape(self.words, self.width, find_dialect(self.dialect))
+        return SubleqProgram(machine_v(shape), self.image, self.labels, self.name)
+
+
+def pasted_image(
+    text: str, name: str, language: str, words: int | None, width: int | None, dialect: str | None
+) -> PastedImage:
+    """SUBLEQ assembly, an `image`, or the small language (`python`); what is None is what the text says."""
+    text, labels = _plain(text), dict[str, int]()
+    if language == "image":
+        image = _image(text)
+    else:
+        assembly = assemble_sq(compile_program(text, width or 16, name) if language == "python" else text)
+        image, labels = assembly.image, assembly.labels
+        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
+    if words is None or width is None or dialect is None:
+        wanted = (("words", words), ("width", width), ("dialect", dialect))
+        missing = ", ".join(name for name, value in wanted if value is None)
+        raise InputError(f"this does not say what machine it is for; give its {missing}, such as 64, 16, howerj")
+    return PastedImage(words, width, dialect, image, labels, name)
+
+
+def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
+    """A graph of named nodes, and edges by the numbers of their ends; raises InputError for what is none."""
+    if not names:
+        raise InputError("a graph has at least one node; add one")
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"two nodes are called '{twice}'; give one of them another name")
+    seen: set[tuple[int, int]] = set()
+    for one, other in edges:
+        if not (0 <= one < len(names) and 0 <= other < len(names)):
+            raise InputError(f"an edge joins two of the {len(names):,} nodes, numbered from 0, got {[one, other]}")
+        ends = (one, other) if directed else (min(one, other), max(one, other))
+        if ends in seen:
+            raise InputError(f"there are two edges between '{names[one]}' and '{names[other]}'; leave out one of them")
+        seen.add(ends)
+    return NamedGraph(Topology.from_edges(len(names), edges, directed), tuple(names))
+
+
+def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
+    """A node program on a graph, without inputs, and the schema that says which it takes."""
+    topology = graph.topology
+    schema = program.schema(topology.nodes, topology.ports)
+    check_graph(program.name, schema, topology, graph.names)
+    return Algorithm(program.name, GraphWiring(schema, topology).program), schema
+
+
+def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
+    """Input values by name, which were typed: decimal, with a minus, or 0x and 0b."""
+    return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff")
+
+
+def _image(text: str) -> list[int]:
+    """The words of a text; what is none is a problem at its place."""
+    try:
+        return parse_image(text)
+    except InputError as error:
+        found: Any = re.fullmatch(r"the image:(\d+): ('(.*)' is not.*)", str(error))
+        if found is None:
+            raise
+        line = text.split("\n")[int(found[1]) - 1]
+        problem = Problem(int(found[1]), max(0, line.find(found[3].rstrip("."))) + 1, found[2])
+        raise ProgramError([problem]) from None

@@ -1,0 +1,109 @@
+"""Before a long proof: how long it will take, a GPU if there is one, and what can be proved in less time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bitwright.api.devices import gpu_name
+from bitwright.bits import shorten
+from bitwright.checking.exhaustion.domains import RunsDomain
+from bitwright.checking.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
+from bitwright.errors import BitwrightError, InputError, TrainCellsError, counted, option
+from bitwright.networks import IntegerNetwork
+
+if TYPE_CHECKING:
+    from bitwright.api.telling import Teller
+    from bitwright.program import Algorithm
+    from bitwright.workers import Workers
+
+MINUTES = 10  # that a proof may take unless a longer one was asked for
+_LONG = 5  # seconds from which on a GPU is looked for
+_HOPELESS = 30 * 86_400  # seconds beyond which neither patience nor a GPU is advised
+_FEASIBLE = 3_600  # seconds that what is advised may take
+_STEPS = 10_000  # of a run, on average: with more a sample of them would take long
+
+
+def announced(
+    task: ProofTask,
+    workers: Workers,
+    device: str | None,
+    yes: bool,
+    tell: Teller,
+    *,
+    tile: int = 1,
+    check: bool = False,
+) -> ProofTask:
+    """Says how much there is to do; raises InputError if that would take too long and nobody said `yes`.
+
+    Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
+    """
+    if task.domain.size >= MOST and task.domain_name != "cells":
+        many = f"there are {shorten(task.domain.size, 24)} {task.unit}, more than can be tried"
+        raise _too_long(many, task, workers, tell, tile, check)
+    check_size(task)
+    size, seconds = how_many(task), expected_seconds(task, workers)
+    movable = device is None and workers.kind == "serial" and isinstance(task.network, IntegerNetwork)
+    if seconds > _LONG and movable and (gpu := gpu_name()) is not None:
+        tell.note(f"on {gpu}; {_given('device', 'cpu')} would take about {duration(seconds)}")
+        task = replace(task, device="cuda")
+        seconds = expected_seconds(task, workers)
+    if seconds > 60 * MINUTES and not yes:
+        begin = (
+            f"; give {_given('yes', '')} to begin, with {_given('resume', 'FILE')} so that it can be interrupted; "
+            f"{_given('device', 'cuda')} and {_given('workers', 'ray:ADDRESS')} are faster"
+        )
+        what = f"{size} will take about {duration(seconds)} here, more than {MINUTES} minutes"
+        raise _too_long(what + begin * (seconds <= _HOPELESS), task, workers, tell, tile, check)
+    tell.note(f"{size} to try, about {duration(seconds)}")
+    return task
+
+
+def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: int, check: bool) -> InputError:
+    """What takes too long, and what takes less time."""
+    if check:
+        shorter = "tries all that the certificate speaks of; one of a smaller domain takes less time"
+        return InputError(f"{what}; {option('check')} {shorter}")
+    if task.domain_name == "cells":
+        fewer = f"a smaller {option('tile')} of train has far fewer local states" if tile > 1 else ""
+        return InputError(f"{what}; {fewer or 'cells of fewer blocks have fewer local states'}")
+    with tell.working("looking for a shorter proof"):
+        domain, cells = _of_domain(task, workers), _of_cells(task.algorithm)
+    advice = "; ".join(filter(None, [what, domain, cells]))
+    if cells:
+        return TrainCellsError(advice)
+    return InputError(advice if domain else f"{what}; no other domain of it is small enough: take a smaller program")
+
+
+def _of_domain(task: ProofTask, workers: Workers) -> str:
+    """The other domain, if trying all of it takes little time."""
+    name = "runs" if task.domain_name == "states" else "states"
+    other = ProofTask(task.algorithm, task.network, name, task.device)
+    try:
+        states = other.domain.count_states()
+        if states is None or states >= MOST:
+            return ""
+        if isinstance(other.domain, RunsDomain) and states > _STEPS * other.domain.size:
+            return ""
+        seconds = expected_seconds(other, workers)
+    except BitwrightError:  # too many inputs, or some run does not end
+        return ""
+    return "" if seconds > _FEASIBLE else f"{_given('domain', name)} has {how_many(other)}, about {duration(seconds)}"
+
+
+def _of_cells(algorithm: Algorithm) -> str:
+    """A network of cells, if it has few local states."""
+    from bitwright.engines.cells.engine import TABLED
+    from bitwright.program.pattern import pattern_of
+
+    try:
+        states = pattern_of([algorithm.program]).local_states
+    except BitwrightError:
+        return ""
+    return "" if states > TABLED else f"a network of its cells has {counted(states, 'local state')}"
+
+
+def _given(name: str, value: str) -> str:
+    """An option with a value: `--device cpu` on the command line, `device=cpu` in Python."""
+    spelled = option(name)
+    return f"{name}={value or True}" if spelled == name else f"{spelled} {value}".rstrip()

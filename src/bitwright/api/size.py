@@ -1,0 +1,277 @@
+"""How many networks to average, or how wide one should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from os import PathLike
+from typing import Any, Literal, overload
+
+from bitwright.api.arguments import pattern_asked
+from bitwright.api.notes import say_compiling
+from bitwright.api.open import subject
+from bitwright.api.telling import Teller, teller
+from bitwright.bits import shorten, whole_number
+from bitwright.checking.cells import cell_sizes
+from bitwright.checking.ranges import matches_range
+from bitwright.checking.width import NetworkWidth, cells_width, network_width
+from bitwright.errors import InputError, counted, option, suggestion
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.given import by_its_cells
+from bitwright.program.pattern import Pattern
+from bitwright.running.progress import Progress
+from bitwright.theory import check_scope, sizes
+from bitwright.theory.ranges import cells_range
+
+Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
+OF = ("ensemble", "network")
+_SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
+
+
+@dataclass(frozen=True)
+class EnsembleSizes:
+    """How many networks must be averaged, under each rounding.
+
+    >>> from bitwright import addition, size
+    >>> print(size(addition(10)))
+    addition: networks to average for all inputs, wrong with probability at most 0.01
+      sign, Eq. (8)        34,512   sigma^2/mu^2 = 144.9 at n = 2; 1 never written, masked to 0
+      sign, tight           8,344   sigma^2/mu^2 = 144.9 at n = 2; 1 never written, masked to 0
+      calibrated               50   sigma^2/(w1 - w0)^2 = 0.2143 at n = 20
+      calibrated with K = 40; sign with K = 40
+      n at most 20, from blocks (every state: at most one match in each block that has templates)
+    """
+
+    name: str
+    found: dict[str, Any]
+    of: str  # what shall come out right
+    n_scope: str
+
+    @property
+    def networks(self) -> int | None:
+        """How many suffice with calibrated rounding; None if no finite number does."""
+        return self.found["calibrated"]["networks"]  # type: ignore[no-any-return]
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers are for."""
+        n, delta = self.found, self.found["delta"]
+        trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
+        reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
+        return f"{self.name}: networks to average for {self.of}, wrong with probability at most {delta:g}{trust}{reach}"
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        for name, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
+            one = self.found[key]
+            count = "unbounded" if one["networks"] is None else f"{one['networks']:,}"
+            lines.append(f"  {name:14} {count:>12}   {one['reason']}")
+        lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in self.found["examples"].items()))
+        lines.append(f"  n at most {self.found['n_max']:,}, from {self.found['n_source']} ({self.n_scope})")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright size --json` prints them."""
+        return {"name": self.name} | self.found
+
+
+@dataclass(frozen=True)
+class WidthOfNetwork:
+    """How wide one network with a zero-output start and calibrated rounding should be.
+
+    >>> from bitwright import addition, size
+    >>> size(addition(32), of="network", cells=True).width
+    128
+    """
+
+    name: str
+    found: NetworkWidth
+
+    @property
+    def width(self) -> int:
+        """The width that is expected to suffice with probability 1 - delta."""
+        return self.found.expected
+
+    @property
+    def covering(self) -> int:
+        """The width that covers all states by the union bound."""
+        return self.found.covering
+
+    @property
+    def sentence(self) -> str:
+        """Both widths, and where they hold."""
+        found = self.found
+        where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
+        if found.domain == "runs" and not found.every:
+            where = f"{found.error.states:,} states of random runs"
+        return (
+            f"{self.name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers all "
+            f"by the union (delta {found.delta:g}; first order, not proved)"
+        )
+
+    def __str__(self) -> str:
+        found, worst = self.found, self.found.worst
+        mean, low, high = found.error.interval
+        count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
+        climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
+        climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
+        most = "at most " if found.domain == "runs" else ""
+        at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"
+        lines = [
+            self.sentence,
+            f"  expected {found.expected:>12,}   worst of {found.error.states:,} states{climbed}, in "
+            f"{len(found.error.errors)} draws of a Gaussian field, seed {found.seed}",
+            f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, {at}",
+            f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
+            f"  K = {found.examples:,}; no network was trained",
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright size --of network --json` prints them."""
+        found, worst = self.found, self.found.worst
+        mean, low, high = found.error.interval
+        return {
+            "name": self.name,
+            "program_id": found.program_id,
+            "domain": found.domain,
+            "delta": found.delta,
+            "examples": found.examples,
+            "width": found.expected,
+            "width_covering": found.covering,
+            "states": found.states,
+            "log2_states": found.log_states / log(2),
+            "worst": {"ratio": worst.ratio, "n": worst.n, "m": worst.matching, "c": worst.writers},
+            "error": {"mean": mean, "low": low, "high": high},
+            "looked_at": found.error.states,
+            "every": found.every,
+            "cut": found.error.cut,
+            "draws": len(found.error.errors),
+            "seed": found.seed,
+            "order": 1,
+            "proved": False,
+        }
+
+
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["ensemble"] = "ensemble", **more: Any) -> EnsembleSizes: ...
+
+
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["network"], **more: Any) -> WidthOfNetwork: ...
+
+
+def size(  # type: ignore[misc]
+    what: Sized,
+    delta: float = 0.01,
+    *,
+    of: str = "ensemble",
+    scope: str | None = None,
+    unmasked: bool = False,
+    n: str | None = None,
+    domain: str | None = None,
+    seed: int | None = None,
+    padding: int | None = None,
+    cells: bool = False,
+    tile: int | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> EnsembleSizes | WidthOfNetwork:
+    """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
+
+    Of an ensemble: `scope` is what shall come out right, one `input`, all `inputs` (the default) or all steps of all
+    `runs`; `n` says how matches are bounded, as in `certify`; `unmasked` lets the sign rule guess bits that nothing
+    writes, as in the paper.
+
+    Of a network: nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
+    `domain` is `states` (the default) or `runs` (states that runs meet); `seed` says which states and draws.
+
+    With `cells` these are networks of the program's cells, `tile` of them taken as one; so they are for node programs.
+
+    >>> from bitwright import addition
+    >>> size(addition(10)).networks, size(addition(10), cells=True).networks
+    (50, 2)
+    >>> found = size(addition(2), of="network", domain="runs")
+    >>> found.width <= found.covering
+    True
+    """
+    if of not in OF:
+        raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")
+    own = subject(what)
+    cells = cells or isinstance(own, NodeProgram)
+    if tile is not None and not cells:
+        raise InputError(f"{option('tile')} goes with {option('cells')}")
+    algorithms = by_its_cells(own)
+    if of == "network":
+        if unmasked or n is not None or scope is not None:
+            raise InputError(
+                f"{option('scope')}, {option('n')} and {option('unmasked')} are for ensembles; leave them out"
+            )
+        if cells and (domain is not None or padding is not None):
+            raise InputError(
+                f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
+                f"{option('padding')}"
+            )
+        return _width(algorithms, delta, domain, cells, tile or 1, seed, padding, progress)
+    for given, name in ((seed, "seed"), (domain, "domain")):
+        if given is not None:
+            raise InputError(
+                f"{option(name)} is for {option('of')} network; the size of an ensemble is for its limit, and not drawn"
+            )
+    if cells and (unmasked or n is not None):
+        raise InputError(f"{option('n')} and {option('unmasked')} are for whole states; leave them out")
+    return _ensemble(algorithms, delta, scope or "inputs", unmasked, n, padding, cells, tile or 1, progress)
+
+
+def _ensemble(
+    algorithms: Sequence[Algorithm],
+    delta: float,
+    scope: str,
+    unmasked: bool,
+    n: str | None,
+    padding: int | None,
+    cells: bool,
+    tile: int,
+    progress: Teller | Progress | bool | None,
+) -> EnsembleSizes:
+    asked, tell, algorithm = check_scope(scope), teller(progress), algorithms[0]
+    if (pattern := _pattern(algorithms, cells, tile, padding, tell)) is not None:
+        found = cell_sizes(pattern, delta, asked, padding=padding)
+        local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
+        right = f"{local} of {counted(found['kinds'], 'kind')}"
+        return EnsembleSizes(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)
+    if n == "reachable":
+        say_compiling(tell)
+    with tell.working("running") as told:
+        within = matches_range(algorithm, n, told)
+    found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)
+    return EnsembleSizes(algorithm.name, found, _SCOPES[asked], within.scope)
+
+
+def _width(
+    algorithms: Sequence[Algorithm],
+    delta: float,
+    domain: str | None,
+    cells: bool,
+    tile: int,
+    seed: int | None,
+    padding: int | None,
+    progress: Teller | Progress | bool | None,
+) -> WidthOfNetwork:
+    drawn, tell, algorithm = whole_number(seed or 0, option("seed")), teller(progress), algorithms[0]
+    if drawn < 0:
+        raise InputError(f"{option('seed')} is 0 or more, got {drawn}")
+    pattern = _pattern(algorithms, cells, tile, padding, tell)
+    with tell.working("draws") as told:
+        if pattern is not None:
+            return WidthOfNetwork(algorithm.name, cells_width(pattern, delta, seed=drawn, progress=told))
+        chosen = "states" if domain is None else str(domain)
+        found = network_width(algorithm, delta, chosen, padding=padding or 0, seed=drawn, progress=told)
+    return WidthOfNetwork(algorithm.name, found)
+
+
+def _pattern(
+    algorithms: Sequence[Algorithm], cells: bool, tile: int, padding: int | None, tell: Teller
+) -> Pattern | None:
+    with tell.working("looking for kinds of cells"):
+        return pattern_asked(algorithms, cells, tile, None, padding)

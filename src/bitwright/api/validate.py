@@ -1,0 +1,169 @@
+"""Validation: every input of a program through an engine, against an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.api.engines import EngineChoice
+from bitwright.api.notes import say_compiling
+from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
+from bitwright.api.run import engine_for
+from bitwright.api.telling import Teller, teller
+from bitwright.bits import whole_number
+from bitwright.checking import validation
+from bitwright.checking.validation import Arithmetic, InterpreterOracle, Oracle, Validation
+from bitwright.checking.validation.given import Given
+from bitwright.engines.protocol import Engine
+from bitwright.errors import InputError, option
+from bitwright.files.storage import as_path
+from bitwright.networks import IntegerNetwork
+from bitwright.program import Algorithm, Program
+from bitwright.program.given import as_algorithm
+from bitwright.running.endings import step_limit
+from bitwright.running.progress import Progress
+from bitwright.workers import Workers
+
+if TYPE_CHECKING:
+    from bitwright.api.run import Networks
+
+_MANY = 1 << 20  # evaluations from which on a GPU is looked for
+
+
+def validate(
+    what: Algorithm | Program | SbnProgram | str | PathLike[str],
+    oracle: Given | None = None,
+    *,
+    arrays: bool = False,
+    engine: str | Engine | None = None,
+    network: Networks | None = None,
+    random: int | None = None,
+    sample_seed: int | None = None,
+    steps: int | None = None,
+    workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
+    device: str | None = None,
+    plain: bool = False,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> Validation:
+    """Runs every input (or `random` ones) through an engine, and compares every output and every step.
+
+    Without an engine's name it is `network` where a network is given, else `limit`; beside a name stand its settings,
+    as in `run`. Every step is compared with the rules.
+
+    Outputs are compared with an `oracle`: a function that takes the inputs by name and gives the output, or a
+    dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
+    faster. Without one they are compared with Python's integers for `addition`, `multiplication` and `permutation`,
+    with the plain interpreter for an .sbn file, and otherwise with what the rules give.
+
+    With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
+    is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
+    one. `plain` walks through the engine itself, not through its bit-sliced form.
+
+    >>> from bitwright import addition
+    >>> print(validate(addition(3)))
+    EXACT: addition (add two 3-bit numbers by ripple carry), engine limit, calibrated rounding, K = 12
+      inputs    64, all there are; 0 wrong by Python's integers
+      steps     at most 6 in a run; 384 evaluations, 0 unlike the rules
+      matches   n = 0 to 3; 14 different (n, writers, matches)
+      margin    0.5 at n = 1 where 0 of 1 writer match
+    >>> validate(addition(3), lambda p, q: p | q, arrays=True).tally.failures[0].inputs
+    {'p': 1, 'q': 1}
+    """
+    tell = teller(progress)
+    if sample_seed is not None and random is None:
+        raise InputError(
+            f"{option('sample_seed')} says which inputs {option('random')} takes; without {option('random')} all "
+            "are run"
+        )
+    for name, value in (("random", random), ("sample_seed", sample_seed)):
+        if value is not None:
+            whole_number(value, option(name))
+    file = None if resume is None else as_path(resume, "the file to resume from")
+    algorithm, own = _subject(what, network, steps)
+    name = engine if isinstance(engine, str) else "network" if network is not None else "limit"
+    if settings.get("seed") is not None and isinstance(engine, str | None) and not EngineChoice(name).has_networks:
+        raise InputError(
+            f"{option('seed')} chooses networks, for {option('engine')} sampled or network; {option('sample_seed')} "
+            "chooses inputs"
+        )
+    who = Workers.parse(str(workers), device or "cpu")
+    if device is None and name == "network" and isinstance(engine, str | None):
+        device = _device(algorithm, network, random, who, tell)
+    settings |= {} if device in (None, "cpu") else {"device": device}
+    chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
+    asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
+    task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, plain)
+    if asked is None and chosen.rounding is None:
+        tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
+    if task.sliced and say_compiling(tell):
+        with tell.working("compiling"):  # by one input, so that no rate counts it
+            validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
+    try:
+        with tell.working("inputs") as told:
+            return validation.validate(task, who, told, file, told if hasattr(progress, "working") else None)
+    except KeyboardInterrupt:
+        if file is not None:
+            tell.note(f"what is done so far is in {file}; the same command goes on from there")
+        raise
+
+
+def _subject(
+    what: Algorithm | Program | SbnProgram | str | PathLike[str], network: Networks | None, steps: int | None
+) -> tuple[Algorithm, Oracle | None]:
+    """What is validated, and the oracle of its own that it has: one that shares nothing with any engine."""
+    if isinstance(what, str | PathLike):
+        target = fspath(what)
+        if is_image(target):
+            raise InputError("an image has no inputs to go through; run it, and compare what it prints")
+        files = [Path(one) for one in _several(network) if isinstance(one, str | PathLike)]
+        if target in SIZED and files:
+            what = opened(target, files=files)  # type: ignore[assignment]
+        else:
+            what = open_sbn(target) if Path(target).suffix.lower() == ".sbn" else subject(target)  # type: ignore[assignment]
+    if isinstance(what, SbnProgram):
+        return what.algorithm, InterpreterOracle(what.code, step_limit(what.algorithm, steps))
+    algorithm = as_algorithm(what)  # type: ignore[arg-type]
+    return algorithm, _arithmetic(algorithm)
+
+
+def _arithmetic(algorithm: Algorithm) -> Oracle | None:
+    """Python's integers for an algorithm that is the shipped one in every part."""
+    from bitwright.algorithms.known import order_of
+
+    if algorithm.name not in SIZED or not algorithm.inputs:
+        return None
+    name, bits = algorithm.name, len(algorithm.inputs[0].bits)
+    if name == "permutation":
+        order = order_of(algorithm) if algorithm.program.templates == algorithm.program.bits else []
+        own = sorted(order) == list(range(1, bits + 1)) and named_algorithm(name, order=order) == algorithm
+        return Arithmetic(name, tuple(order)) if own else None
+    counters = (False, True) if name == "addition" else (False,)
+    return Arithmetic(name) if any(named_algorithm(name, bits, counter=one) == algorithm for one in counters) else None
+
+
+def _several(network: Networks | None) -> Sequence[Any]:
+    return [] if network is None else network if isinstance(network, list | tuple) else [network]
+
+
+def _device(algorithm: Algorithm, network: Networks | None, random: int | None, workers: Workers, tell: Teller) -> str:
+    """A GPU for long work through one integer network of the whole state, whose bits are the same anywhere."""
+    from bitwright.api import devices
+
+    inputs = sum(len(word.bits) for word in algorithm.inputs)
+    runs = random if random is not None else 2 ** min(inputs, 64)
+    given = _several(network)
+    if len(given) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
+        return "cpu"
+    (one,) = given
+    if isinstance(one, str | PathLike):
+        integers = devices.is_whole_numbers(Path(one))
+    else:
+        integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and getattr(one, "pattern", None) is None
+    if not integers or (gpu := devices.gpu_name()) is None:
+        return "cpu"
+    tell.note(f"on {gpu}")
+    return "cuda"

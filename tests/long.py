@@ -1,0 +1,12 @@
+"""Which tests are for `make test-long` alone: more seeds, sizes and cases of what `make test` tries too."""
+
+from __future__ import annotations
+
+import os
+
+LONG = bool(os.environ.get("BITWRIGHT_LONG_TESTS"))
+
+
+def seeds(some: int, *, of: int) -> range:
+    """The first seeds of a range, or all of it."""
+    return range(of if LONG else some)
