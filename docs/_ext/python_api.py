@@ -37,7 +37,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.machines.subleq": ("SUBLEQ and machine V", ""),
     "bitwright.running.run": ("Many runs", "BatchRun"),
     "bitwright.running.images": ("Many images at once", "ImageRun run_images"),
-    "bitwright.engines": ("Making engines", "make_engine"),
+    "bitwright.engines": ("Making engines", ""),
     "bitwright.graphs": ("Results on graphs", ""),
     "bitwright.engines.kernel": ("The limit by dense algebra", "KernelEngine"),
     "bitwright.checking.validation": ("Oracles and counts of validations", ""),
