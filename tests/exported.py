@@ -68,9 +68,9 @@ def cells_network(name: str, width: int = 64, tile: int = 1) -> tuple[Pattern, I
 PROGRAMS: dict[str, Callable[[], list[Algorithm]]] = {
     "addition": lambda: [addition(bits) for bits in (1, 4, 12)],
     "multiplication": lambda: [multiplication(bits) for bits in (1, 2, 3, 4, 5, 6)],
-    "mirrored": lambda: [parse(MIRRORED, name="mirrored")],
-    "shift": lambda: [parse(SHIFT + "halt when x[6]\n", name="shift")],
-    "rest": lambda: [parse(SHIFT + "halt at fixed point\n", name="rest")],
+    "mirrored": lambda: [parse(MIRRORED, "mirrored")],
+    "shift": lambda: [parse(SHIFT + "halt when x[6]\n", "shift")],
+    "rest": lambda: [parse(SHIFT + "halt at fixed point\n", "rest")],
     "counter": lambda: [load_any("examples/addition-counter.bw", {})],
 }
 

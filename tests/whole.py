@@ -35,7 +35,7 @@ output out
 
 @cache
 def odd_program() -> Algorithm:
-    return parse(ODD_RULES + "steps 3\n", name="odd")
+    return parse(ODD_RULES + "steps 3\n", "odd")
 
 
 @cache

@@ -25,7 +25,7 @@ def large() -> tuple[Algorithm, IntegerNetwork]:
     rules = ["bits x[20]"]
     for i in range(1, 21):
         rules += [f"block x[{i}]", f"when x[{i}]=1 write x[{i}]"]
-    algorithm = parse("\n".join([*rules, "input x", "output x", "steps 1", ""]), name="twenty")
+    algorithm = parse("\n".join([*rules, "input x", "output x", "steps 1", ""]), "twenty")
     network = whole(algorithm.program, 96)
     first = network.first.copy()
     first[:40] = 127

@@ -135,7 +135,7 @@ def test_the_proof_and_the_tables_agree() -> None:
 def test_a_cell_is_encoded_from_its_own_matches_only() -> None:
     """Where a block has a template for all bits off, the idle cells of a pattern's state would match as well."""
     rules = "bits x[6]\nblock x[i] for i in 1..6\nwhen x[i]=0 write x[i] for i in 1..6\ninput x\noutput x\nsteps 1\n"
-    task = parse(rules, name="invert")
+    task = parse(rules, "invert")
     found = train_on_pattern(pattern_of([task.program]), Recipe(64, plan=Plan(momentum=True)))
     made = CellEngine(task.program, found.pattern, [found.network], evaluate=True)
     for value in (0, 5, 63):

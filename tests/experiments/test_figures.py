@@ -42,7 +42,7 @@ def test_the_same_numbers_give_the_same_files(tmp_path: Path) -> None:
 
 
 def test_any_program_can_be_shown(tmp_path: Path) -> None:
-    rules = parse("bits x[2] y\nblock x[*]\nblock y\nwhen x[1]=1 x[2]=1 write y\ninput x\noutput y", name="both")
+    rules = parse("bits x[2] y\nblock x[*]\nblock y\nwhen x[1]=1 x[2]=1 write y\ninput x\noutput y", "both")
     for name in ("templates", "predictor"):
         paths = list(make_figure(name, Setting(folder=tmp_path, algorithm=rules, values={"x": 3})))
         assert "both: x = 3" in paths[-1].read_text()

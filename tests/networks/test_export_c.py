@@ -240,7 +240,7 @@ def written(algorithm: Algorithm, folder: Path) -> Path:
 
 
 def test_signed_numbers_and_a_run_that_does_not_end(folder: Path) -> None:
-    program = written(parse(SIGNED, name="signed"), folder)
+    program = written(parse(SIGNED, "signed"), folder)
     lines = "".join(f"{x} 1\n" for x in range(-8, 8))
     assert run_main(program, given=lines) == (0, "".join(f"{x}\n" for x in range(-8, 8)), "")
     for wrong in ("8", "-9", "-", "--1", "-16", "-100"):
@@ -250,7 +250,7 @@ def test_signed_numbers_and_a_run_that_does_not_end(folder: Path) -> None:
 
 
 def test_a_program_without_inputs(folder: Path) -> None:
-    program = written(parse("bits a\nblock a\nwhen a=1 write a\nstart a\noutput a\nsteps 2\n", name="alone"), folder)
+    program = written(parse("bits a\nblock a\nwhen a=1 write a\nstart a\noutput a\nsteps 2\n", "alone"), folder)
     assert run_main(program) == (0, "a = 1\n", "")
     assert run_main(program, "1") == (2, "", "give 0 numbers:\n")
 

@@ -126,7 +126,7 @@ def evaluate(module: Path, expression: str) -> object:
 
 
 def test_numbers_go_in_and_come_out(folder: Path) -> None:
-    algorithm = parse(SIGNED, name="signed")
+    algorithm = parse(SIGNED, "signed")
     found = exported_whole(whole(algorithm.program, 256), algorithm)
     module = folder / "signed.mjs"
     module.write_text(js_text(found, try_states(found)))

@@ -93,7 +93,7 @@ def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pyt
     file = tmp_path / "forged.safetensors"
     save_network(forged(cells.weights, weight_bits=2, scale_first=30.0), cells.pattern.program, file)
     assert main(["show", str(file)]) == 0
-    assert "whole numbers of 8 bits" in capsys.readouterr().out
+    assert "8-bit integers" in capsys.readouterr().out
     assert main(["certify", "addition", "--network", str(file)]) == 0
     proved = capsys.readouterr().out
     assert "whole numbers of 8 bits" in proved

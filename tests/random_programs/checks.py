@@ -67,7 +67,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
     """With `train` a network is trained too; with `sceptic` others judge the certificates, each in a process."""
     rules = random_rules(rng)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # such as rules that write nothing
-        algorithm = parse(rules.text(), name="random")
+        algorithm = parse(rules.text(), "random")
     program, pattern = algorithm.program, pattern_of([algorithm.program])
     assert [(kind.blocks, kind.ports) for kind in pattern.kinds] == rules.kinds
     counts["programs"] += 1

@@ -39,11 +39,11 @@ output x
 
 
 def halting() -> Algorithm:
-    return parse(COUNTER + "halt when done\n", name="counter")
+    return parse(COUNTER + "halt when done\n", "counter")
 
 
 def settling() -> Algorithm:
-    return parse(COUNTER + "halt at fixed point\n", name="settling")
+    return parse(COUNTER + "halt at fixed point\n", "settling")
 
 
 def by_hand(program: Program, network: IntegerNetwork) -> tuple[int, int, int, dict[int, int]]:
@@ -132,7 +132,7 @@ def test_runs_without_an_end_have_no_proof() -> None:
 
 
 def test_a_domain_of_one_state() -> None:
-    alone = parse("bits x y\nblock x\nblock y\nwhen x=0 write x\nwhen x=1 write x\noutput x\nsteps 4\n", name="alone")
+    alone = parse("bits x y\nblock x\nblock y\nwhen x=0 write x\nwhen x=1 write x\noutput x\nsteps 4\n", "alone")
     network = whole(alone.program, 64)
     found = certify(alone, network, domain="runs")
     assert found.certified
