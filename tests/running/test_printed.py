@@ -29,15 +29,15 @@ def test_many_runs() -> None:
 
 
 def test_validations() -> None:
-    exact = str(validated(addition(2))).splitlines()
-    assert exact == ["exact: addition, engine limit, calibrated rounding", exact[1]]
-    assert exact[1].startswith("16 inputs, all there are; 0 wrong; 0 of ")
+    first, second, *_ = str(validated(addition(2))).splitlines()
+    assert first.startswith("EXACT: addition (add two 2-bit numbers by ripple carry), engine limit, calibrated round")
+    assert second == "  inputs    16, all there are; 0 wrong by Python's integers"
     cells = train(addition(4))
     broken = replace(cells, weights=replace(cells.weights, last=-cells.weights.last))
-    first, second, third = str(validated(addition(4), network=broken, random=5)).splitlines()
-    assert first == "not exact: addition, engine network, calibrated rounding"
-    assert second.startswith("5 inputs, random, sample seed 0; 5 wrong; ")
-    assert "of which" in third
+    first, second, *_, last = str(validated(addition(4), network=broken, random=5)).splitlines()
+    assert first.startswith("NOT EXACT: addition (add two 4-bit numbers by ripple carry), engine network, ")
+    assert second == "  inputs    5, random, sample seed 0; 5 wrong by Python's integers"
+    assert "of which" in last
 
 
 def test_certificates_of_the_limit() -> None:
