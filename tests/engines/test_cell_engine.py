@@ -150,7 +150,7 @@ def test_a_program_with_another_cell_is_refused_by_name() -> None:
 def test_float_networks_of_cells() -> None:
     found = cells_of("addition")
     task = addition(12)
-    made = CellEngine(task.program, found.pattern, [found.trained])
+    made = CellEngine(task.program, found.pattern, found.trained)
     assert made.right
     assert not made.proved  # floating-point sums are tried, on this machine
     assert run(task, p=4000, q=95, engine=made).value == 4095

@@ -170,7 +170,7 @@ def test_every_kind_of_a_node_program_is_looked_at() -> None:
     assert found.program_id == pattern_of([schema.program for schema in schemas]).program.id
     found.check(program)
     with pytest.raises(InputError, match="no cell like"):
-        certify(program, train(schemas[0]))
+        certify(program, train(schemas[0].program))
 
 
 def test_a_run_goes_on_as_before() -> None:

@@ -146,7 +146,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
-    (["dataset", "addition", "--random", "-o", "x.npz"], "go with --executions"),
+    (["dataset", "addition", "--random", "-o", "x.npz"], "go with --from"),
     (["dataset", "addition", "--executions", "5", "--padding", "3", "-o", "x.npz"], "leave them out"),
     (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),
 ]
