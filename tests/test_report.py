@@ -28,6 +28,7 @@ from bitwright.cli.main import cli
 from bitwright.theory.closed_form import weights
 from bitwright.theory.width import Sums, unit_variance
 from bitwright.theory.width_integrals import Integrals
+from experiments.__main__ import command as experiments
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "report"
@@ -167,6 +168,8 @@ def test_commands_are_there_and_take_these_options(command: str, monkeypatch: py
         assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     elif program == "bitwright":
         check_verb(arguments)
+    elif arguments[:2] == ["-m", "experiments"]:
+        experiments.make_context("experiments", arguments[2:])
     elif arguments[:2] == ["-m", "pytest"]:
         assert all((ROOT / path).exists() for path in arguments[2:])
     elif arguments[0] == "-m":

@@ -107,8 +107,7 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
     [
         (
             ["export", "dec.bw", "--to", "c", "-o", "x.c"],
-            "dec.bw is a program; the network comes first, the program behind --program: bitwright export "
-            "NETWORK.safetensors --to c --program dec.bw -o x.c",
+            "dec.bw is a program; the network comes first, and the program is --program",
         ),
         (["certify", "dec.bw", "--network", "dec.bw"], "dec.bw is a program, not a network; a network is a .safetens"),
         (["quantize", "dec.bw", "-o", "x.safetensors"], "dec.bw is a program, not a network; a network is a .safetens"),

@@ -192,7 +192,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("js", ["--program", "multiplication"], "this network has no cell like that of"),
         ("c", ["--bits", "4"], "--bits and --let go with --program"),
         ("c", ["--states", "0..3"], "--states and --vnnlib-version go with --to vnnlib"),
-        ("c", ["--program", "machine-v"], "machine-v is for machine V, which needs a console"),
+        ("c", ["--program", "machine-v"], "machine-v does not say what machine it is for"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
         ("c", ["--program", "addition", "--let", "l=3"], "--let goes with rule files"),
     ],
