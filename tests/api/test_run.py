@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bitwright
-from bitwright import InputError, addition, multiplication, parse, run, train_cells
+from bitwright import InputError, addition, multiplication, parse, run, train
 from bitwright.api.network import Network
 from bitwright.api.trace import trace_text
 from bitwright.bits import from_bit_rows, to_bit_rows
@@ -165,7 +165,7 @@ def test_an_algorithm_is_called_like_a_function() -> None:
 
 
 def test_networks_in_all_their_forms(tmp_path: Path) -> None:
-    cells = train_cells(addition(4))
+    cells = train(addition(4))
     cells.save(tmp_path / "adder.safetensors")
     held = Network.load(tmp_path / "adder.safetensors")
     for network in (cells, held, [held], tmp_path / "adder.safetensors", [str(tmp_path / "adder.safetensors")]):

@@ -147,7 +147,7 @@ def take_graph(suffix: str) -> Callable[[str], None]:
         given = {word.name: "order" if word.unique else graph.names[0] for word in words if word.place == "node"}
         algorithm = on_graph(program, graph, given)
         if graph.topology.nodes < 9:
-            run(algorithm, limit=50)
+            run(algorithm, steps=50)
 
     return read
 

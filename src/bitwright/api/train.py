@@ -120,7 +120,7 @@ def train(
     >>> from bitwright import multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
     >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
-    (True, 348029577277)
+    (True, 348027597277)
     >>> train("addition", cells=False, width=512).sentence
     'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
 

@@ -13,7 +13,7 @@ from bitwright.cli.progress import working
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
-FIRST_FORMAT = "bitwright network 1"  # whose files have no digest
+_WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 
 
 def is_network(target: str) -> bool:
@@ -58,7 +58,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
     otherwise = "balanced steps" if found["balanced"] else "plain gradient descent"
     descent = "momentum" if found["momentum"] else otherwise
-    digest = " (not in the file, which an earlier version wrote)" if found["format"] == FIRST_FORMAT else ""
+    digest = " (not in the file, which an earlier version wrote)" if found["format"] == _WITHOUT_DIGEST else ""
     return [
         f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",
         f"  width      {found['width']:,}; {found['bytes']:,} bytes",

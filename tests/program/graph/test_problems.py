@@ -231,7 +231,7 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
     "line", ["graph simple", "port bits e\nblock e", "whole bits d\nblock d", "when a=0 write far.a", "chain a -> a"]
 )
 def test_a_node_program_is_not_parsed_as_an_ordinary_one(line: str) -> None:
-    with pytest.raises(InputError, match="this is a node program, which runs on a graph; use parse_node_program"):
+    with pytest.raises(InputError, match="this is a node program, which runs on a graph; use parse_any"):
         parse(ORDINARY + line)
 
 

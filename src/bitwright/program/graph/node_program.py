@@ -80,7 +80,7 @@ class NodeProgram(Shown):
     def to_dict(self) -> dict[str, Any]:
         """What it consists of, as `bitwright show --json` prints it; rules for a graph of 16 nodes where sizes count.
 
-        >>> from bitwright import parse_node_program
+        >>> from bitwright.program import parse_node_program
         >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
         >>> flood.to_dict()["names"]
         {'node': ['x'], 'port': [], 'whole': []}
