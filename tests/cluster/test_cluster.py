@@ -152,7 +152,7 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
     tables = []
     for workers in ("1", f"ray:{machines.address}"):
         path.write_bytes(known)
-        done = bitwright(machines, "figure", "executions", "--collect-only", "--workers", workers)
+        done = python(machines, "-m", "experiments", "executions", "--collect-only", "--workers", workers)
         assert done.returncode == 0, done.stderr
         tables.append(path.read_bytes())
     assert tables[0] == tables[1] != known

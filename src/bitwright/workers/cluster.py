@@ -53,7 +53,7 @@ def connect(ray: Any, address: str | None, count: int) -> bool:
         quiet |= {"num_cpus": count or None, "include_dashboard": False}
     else:
         _check_way_in(ray, where)
-        quiet["runtime_env"] = {"py_modules": [_SOURCES], "excludes": _NOT_SHIPPED}
+        quiet["runtime_env"] = {"py_modules": _shipped(), "excludes": _NOT_SHIPPED}
     try:
         ray.init(address=address or "local", **quiet)
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
@@ -145,3 +145,9 @@ def _reason(error: Exception) -> str:
     if "http2 header with status" in text:  # a web server's answer, such as 404
         return "something that is not Ray answers there; give the address that ray start --head printed"
     return text.splitlines()[0].split(". ")[0]
+
+
+def _shipped() -> list[str]:
+    """The sources of bitwright, and those of the experiments beside it if they are what runs."""
+    beside = Path(_SOURCES).parent / "experiments"
+    return [_SOURCES, *([str(beside)] if "experiments" in sys.modules and beside.is_dir() else [])]
