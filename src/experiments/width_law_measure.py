@@ -17,7 +17,7 @@ from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width import Sums, spread
-from bitwright.theory.width_field import Field
+from bitwright.theory.width_field import WidthField
 from bitwright.theory.width_plan import label_matrix, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 from experiments.table import Row
@@ -170,7 +170,7 @@ def exact_rows(_: object, job: ExactJob) -> list[Row]:
     parts = [(r.sample(_MOST_STATES, np.random.default_rng(0)), r.own) for r in regions]
     states = sum(len(matched) for matched, _ in parts)
     if job.quantity == "predicted":
-        field = Field(label_matrix(program), program.templates)
+        field = WidthField(label_matrix(program), program.templates)
         places = [(matched, own, None) for matched, own in parts]
         need = worst_error(field, places, draws=1, units=512, seed=job.seed).needs[0]
         return [(*astuple(job), program.templates, states, float(need**2))]

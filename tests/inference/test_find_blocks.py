@@ -14,7 +14,7 @@ from programs import EXAMPLES
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.find_blocks import find_blocks
-from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
+from bitwright.checking.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
 from bitwright.program import load
 from bitwright.running.executions import executions_of_runs, random_executions
@@ -96,10 +96,10 @@ def test_hitting_sets_are_all_minimal_ones(seed: int, elements: int, sets: int) 
             hits = bool(member[sorted(chosen)].any(axis=0).all()) if chosen else not sets
             if hits and not any(known <= chosen for known in expected):
                 expected.append(chosen)
-    found = [frozenset(one) for level in hitting_sets(member, elements, Budget(10**6)) for one in level]
+    found = [frozenset(one) for level in hitting_sets(member, elements, SearchBudget(10**6)) for one in level]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 
 
 def test_a_spent_budget_is_said() -> None:
     with pytest.raises(SearchLimitError):
-        list(hitting_sets(np.eye(6, dtype=bool), 6, Budget(3)))
+        list(hitting_sets(np.eye(6, dtype=bool), 6, SearchBudget(3)))

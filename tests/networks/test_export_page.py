@@ -20,7 +20,7 @@ from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
 from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import Sizes, every_size
+from bitwright.api.export.every_size import PageSizes, every_size
 from bitwright.api.export.nodes import node_facts
 from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
@@ -71,7 +71,7 @@ def test_wiring_at_any_size(name: str, tmp_path: Path) -> None:
 
 
 def test_no_formula_where_sizes_are_no_polynomials() -> None:
-    """Sizes are then written one by one; those with a cell that the network does not know are left out."""
+    """PageSizes are then written one by one; those with a cell that the network does not know are left out."""
     network, pattern = network_for("addition")
     odd, even = addition(2), addition(5)
     sizes = every_size(network, pattern, lambda size: odd if size % 2 else even, 40)
@@ -95,7 +95,7 @@ def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tupl
     found = exported_cells(changed(network, how), pattern, algorithm)
     rng = np.random.default_rng(size)
     runs = [{word.name: int(rng.integers(0, 1 << len(word.bits))) for word in algorithm.inputs} for _ in range(count)]
-    sizes = Sizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+    sizes = PageSizes(size, None, None, {size: describe(found.core, found.wires)}, ())
     return algorithm, runs, evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, folder)
 
 
@@ -166,7 +166,7 @@ def test_an_sbn_program(tmp_path: Path) -> None:
     found = exported_cells(network, pattern, algorithm)
     rng = np.random.default_rng(1)
     runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]
-    sizes = Sizes(1, None, None, {1: describe(found.core, found.wires)}, ())
+    sizes = PageSizes(1, None, None, {1: describe(found.core, found.wires)}, ())
     said = evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, tmp_path)
     expected = [run(algorithm, **values) for values in runs]
     assert [(steps, outputs) for steps, outputs, _ in said] == [(one.steps, [str(one.value)]) for one in expected]

@@ -14,7 +14,7 @@ from bitwright.program import Algorithm
 from bitwright.program.text.expand import MAX_WORK, expand
 from bitwright.program.text.parser import parse_statements
 from bitwright.program.text.plain import split_plain
-from bitwright.program.text.syntax import Block, When
+from bitwright.program.text.syntax import Block, WhenClause
 
 HEAD = "bits p[3] m[2,2] f\n"
 LINES = [
@@ -167,7 +167,7 @@ def test_plain_lines_do_take_the_short_way(text: str) -> None:
     assert rest.count("\n") == text.count("\n")
     taken = sum(len(run.blocks) + len(run.rules) for run in runs.values())
     assert taken == sum(line.startswith(("block", "when")) and "[l]" not in line for line in text.splitlines())
-    assert all(not isinstance(s, Block | When) or "[l]" in s.text for s in parse_statements(text).statements)
+    assert all(not isinstance(s, Block | WhenClause) or "[l]" in s.text for s in parse_statements(text).statements)
 
 
 def test_comments_and_spacing_do_not_count() -> None:

@@ -17,7 +17,7 @@ from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.width import Sums, spread, unit_variance
 from bitwright.theory.width_bias import scaled_bias
 from bitwright.theory.width_bounds import covering_width, worst_spread
-from bitwright.theory.width_field import Field
+from bitwright.theory.width_field import WidthField
 from bitwright.theory.width_plan import WorstError, label_matrix, rounded, worst_error
 from bitwright.theory.width_regions import cell_regions, whole_region
 from tests.programs import crowded, random_program
@@ -30,7 +30,7 @@ def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: in
     matched = whole_region(program)[0].sample(30, np.random.default_rng(0))
     matched = matched[matched.sum(axis=1) > 1]
     n, labels, K = matched.sum(axis=1), label_matrix(program), program.templates + padding
-    field, rng = Field(labels, K, kind), np.random.default_rng(1)
+    field, rng = WidthField(labels, K, kind), np.random.default_rng(1)
     drawn = np.array([field.errors(field.draw(rng, 128), matched) for _ in range(1_500)])
     m = matched @ labels
     law = spread(n[:, None], m, program.writers, K, Sums.of(m, program.writers), 1, kind=kind)
@@ -45,7 +45,7 @@ def test_states_share_their_errors_as_the_definition_says() -> None:
     program = permutation([2, 3, 4, 5, 6, 1]).program
     labels, K = label_matrix(program).toarray(), program.templates
     matched = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
-    field, rng = Field(sparse.csr_array(labels), K), np.random.default_rng(0)
+    field, rng = WidthField(sparse.csr_array(labels), K), np.random.default_rng(0)
     drawn = np.array([field.errors(field.draw(rng, 16), matched)[:, 1] for _ in range(4_000)])
     B = np.linalg.solve(((2 * np.pi - 1) * np.eye(K) + 1) / (2 * np.pi), labels)
     g, v = rng.standard_normal((400_000, K)), rng.standard_normal((400_000, 6))
@@ -65,7 +65,7 @@ def test_a_field_depends_on_its_seed_alone() -> None:
     program = addition(3).program
     region = whole_region(program)[0]
     places = [(region.sample(50, np.random.default_rng(0)), region.own, region)]
-    field = Field(label_matrix(program), program.templates)
+    field = WidthField(label_matrix(program), program.templates)
     one, two, other = (worst_error(field, places, draws=3, units=32, seed=seed) for seed in (1, 1, 2))
     assert np.array_equal(one.needs, two.needs)
     assert not np.array_equal(one.needs, other.needs)
@@ -75,7 +75,7 @@ def test_looking_further_finds_the_worst_of_all_states() -> None:
     """From 64 of 4,096 states on: what is found is never above the true maximum, and mostly near it."""
     program = addition(4).program
     region = whole_region(program)[0]
-    field = Field(label_matrix(program), program.templates)
+    field = WidthField(label_matrix(program), program.templates)
     some, every = region.sample(64, np.random.default_rng(3)), region.sample(4_096, np.random.default_rng(0))
     assert len(every) == 4_096
     few = worst_error(field, [(some, region.own, None)], draws=20, units=64)

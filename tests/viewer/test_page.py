@@ -23,7 +23,7 @@ from bitwright.viewer import MachineView, trace_page, trace_text
 from bitwright.viewer.page import page as page_module
 from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.outputs import outputs_data
-from bitwright.viewer.page.sampling import Sample
+from bitwright.viewer.page.sampling import SampledSteps
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -78,7 +78,7 @@ def test_of_long_runs_the_closest_outputs_are_kept() -> None:
     everything = opened(trace_page(done))[1]["outputs"].reshape(done.steps, -1)
     assert done.trace is not None
     blob = Blob()
-    said = outputs_data(done, done.trace, blob, Sample(1, done.steps), most=100, closest=7)
+    said = outputs_data(done, done.trace, blob, SampledSteps(1, done.steps), most=100, closest=7)
     assert (said["stored"], said["closest"]) == ("closest", 7)
     arrays = unpacked(blob.directory, blob.packed())
     chosen, kept = arrays["chosen"].reshape(done.steps, 7), arrays["outputs"].reshape(done.steps, 7)

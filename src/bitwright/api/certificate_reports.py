@@ -9,7 +9,7 @@ from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.errors import counted, listing, option
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import About, BitNames, LimitCertificate, NetworkCertificate, StateLookedAt
+    from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
     from bitwright.checking.exhaustion.certificate import BitInState
 
 
@@ -88,7 +88,7 @@ def state_report(found: StateLookedAt) -> Iterator[str]:
         yield f"  {_called(line.bit, found.about.names):<24} {line.given}{said}{mark}"
 
 
-def _title(about: About) -> str:
+def _title(about: Claimed) -> str:
     """`addition (add two 4-bit numbers), `, or nothing where the program is not known."""
     described = f" ({about.description})" if about.description else ""
     return f"{about.name}{described}, " if about.name else ""

@@ -28,7 +28,7 @@ BitNames = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class About:
+class Claimed:
     """The program that a certificate was made or checked for; a certificate file does not contain it."""
 
     name: str = ""
@@ -57,7 +57,7 @@ class Certificate(Shown):
     certified: bool
     verdict: Verdict
     sizes: str | None
-    about: About
+    about: Claimed
 
     @property
     def holds(self) -> bool:
@@ -161,7 +161,7 @@ class Certificate(Shown):
 class LimitCertificate(Certificate, LimitVerdict):
     """The certificate of the limit, for one program or for all programs made of the same kinds of cells."""
 
-    about: About = field(default_factory=About, compare=False)
+    about: Claimed = field(default_factory=Claimed, compare=False)
     of: ClassVar[str] = "limit"
 
     @property
@@ -186,7 +186,7 @@ class LimitCertificate(Certificate, LimitVerdict):
 class NetworkCertificate(Certificate, NetworkVerdict):
     """The certificate of one network, for all states of a domain."""
 
-    about: About = field(default_factory=About, compare=False)
+    about: Claimed = field(default_factory=Claimed, compare=False)
 
     @property
     def cells(self) -> bool:
@@ -225,7 +225,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 class StateLookedAt(OneState):
     """What a network says of every bit of one state, beside what the rules give."""
 
-    about: About = field(default_factory=About, compare=False, repr=False)
+    about: Claimed = field(default_factory=Claimed, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:
@@ -246,7 +246,9 @@ class StateLookedAt(OneState):
         return "\n".join([self.sentence, *state_report(self)])
 
 
-def limit_certificate(verdict: LimitVerdict, algorithm: Algorithm, sizes: str | None, about: About) -> LimitCertificate:
+def limit_certificate(
+    verdict: LimitVerdict, algorithm: Algorithm, sizes: str | None, about: Claimed
+) -> LimitCertificate:
     """The certificate of this verdict, about an algorithm or a pattern of cells."""
     own = replace(about, name=algorithm.name, description=algorithm.description, declared=algorithm.matches)
     return LimitCertificate(**{**vars(verdict), "sizes": sizes, "about": own})

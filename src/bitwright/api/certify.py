@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any, overload
 
 from bitwright.api.arguments import pattern_asked
-from bitwright.api.certificates import About, LimitCertificate, NetworkCertificate, StateLookedAt, limit_certificate
+from bitwright.api.certificates import (
+    Claimed,
+    LimitCertificate,
+    NetworkCertificate,
+    StateLookedAt,
+    limit_certificate,
+)
 from bitwright.api.engines import EngineChoice
 from bitwright.api.network import Network
 from bitwright.api.notes import say_compiling
@@ -175,14 +181,14 @@ def _certify_limit(
         with tell.working("checking") as step:
             found = of_cells.certify_cells(pattern, chosen, examples, step)
         graphs = looked.graphs if tile in (None, 1) else None
-        return limit_certificate(found, algorithm, looked.text, About(graphs=graphs))
+        return limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs))
     pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
     (algorithm,) = subjects  # type: ignore[assignment]
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     with tell.working("checking") as step:
         within = matches_range(algorithm, n, step)
         found = certificate.certify(algorithm.program, chosen, within, examples, step)
-    return limit_certificate(found, algorithm, None, About())
+    return limit_certificate(found, algorithm, None, Claimed())
 
 
 def check_limit(
@@ -210,7 +216,7 @@ def check_limit(
     with tell.working("checking") as step, _about(algorithm, "limit"):
         check_certificate(claimed, algorithm, step)
     graphs = looked.graphs if tile in (None, 1) else None
-    return limit_certificate(claimed, algorithm, looked.text, About(graphs=graphs, holds=True))
+    return limit_certificate(claimed, algorithm, looked.text, Claimed(graphs=graphs, holds=True))
 
 
 @dataclass(frozen=True)
@@ -243,9 +249,9 @@ class _Asked:
     names: dict[str, tuple[str, ...]] | None = None
 
     @property
-    def about(self) -> About:
+    def about(self) -> Claimed:
         """What a certificate is told of it."""
-        return About(self.algorithm.name, self.algorithm.description, self.graphs, self.names or {})
+        return Claimed(self.algorithm.name, self.algorithm.description, self.graphs, self.names or {})
 
 
 def _held(network: Provable) -> _Held:

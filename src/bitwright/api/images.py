@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 
 
-class Console:
+class ImageConsole:
     """Who a machine talks to while it runs: it reads the bytes of a text, and what it writes is collected."""
 
     def __init__(self, given: bytes = b"") -> None:
         self.collected, self._given = bytearray(), iter(given)
 
-    def __enter__(self) -> Console:
+    def __enter__(self) -> ImageConsole:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,7 +139,7 @@ class ComputerRun:
 
 def run_image(
     program: SubleqProgram,
-    console: Console | None = None,
+    console: ImageConsole | None = None,
     *,
     engine: str | Engine | None = None,
     network: Any = None,
@@ -168,7 +168,7 @@ def run_image(
     from bitwright.files.storage import check_writable
     from bitwright.running.computer import Computer, RunLimits
 
-    tell, console = teller(progress), Console() if console is None else console
+    tell, console = teller(progress), ImageConsole() if console is None else console
     if checkpoint is not None:
         if checkpoint.suffix != ".npz":
             raise InputError(f"{option('checkpoint')} takes a .npz file, got {checkpoint}")

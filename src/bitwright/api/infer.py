@@ -22,7 +22,7 @@ from bitwright.checking.inference.contradiction import Contradiction, find_contr
 from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.find_blocks import MAX_FOUND, FoundBlocks, find_blocks
 from bitwright.checking.inference.local_rule import LocalRule, infer_local_rule
-from bitwright.checking.inference.recovered import Comparison, Recovered, Undetermined, compare
+from bitwright.checking.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
 from bitwright.errors import InputError, counted, listing, option, problems_of, suggestion
 from bitwright.files.executions import Executions, joined, load_executions
 from bitwright.files.storage import as_path, write_atomically
@@ -58,7 +58,7 @@ class Inference:
     contradiction: Contradiction | None
     recovered: Recovered | None  # the writes that are confirmed, excluded and open; None where nothing explains all
     undetermined: Undetermined = "off"  # what becomes of writes that are left open
-    comparison: Comparison | None = None  # with a program that was named
+    comparison: ProgramComparison | None = None  # with a program that was named
 
     @property
     def explained(self) -> bool:
@@ -106,7 +106,7 @@ class Inference:
         """
         return self._found().program(undetermined or self.undetermined)
 
-    def compare(self, what: Algorithm | Program) -> Comparison:
+    def compare(self, what: Algorithm | Program) -> ProgramComparison:
         """Which templates of a program the executions confirm, and which they speak against."""
         return compare(self._found(), what.program if isinstance(what, Algorithm) else what)
 

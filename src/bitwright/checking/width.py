@@ -21,7 +21,7 @@ from bitwright.running.endings import step_limit
 from bitwright.running.sampling import random_states
 from bitwright.theory.width_bias import scaled_bias
 from bitwright.theory.width_bounds import WorstSpread, check_delta, covering_width, worst_spread
-from bitwright.theory.width_field import Field
+from bitwright.theory.width_field import WidthField
 from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 
@@ -160,7 +160,7 @@ def _width(
     labels = label_matrix(program)
     worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
     events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
-    field = Field(labels, examples)
+    field = WidthField(labels, examples)
     towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
     covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
     slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
@@ -175,7 +175,7 @@ def _width(
     )
 
 
-def _bias_towards(field: Field, matched: BoolArray, own: BoolArray) -> float:
+def _bias_towards(field: WidthField, matched: BoolArray, own: BoolArray) -> float:
     """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if none points there."""
     bias = scaled_bias(matched, field.labels, field.examples) / field.distance(matched)
     return float(np.max(bias[:, own], initial=0.0))
@@ -187,7 +187,7 @@ def _half(found: WorstError) -> float:
 
 
 def _quick(program: Program, examples: int, places: list[Place]) -> WorstError:
-    return worst_error(Field(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+    return worst_error(WidthField(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
 
 
 def _affordable(program: Program) -> int:

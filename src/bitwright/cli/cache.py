@@ -13,7 +13,7 @@ from bitwright.errors import InputError, counted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bitwright.networks.cache import Entry
+    from bitwright.networks.cache import CachedNetwork
 
 
 @click.command("cache")
@@ -56,7 +56,7 @@ def command(check: bool, clear: bool, as_json: bool) -> int:
     return 1 if check and any(problems.values()) else 0
 
 
-def _problem(entry: Entry, check: bool) -> str | None:
+def _problem(entry: CachedNetwork, check: bool) -> str | None:
     """Why an entry will not be used, as far as is seen without reading it whole, or by reading it."""
     from bitwright.networks.store import check_network_file
 
@@ -69,7 +69,7 @@ def _problem(entry: Entry, check: bool) -> str | None:
     return None
 
 
-def _document(entry: Entry, problem: str | None) -> dict[str, object]:
+def _document(entry: CachedNetwork, problem: str | None) -> dict[str, object]:
     from bitwright.api.trained import algorithm_of, length_of
 
     known: dict[str, object] = {}
@@ -91,7 +91,7 @@ def _document(entry: Entry, problem: str | None) -> dict[str, object]:
     return {"file": entry.path.name, "bytes": entry.bytes, **known, "problem": problem}
 
 
-def _print(folder: Path, found: list[Entry], problems: dict[Path, str | None]) -> None:
+def _print(folder: Path, found: list[CachedNetwork], problems: dict[Path, str | None]) -> None:
     from bitwright.api.trained import what_of
 
     click.echo(f"{folder}: {counted(len(found), 'network')}, {_readable(sum(entry.bytes for entry in found))}")

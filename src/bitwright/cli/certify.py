@@ -18,7 +18,7 @@ from bitwright.cli.options import (
     range_option,
     workers_option,
 )
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import keep_sizes
 from bitwright.cli.targets import find_algorithm, let_words
@@ -108,7 +108,7 @@ def command(
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files, cells=by_cells)
     if claimed is not None and how["cells"] and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --cells")
-    how["sizes"], tell = keep_sizes(how["sizes"]), Terminal(quiet)
+    how["sizes"], tell = keep_sizes(how["sizes"]), TerminalTeller(quiet)
     kept = how["resume"]
     try:
         found: Found

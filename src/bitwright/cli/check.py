@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bitwright.cli.options import json_option, let_option, quiet_option
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import given_lets
@@ -26,7 +26,7 @@ def command(file: str, as_json: bool, quiet: bool) -> int:
     from bitwright.api.check import check
     from bitwright.errors import counted
 
-    found, tell = check(file, given_lets()), Terminal(quiet)
+    found, tell = check(file, given_lets()), TerminalTeller(quiet)
     if as_json:
         print_json(found.to_dict())
         return 0 if found.ok else 1

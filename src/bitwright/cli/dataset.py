@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bitwright.cli.options import algorithm_argument, json_option, padding_option, quiet_option
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(
     """
     from bitwright.api.dataset import dataset
 
-    tell = Terminal(quiet)
+    tell = TerminalTeller(quiet)
     written = dataset(algorithm, output, random=at_random, progress=tell, **asked)
     if as_json:
         print_json(written.to_dict())

@@ -16,7 +16,7 @@ from bitwright.cli.options import (
     recipe_options,
     workers_option,
 )
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import note, print_json
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(
         tile=tile or 1,
         file=output,
         momentum=descent_of(how),
-        progress=None if quiet else Terminal(),
+        progress=None if quiet else TerminalTeller(),
         **how,
     )
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import json_option, quiet_option
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import given_lets, keep_lets, keep_program, parse_values
 from bitwright.errors import InputError
@@ -81,7 +81,7 @@ def command(
     keep_lets(program, let)
     form = "page" if output.suffix == ".html" else asked["to"]
     what = None if program is None else _opened(program, bits, network, form)
-    tell = Terminal(quiet)
+    tell = TerminalTeller(quiet)
     written = export(network, output, what, inputs=parse_values(values), progress=tell, **asked)
     if as_json:
         print_json(written.to_dict())

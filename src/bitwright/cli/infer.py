@@ -8,7 +8,7 @@ import click
 
 from bitwright.api.open import SIZED
 from bitwright.cli.options import json_option, let_option, quiet_option
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError
@@ -73,7 +73,7 @@ def command(
         )
     if cell is not None and grid is None:
         raise InputError("--cell goes with --grid")
-    tell = Terminal(quiet)
+    tell = TerminalTeller(quiet)
     found = infer(
         traces,
         find_algorithm(target, bits) if target in SIZED else target,

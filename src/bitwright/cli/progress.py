@@ -143,7 +143,7 @@ def working(what: str, *, at_most: bool = False) -> StepProgress:
     return StepProgress(context is not None and not context.params.get("quiet"), what, at_most=at_most)
 
 
-class Terminal:
+class TerminalTeller:
     """The person at the command line, as api's functions see them: notes and signs of life on stderr, unless quiet."""
 
     def __init__(self, quiet: bool = False) -> None:

@@ -12,7 +12,7 @@ import click
 
 from bitwright.api.open import SIZED
 from bitwright.cli.progress import StepProgress as StepProgress
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.targets import keep_program
 from bitwright.errors import counted
 
@@ -53,7 +53,7 @@ def execute(
     if algorithm.name in SIZED:  # add and multiply name none
         keep_program(algorithm.name, algorithm)
     network = list(files) or None
-    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=Terminal(quiet), **options)
+    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=TerminalTeller(quiet), **options)
     return done
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.api.open import MachineChoice, open_subleq
-from bitwright.cli.progress import Terminal as Person
+from bitwright.cli.progress import TerminalTeller as Person
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.streams import print_lines
 from bitwright.errors import InputError, counted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import algorithm_argument, json_option, padding_option, range_option
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(algorithm: Algorithm, source: str | None, as_json: bool, **asked: An
     """
     from bitwright.api.size import size
 
-    found = size(algorithm, n=source, progress=Terminal(as_json), **asked)
+    found = size(algorithm, n=source, progress=TerminalTeller(as_json), **asked)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.images import Console
+from bitwright.api.images import ImageConsole
 from bitwright.cli.progress import StepProgress
 from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bitwright.running.computer import MachineTally
 
 
-class Terminal(Console):
+class Terminal(ImageConsole):
     """Standard input and output as the machine sees them, and Ctrl-C or SIGTERM."""
 
     def __init__(self, collect: bool, most: int = 0, quiet: bool = False) -> None:

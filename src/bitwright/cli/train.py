@@ -19,7 +19,7 @@ from bitwright.cli.options import (
     recipe_options,
     workers_option,
 )
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.sizes import keep_sizes
 from bitwright.cli.targets import find_algorithm
@@ -121,7 +121,7 @@ def command(
     first = find_algorithm(target, bits, order, machine=machine, cells=not whole)
     programs = [first, *(find_algorithm(other, cells=not whole) for other in others)]
     options = {"cells": not whole, "sizes": sizes, "tile": tile or 1, "networks": networks, **how}
-    tell = None if quiet else Terminal()
+    tell = None if quiet else TerminalTeller()
     if folder:
         members = train_members(*programs, folder=output, workers=workers, progress=tell, **options)
         if as_json:

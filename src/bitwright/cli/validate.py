@@ -22,7 +22,7 @@ from bitwright.cli.options import (
     rounding_options,
     workers_option,
 )
-from bitwright.cli.progress import Terminal
+from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import find_algorithm, is_sbn, let_words
 from bitwright.errors import InputError
@@ -90,7 +90,7 @@ def command(
         arrays=oracle_arrays is not None,
         network=list(files) or None,
         steps=max_steps,
-        progress=Terminal(quiet),
+        progress=TerminalTeller(quiet),
         **given,
     )
     again = {**asked, "order": order, "machine": machine, "max_steps": max_steps}
@@ -122,7 +122,7 @@ def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: b
         print_json(found)
     else:
         click.echo(done.verdict if quiet else done.report(lambda failure: _rerun(failure, target, done, options)))
-        tell = Terminal(quiet)
+        tell = TerminalTeller(quiet)
         if done.task.engine.cell_facts is not None:
             from bitwright.running.sentences import cells_sentence
 

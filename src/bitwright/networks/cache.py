@@ -88,7 +88,7 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CachedNetwork:
     """A file of ours in the cache; what it says of itself, and why it cannot be used, if that is seen at once."""
 
     path: Path
@@ -101,7 +101,7 @@ class Entry:
 _OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors|\.[0-9a-f]{24}-.+\.safetensors\..+")
 
 
-def entries() -> Iterator[Entry]:
+def entries() -> Iterator[CachedNetwork]:
     """What is in the cache, by name; files that are not ours are passed over."""
     for path, size in _files():
         about, problem = None, None
@@ -110,7 +110,7 @@ def entries() -> Iterator[Entry]:
             problem = None if about.digest else f"{path} was written by an earlier version, without a digest"
         except InputError as error:
             problem = str(error)
-        yield Entry(path, size, about, problem)
+        yield CachedNetwork(path, size, about, problem)
 
 
 def clear_cache() -> tuple[int, int]:

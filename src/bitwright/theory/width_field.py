@@ -26,7 +26,7 @@ UNITS = 512  # hidden units in one draw of the field
 class Draw:
     """One draw of the field: hidden units, as they are before training, and what they say of the training set."""
 
-    def __init__(self, field: Field, rng: np.random.Generator, units: int) -> None:
+    def __init__(self, field: WidthField, rng: np.random.Generator, units: int) -> None:
         labels, c, kappa = field.dense, field.dense.sum(axis=0), np.float32(2 * pi / diagonal(field.kind))
         share = c / np.float32(diagonal(field.kind) + field.examples)  # c/L
         self.g = rng.standard_normal((units, len(labels)), dtype=np.float32)
@@ -42,7 +42,7 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class WidthField:
     """Errors of zhat, times sqrt(h), of networks with a zero-output start trained on these labels."""
 
     labels: sparse.csr_array  # Y (K without padding, k)

@@ -17,7 +17,7 @@ from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.width_bounds import check_delta
-from bitwright.theory.width_field import Draw, Field
+from bitwright.theory.width_field import Draw, WidthField
 from bitwright.theory.width_regions import Region
 
 _EULER = 0.5772156649015329
@@ -59,7 +59,7 @@ def label_matrix(program: Program) -> sparse.csr_array:  # (K, k)
 
 
 def worst_error(
-    field: Field,
+    field: WidthField,
     places: Sequence[tuple[BoolArray, BoolArray, Region | None]],
     *,
     draws: int,
@@ -87,7 +87,7 @@ def worst_error(
     return WorstError(errors, needs, sum(len(matched) for matched, _, _ in places), cut)
 
 
-def _look(field: Field, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
+def _look(field: WidthField, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple[float, FloatArray]:
     """The largest error, and for every state the largest towards the threshold, over the distance to it."""
     found = field.errors(draw, matched)[:, own]
     needs = (found / field.distance(matched)[:, own]).max(axis=1, initial=0.0)
@@ -95,7 +95,7 @@ def _look(field: Field, draw: Draw, matched: BoolArray, own: BoolArray) -> tuple
 
 
 def _climb(
-    field: Field,
+    field: WidthField,
     draw: Draw,
     matched: BoolArray,
     own: BoolArray,
@@ -124,7 +124,7 @@ def _climb(
     return error, need, True
 
 
-def most_sweeps(field: Field, units: int) -> int:
+def most_sweeps(field: WidthField, units: int) -> int:
     """How often neighbours are looked at, for so many hidden units in all."""
     K, k = field.dense.shape
     each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has a neighbour or so more than its templates

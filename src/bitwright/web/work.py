@@ -87,7 +87,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """A program to run, and how it is shown."""
 
     algorithm: Algorithm
@@ -96,14 +96,14 @@ class _Asked:
     text: Callable[[], str]
 
 
-def _read(request: Mapping[str, Any], limits: Limits) -> _Asked:
+def _read(request: Mapping[str, Any], limits: Limits) -> _Request:
     source = request["source"]
     if source["kind"] == "nodes":
-        return _Asked(read_algorithm(request, limits), {}, graph_page, lambda: str(source["text"]))
+        return _Request(read_algorithm(request, limits), {}, graph_page, lambda: str(source["text"]))
     algorithm, computer = read_source(source, limits)
     values = numbers_of(request["inputs"])
     algorithm.state(values)  # complains about inputs before anything long begins
-    return _Asked(algorithm, values, lambda done: trace_page(done, computer=computer), algorithm.text)
+    return _Request(algorithm, values, lambda done: trace_page(done, computer=computer), algorithm.text)
 
 
 def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:

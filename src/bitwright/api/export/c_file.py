@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.export.claims import Claim, about_lines
-from bitwright.api.export.model import Core, Exported, Wires
+from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.api.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
 
 _NO_PROGRAM = """#ifdef BW_MAIN
@@ -58,7 +58,7 @@ def _core_pieces(found: Exported, claim: Claim, index: str) -> dict[str, object]
     }
 
 
-def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:
+def _program_pieces(core: Core, wires: WiresOut) -> dict[str, object]:
     algorithm = wires.algorithm
     words = [algorithm.start, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs))]
     how, steps, halt = ending_of(algorithm)
@@ -89,7 +89,7 @@ def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:
     }
 
 
-def _words_enum(wires: Wires) -> str:
+def _words_enum(wires: WiresOut) -> str:
     algorithm = wires.algorithm
     inputs = [f"    BW_INPUT_{word.name}," for word in algorithm.inputs]
     outputs = [f"    BW_OUTPUT_{word.name}," for word in algorithm.outputs]
@@ -109,7 +109,7 @@ def _words_enum(wires: Wires) -> str:
     )
 
 
-def _names(wires: Wires) -> list[str]:
+def _names(wires: WiresOut) -> list[str]:
     return [word.name for word in (*wires.algorithm.inputs, *wires.algorithm.outputs)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.api.export.model import Core, Wires
+from bitwright.api.export.model import Core, WiresOut
 from bitwright.api.export.text import ending_of
 from bitwright.program import Word
 from bitwright.program.layout import IntArray
@@ -27,7 +27,7 @@ class Description:
     numbers: tuple[int, ...]
 
 
-def describe(core: Core, wires: Wires) -> Description:
+def describe(core: Core, wires: WiresOut) -> Description:
     """The description of a program of the network's kinds."""
     algorithm = wires.algorithm
     how, steps, halt = ending_of(algorithm)
@@ -72,7 +72,7 @@ def _word(word: Word, numbers: list[int]) -> list[object]:
 Row = tuple[tuple[int, ...], IntArray]  # how many progressions each port of a cell has; its bits, and these
 
 
-def _cells_by_kind(core: Core, wires: Wires) -> Iterator[tuple[int, list[Row]]]:
+def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]]]:
     """Cells that follow each other and are of one kind; a program may come back to a kind."""
     sizes = [
         int(core.block_bits[core.kind_block[kind] : core.kind_block[kind + 1]].sum())

@@ -22,7 +22,7 @@ Maker = Callable[[int], Algorithm]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class PageSizes:
     """What a page knows of the sizes of a program."""
 
     chosen: int
@@ -44,7 +44,7 @@ class Sizes:
         return found
 
 
-def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: int) -> Sizes:
+def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: int) -> PageSizes:
     """Looks at many sizes; raises InputError if the chosen one has a cell of another kind."""
 
     def at(size: int) -> Description | None:
@@ -64,8 +64,8 @@ def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: i
         if any(at(size) != value_at(formula, size - begin) for size in large):
             break
         single = {size: one for size, one in known.items() if size < begin}
-        return Sizes(chosen, begin, formula, single, tuple(sorted({*rest, *large})))
-    return Sizes(chosen, None, None, {**{s: one for s, one in known.items() if s <= _FIXED}, chosen: own}, ())
+        return PageSizes(chosen, begin, formula, single, tuple(sorted({*rest, *large})))
+    return PageSizes(chosen, None, None, {**{s: one for s, one in known.items() if s <= _FIXED}, chosen: own}, ())
 
 
 def value_at(formula: Description, beyond: int) -> Description:

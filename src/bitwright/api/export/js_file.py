@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.export.claims import Claim, about_lines
-from bitwright.api.export.model import Core, Exported, Wires
+from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.api.export.text import ending_of, filled, number_lines, unsigned_bits
 from bitwright.errors import InputError
 
@@ -76,7 +76,7 @@ def _sums(core: Core) -> str:
     return "Int32Array" if core.bits == 32 else "Float64Array"
 
 
-def _program_pieces(core: Core, wires: Wires) -> dict[str, object]:
+def _program_pieces(core: Core, wires: WiresOut) -> dict[str, object]:
     algorithm = wires.algorithm
     how, steps, halt = ending_of(algorithm)
     words = {

@@ -50,7 +50,7 @@ class Core:
 
 
 @dataclass(frozen=True, eq=False)
-class Wires:
+class WiresOut:
     """The cells of a program in some order: which bits each looks at, and which its ports set."""
 
     algorithm: Algorithm
@@ -71,7 +71,7 @@ class Exported:
     network: IntegerNetwork
     pattern: Pattern | None  # None: a network of the whole state
     core: Core
-    wires: Wires | None  # None: a network of cells without a program
+    wires: WiresOut | None  # None: a network of cells without a program
 
 
 def exported_whole(network: IntegerNetwork, algorithm: Algorithm) -> Exported:
@@ -81,7 +81,7 @@ def exported_whole(network: IntegerNetwork, algorithm: Algorithm) -> Exported:
     bounds = checked_bounds(network, program)
     core = _core(network, program, [_used(program)], [slice(0, program.bits)], [bounds])
     members = [program.block_members(block) for block in _used(program).tolist()]
-    wires = Wires(
+    wires = WiresOut(
         algorithm,
         np.zeros(1, dtype=np.int64),
         _joined(members),
@@ -135,7 +135,7 @@ def _core(
     )
 
 
-def _wires(algorithm: Algorithm, pattern: Pattern) -> Wires:
+def _wires(algorithm: Algorithm, pattern: Pattern) -> WiresOut:
     program = algorithm.program
     wiring = Wiring(program, pattern)
     places = program.cells.tiled(wiring.tile).bit_place
@@ -151,7 +151,7 @@ def _wires(algorithm: Algorithm, pattern: Pattern) -> Wires:
         counts = np.bincount(port, minlength=len(wired.blocks) * ports)
         starts += (starts[-1] + np.cumsum(counts)).tolist()
         wired_bits.append(wired.wire_bit[order])
-    return Wires(algorithm, np.array(kinds, dtype=np.int64), _joined(bits), np.array(starts), _joined(wired_bits))
+    return WiresOut(algorithm, np.array(kinds, dtype=np.int64), _joined(bits), np.array(starts), _joined(wired_bits))
 
 
 def _starts(lengths: Sequence[int]) -> IntArray:

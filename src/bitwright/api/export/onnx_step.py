@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.api.export.model import Core, Exported, Wires
+from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.networks.onnx_file import onnx_module, save_model
 from bitwright.program.layout import IntArray
 
@@ -82,7 +82,7 @@ def save_step_onnx(found: Exported, path: Path) -> None:
     save_model(nodes, inputs, outputs, tensors, about, path)
 
 
-def _groups(core: Core, wires: Wires) -> Iterator[tuple[int, IntArray]]:
+def _groups(core: Core, wires: WiresOut) -> Iterator[tuple[int, IntArray]]:
     """Cells of one kind that follow each other, with the bits that they look at: (cells, bits)."""
     begins = [0, *(np.flatnonzero(np.diff(wires.cell_kind)) + 1).tolist(), len(wires.cell_kind)]
     at = 0
@@ -117,7 +117,7 @@ def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
     }
 
 
-def _wiring(wires: Wires, bits: int) -> dict[str, Any]:
+def _wiring(wires: WiresOut, bits: int) -> dict[str, Any]:
     """For each bit the ports that set it, filled up with the column that is always off."""
     ports = len(wires.wire_start) - 1
     port = np.repeat(np.arange(ports), np.diff(wires.wire_start))

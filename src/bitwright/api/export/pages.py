@@ -8,7 +8,7 @@ from typing import Any
 
 from bitwright.api.export.claims import Claim, try_states
 from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import Maker, Sizes, every_size
+from bitwright.api.export.every_size import Maker, PageSizes, every_size
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.nodes import node_facts
 from bitwright.api.export.page_file import page_text
@@ -115,9 +115,9 @@ def _page(found: Exported, view: str, name: str, about: Mapping[str, Any]) -> Pa
     return Page(page_text(found, claim, view, f"{name} by a network", about), claim, view)
 
 
-def _one_size(found: Exported, size: int) -> Sizes:
+def _one_size(found: Exported, size: int) -> PageSizes:
     assert found.wires is not None
-    return Sizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+    return PageSizes(size, None, None, {size: describe(found.core, found.wires)}, ())
 
 
 def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:

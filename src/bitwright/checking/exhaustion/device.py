@@ -78,19 +78,19 @@ def _walks_of(task: ProofTask) -> list[_Walk]:
         raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
     check_belongs(network, program)
     if isinstance(domain, RunsDomain):
-        return [_Runs(domain, DeviceDecisions(program, network, task.device))]
+        return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
     if isinstance(domain, StatesDomain):
-        return [_States(0, domain, DeviceDecisions(program, network, task.device))]
+        return [_DeviceStates(0, domain, DeviceDecisions(program, network, task.device))]
     return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
 
 
-def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _States | _Counted:
+def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _DeviceStates | _Counted:
     """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
     if not domain.pattern.kinds[kind].ports:
         return _Counted(domain, kind)
     part, alone = network_of_kind(network, domain.pattern, kind)
     decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
-    return _States(domain.first[kind], StatesDomain(alone.program), decide)
+    return _DeviceStates(domain.first[kind], StatesDomain(alone.program), decide)
 
 
 class _Counted:
@@ -115,7 +115,7 @@ class _Counted:
     def forget(self) -> None: ...
 
 
-class _States:
+class _DeviceStates:
     """The states of a program: those whose higher digits are the same differ in a table that is made once."""
 
     def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
@@ -143,7 +143,7 @@ class _States:
         self._judge.forget()
 
 
-class _Runs:
+class _DeviceRuns:
     """The runs of all inputs, step by step."""
 
     def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:

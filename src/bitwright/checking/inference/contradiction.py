@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Elimination
-from bitwright.checking.inference.hitting import Budget, SearchLimitError, cover_greedily, hitting_sets
+from bitwright.checking.inference.hitting import SearchBudget, SearchLimitError, cover_greedily, hitting_sets
 from bitwright.program.layout import IntArray
 
 _TRIED = 32  # contradictions whose witnesses are looked at
@@ -68,7 +68,7 @@ def _shorter(elimination: Elimination, state: int, bit: int, known: list[int]) -
     """The shortest witness of a contradiction, and whether the search went to its end."""
     cover, zeros = _cover(elimination, state, bit)
     try:
-        for found in hitting_sets(cover, len(known) - 1, Budget(_LOOKS)):
+        for found in hitting_sets(cover, len(known) - 1, SearchBudget(_LOOKS)):
             if found:
                 return zeros[list(found[0])].tolist(), True
     except SearchLimitError:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Evidence, Rows, unpack_rows
-from bitwright.checking.inference.hitting import Budget, SearchLimitError, hitting_sets
+from bitwright.checking.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
 from bitwright.program.layout import IntArray
 from bitwright.running.observers import Progress
@@ -51,7 +51,7 @@ def find_blocks(
 ) -> FoundBlocks:
     """The smallest blocks, of at most so many bits, that explain executions. `progress` hears of looks taken."""
     looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
-    search = _Search(executions, most, Budget(looks, progress))
+    search = _Search(executions, most, SearchBudget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
     try:
         found = search.solve(start)
@@ -75,7 +75,7 @@ class _Choice:
 
 
 class _Search:
-    def __init__(self, executions: Executions, most: int, budget: Budget) -> None:
+    def __init__(self, executions: Executions, most: int, budget: SearchBudget) -> None:
         self.evidence, self.most = Evidence(_without_repeats(executions)), most
         self.budget = budget
         self.others: set[Block] = set()

@@ -18,7 +18,7 @@ class SearchLimitError(Exception):
 _TELL = 1_000  # looks between two that progress hears of
 
 
-class Budget:
+class SearchBudget:
     """Looks that a search may still take."""
 
     def __init__(self, looks: int, progress: Progress | None = None) -> None:
@@ -35,7 +35,7 @@ class Budget:
             self._progress(self.all - self.left, self.all)
 
 
-def hitting_sets(member: BoolArray, most: int, budget: Budget) -> Iterator[list[tuple[int, ...]]]:
+def hitting_sets(member: BoolArray, most: int, budget: SearchBudget) -> Iterator[list[tuple[int, ...]]]:
     """For sizes 0, 1, ... `most`: the sets of so many elements that meet all given sets and have none too many.
 
     `member[e, s]` says whether element e is in set s. Each look branches on the smallest set that is not met.
@@ -58,7 +58,7 @@ def _branch(
     left: int,
     chosen: tuple[int, ...],
     excluded: set[int],
-    budget: Budget,
+    budget: SearchBudget,
 ) -> Iterator[tuple[int, ...]]:
     budget.spend()
     word = int(np.argmax(unmet != 0))

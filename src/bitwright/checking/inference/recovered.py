@@ -151,7 +151,7 @@ class Recovered:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ProgramComparison:
     """Recovered writes beside those of a program with the same blocks."""
 
     templates: int  # of the program
@@ -165,7 +165,7 @@ class Comparison:
         return not self.wrong
 
 
-def compare(found: Recovered, program: Program) -> Comparison:
+def compare(found: Recovered, program: Program) -> ProgramComparison:
     """Which templates of a program the executions confirm; its bits and blocks must be the same."""
     if program.layout != found.layout:
         raise InputError("the program to compare with has other bits than these executions")
@@ -192,7 +192,7 @@ def compare(found: Recovered, program: Program) -> Comparison:
                 wrong.append(_rule(found.layout, program, number, int(config), bad))
             elif template >= 0:
                 agree, undecided = (agree + 1, undecided) if _same(may, must) else (agree, undecided + 1)
-    return Comparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
+    return ProgramComparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
 
 
 def _same(may: BoolArray, must: BoolArray) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from bitwright.checking.validation.judge import Judge
+from bitwright.checking.validation.judge import OutputJudge
 from bitwright.checking.validation.prepare import Prepared
 from bitwright.checking.validation.tally import Tally
 from bitwright.checking.validation.walk import Walker
@@ -23,7 +23,7 @@ def run_batch_of(ready: Prepared, number: int, look: Look | None = None) -> Tall
     # Where every input is judged by itself that takes long beside the compiled loops, and little beside other engines.
     running = 1.0 if task.oracle is not None and task.oracle.arrays else 0.1 if task.sliced else 0.9
     outcome = _runner(ready).run(rows, count, look and (lambda share: look(running * share)))
-    return Judge(task)(rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
+    return OutputJudge(task)(rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
 
 
 def forget() -> None:

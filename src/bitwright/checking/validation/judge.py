@@ -18,7 +18,7 @@ from bitwright.running.sliced.runs import Look, Outcome
 
 
 @dataclass(frozen=True)
-class Judge:
+class OutputJudge:
     """Compares runs with the oracle of a task, or with the rules where it has none.
 
     A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.

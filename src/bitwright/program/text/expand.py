@@ -155,11 +155,11 @@ class Expansion:
         for item in self.tree.statements:
             if isinstance(item, syntax.PlainLines):
                 rules += reader.rules(item.rules, self.rules_of_line)
-            elif isinstance(item, syntax.When):
+            elif isinstance(item, syntax.WhenClause):
                 rules += self.attempt(self.rules, item) or ()
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
         if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
-            first = next(iter(self.each(syntax.When)), None)
+            first = next(iter(self.each(syntax.WhenClause)), None)
             line, column = (first.token.line, first.token.column) if first else (1, 1)
             what = "the rules stand for no template" if first else "there is no rule"
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
@@ -198,7 +198,7 @@ class Expansion:
 
     def rules_of_line(self, line: syntax.PlainLine) -> list[RuleFamily]:
         statement = parse_plain(line)
-        assert isinstance(statement, syntax.When)
+        assert isinstance(statement, syntax.WhenClause)
         return self.attempt(self.rules, statement) or []
 
     def blocks(self, item: syntax.Block) -> list[BlockFamily]:
@@ -213,7 +213,7 @@ class Expansion:
         rows, origin = self.rows_of(item)
         return [CellFamily(rows.count, self.picks(rows, item.members, origin), origin)]
 
-    def rules(self, item: syntax.When) -> list[RuleFamily]:
+    def rules(self, item: syntax.WhenClause) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
         targets = self.picks(rows, item.targets, origin, written=True)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
@@ -389,7 +389,7 @@ class Expansion:
     def rows(self) -> Rows:
         return Rows(self.lets, self.layout, self.already_reported, self.budget)
 
-    def rows_of(self, item: syntax.Block | syntax.Cell | syntax.When | syntax.Start) -> tuple[Rows, WrittenAt]:
+    def rows_of(self, item: syntax.Block | syntax.Cell | syntax.WhenClause | syntax.Start) -> tuple[Rows, WrittenAt]:
         rows = self.rows()
         rows.expand(item.clauses)
         return rows, WrittenAt(item.text, item.token.line, item.token.column, indices=rows.indices)

@@ -39,7 +39,7 @@ class Group:
     ours: bool = False  # of parts.bw: what it says has no place in the text that uses it
 
 
-class _Refused(Exception):  # noqa: N818
+class _BadGroup(Exception):  # noqa: N818
     def __init__(self, token: Token, message: str | None) -> None:
         self.problem = None if message is None else token.problem(message)  # None: it was reported already
 
@@ -62,7 +62,7 @@ def without_groups(
     for tokens in outside:
         try:
             yield from _put_in(tokens, groups, {}, (), budget)
-        except _Refused as refusal:
+        except _BadGroup as refusal:
             problems += [refusal.problem] if refusal.problem else []
             broken.append(tokens)
             if len(problems) >= MAX_PROBLEMS:
@@ -100,23 +100,23 @@ def _read(
                 groups.setdefault(inside.name.text, inside)
                 inside = _head(tokens)
                 if before is not None:
-                    raise _Refused(word, f"a group inside the group {before.name}; close that one with end")
+                    raise _BadGroup(word, f"a group inside the group {before.name}; close that one with end")
                 if inside.name.text in own:
                     where = f"line {own[inside.name.text].line}"
-                    raise _Refused(inside.name, f"there is a group {inside.name} already, in {where}")
+                    raise _BadGroup(inside.name, f"there is a group {inside.name} already, in {where}")
                 own[inside.name.text] = inside.name
                 groups[inside.name.text] = inside
             elif word.text == "end":
                 if len(tokens) > 2:
                     inside = before
-                    raise _Refused(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
+                    raise _BadGroup(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
                 if before is None and not unclear:
-                    raise _Refused(word, "there is no group to end here")
+                    raise _BadGroup(word, "there is no group to end here")
             elif inside is not None:
                 inside.lines.append(tokens)
             else:
                 outside.append(tokens)
-        except _Refused as refusal:
+        except _BadGroup as refusal:
             problems += [refusal.problem] if refusal.problem else []
             broken.append(tokens)
             unclear |= word.text == "group"
@@ -131,11 +131,11 @@ def _head(tokens: list[Token]) -> Group:
     parameters: dict[str, None] = {}
     for argument in arguments:
         if len(argument) != 1 or argument[0].kind != "name":
-            raise _Refused(argument[0], "a parameter of a group is a single name")
+            raise _BadGroup(argument[0], "a parameter of a group is a single name")
         if argument[0].text in KEYWORDS:
-            raise _Refused(argument[0], f"{argument[0]} is a word of the language; choose another name")
+            raise _BadGroup(argument[0], f"{argument[0]} is a word of the language; choose another name")
         if argument[0].text in parameters:
-            raise _Refused(argument[0], f"two parameters are called {argument[0]}")
+            raise _BadGroup(argument[0], f"two parameters are called {argument[0]}")
         parameters[argument[0].text] = None
     return Group(name, tuple(parameters))
 
@@ -143,7 +143,7 @@ def _head(tokens: list[Token]) -> Group:
 def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
     """The name in `use NAME(a, b+1)`, and its arguments."""
     if len(tokens) < 5 or tokens[1].kind != "name" or tokens[2].text != "(" or tokens[-2].text != ")":
-        raise _Refused(tokens[min(1, len(tokens) - 1)], f"expected a name and what it is given (the form is: {form})")
+        raise _BadGroup(tokens[min(1, len(tokens) - 1)], f"expected a name and what it is given (the form is: {form})")
     arguments: list[list[Token]] = [[]]
     depth = 0
     for token in tokens[3:-2]:
@@ -153,11 +153,11 @@ def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
         else:
             arguments[-1].append(token)
     if depth:
-        raise _Refused(tokens[-2], f"the brackets do not fit (the form is: {form})")
+        raise _BadGroup(tokens[-2], f"the brackets do not fit (the form is: {form})")
     if arguments == [[]]:
         return tokens[1], []
     if not all(arguments):
-        raise _Refused(tokens[2], f"an argument is empty (the form is: {form})")
+        raise _BadGroup(tokens[2], f"an argument is empty (the form is: {form})")
     return tokens[1], arguments
 
 
@@ -172,7 +172,7 @@ def _put_in(
     meant = [given.get(token.text, [token]) if token.kind == "name" else [token] for token in tokens]
     budget[0] -= sum(map(len, meant)) if uses else 0
     if budget[0] < 0:
-        raise _Refused(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
+        raise _BadGroup(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
     tokens = [token for several in meant for token in several]
     if tokens[0].text != "use":
         yield tokens
@@ -181,16 +181,16 @@ def _put_in(
     group = groups.get(name.text)
     if group is None:
         hint = suggestion(name.text, groups) or f"; there are {listing(sorted(groups), 20)}"
-        raise _Refused(name, f"there is no group {name}{hint}")
+        raise _BadGroup(name, f"there is no group {name}{hint}")
     if group.parameters is None:
-        raise _Refused(name, None)
+        raise _BadGroup(name, None)
     if len(arguments) != len(group.parameters):
         wants = f"{counted(len(group.parameters), 'argument')} ({listing(group.parameters, 20)})"
-        raise _Refused(name, f"the group {name} takes {wants}, got {len(arguments)}")
+        raise _BadGroup(name, f"the group {name} takes {wants}, got {len(arguments)}")
     if name.text in uses:
-        raise _Refused(name, f"the group {name} uses itself")
+        raise _BadGroup(name, f"the group {name} uses itself")
     if len(uses) >= MAX_DEPTH:
-        raise _Refused(name, f"groups use each other at most {MAX_DEPTH} deep")
+        raise _BadGroup(name, f"groups use each other at most {MAX_DEPTH} deep")
     bound = {parameter: _bracketed(argument) for parameter, argument in zip(group.parameters, arguments, strict=True)}
     for line in group.lines:
         if group.ours:  # its problems are those of the line that uses it

@@ -35,7 +35,7 @@ def is_node_program(tree: SyntaxTree) -> bool:
     return any(
         isinstance(item, syntax.Chain | syntax.GraphLine)
         or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
-        or (isinstance(item, syntax.When) and any(target.path for target in item.targets))
+        or (isinstance(item, syntax.WhenClause) and any(target.path for target in item.targets))
         for item in tree.statements
     )
 
@@ -115,7 +115,7 @@ class _NodeExpansion(Expansion):
 
     def references(self) -> Iterable[syntax.BitRef]:
         for item in self.tree.statements:
-            if isinstance(item, syntax.When):
+            if isinstance(item, syntax.WhenClause):
                 yield from item.targets
             elif isinstance(item, syntax.PortLine):
                 yield from item.also

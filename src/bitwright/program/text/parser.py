@@ -177,11 +177,11 @@ class _Line:
         members = self.references(FORMS["cell"])
         return syntax.Cell(token, members, self.clauses(FORMS["cell"]), self.text())
 
-    def also(self, token: Token) -> syntax.When:
+    def also(self, token: Token) -> syntax.WhenClause:
         self.expect("when", FORMS["also"])
         return replace(self.when(token), also=True)
 
-    def when(self, token: Token) -> syntax.When:
+    def when(self, token: Token) -> syntax.WhenClause:
         form = FORMS["when"]
         tests = [self.test(form)]
         while not self.accept("write"):
@@ -192,7 +192,7 @@ class _Line:
         targets = () if self.accept("nothing") else self.references(form)
         if self.next.text in ("write", "when") and targets:
             self.refuse_foreign(targets[-1])
-        return syntax.When(token, tuple(tests), targets, self.clauses(form), self.text())
+        return syntax.WhenClause(token, tuple(tests), targets, self.clauses(form), self.text())
 
     def test(self, form: str) -> syntax.Test:
         left = self.reference(form)

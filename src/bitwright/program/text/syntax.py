@@ -127,7 +127,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class WhenClause:
     token: Token
     tests: tuple[Test, ...]
     targets: tuple[BitRef, ...]
@@ -221,5 +221,5 @@ class PlainLines:
 
 
 Statement = (
-    Let | BitsDeclaration | Block | Cell | When | Start | PortLine | Chain | GraphLine | Count | Halt | PlainLines
+    Let | BitsDeclaration | Block | Cell | WhenClause | Start | PortLine | Chain | GraphLine | Count | Halt | PlainLines
 )

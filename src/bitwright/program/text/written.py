@@ -24,14 +24,14 @@ class WrittenRule(NamedTuple):
 def written_rules(tree: SyntaxTree) -> Iterator[WrittenRule]:
     """All of them, in the order of the text."""
     for item in tree.statements:
-        if isinstance(item, syntax.When):
+        if isinstance(item, syntax.WhenClause):
             yield WrittenRule(item.text, item.token.line, item.token.column, frozenset(_names(item)))
         elif isinstance(item, syntax.PlainLines):
             for line in item.rules:
                 yield WrittenRule(line.text(), line.line, line.column, frozenset(_NAME.findall(line.left)))
 
 
-def _names(rule: syntax.When) -> Iterator[str]:
+def _names(rule: syntax.WhenClause) -> Iterator[str]:
     for test in rule.tests:
         yield test.left.token.text
         if isinstance(test.right, syntax.BitRef | syntax.Name):

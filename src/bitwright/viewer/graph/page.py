@@ -18,7 +18,7 @@ from bitwright.viewer.graph.colours import SCALE, SETS
 from bitwright.viewer.graph.view import Choice, GraphView
 from bitwright.viewer.page.assemble import assemble
 from bitwright.viewer.page.blob import Blob
-from bitwright.viewer.page.sampling import Sample
+from bitwright.viewer.page.sampling import SampledSteps
 
 MAX_PAGE = 1 << 25  # bytes
 STYLES = ("trace.css", "graph.css")
@@ -41,7 +41,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    view, sample = GraphView(run), Sample(1, run.steps)
+    view, sample = GraphView(run), SampledSteps(1, run.steps)
     differing = np.array(_differing(run, view.trace), dtype=np.int64)
     while True:
         page = _page(view, sample, differing, title)
@@ -52,10 +52,10 @@ def graph_page(run: Run, *, title: str = "") -> str:
                 f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20} even with "
                 "two of its steps; take a smaller graph"
             )
-        sample = Sample(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
+        sample = SampledSteps(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
 
 
-def _page(view: GraphView, sample: Sample, differing: IntArray, title: str) -> str:
+def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str) -> str:
     """The page with the steps of the sample."""
     run, blob = view.run, Blob()
     topology, trace, layout = view.topology, view.trace, view.layout

@@ -7,10 +7,10 @@ import numpy as np
 from bitwright.program.trace import Trace
 from bitwright.viewer.machine_view import MachineView
 from bitwright.viewer.page.blob import Blob
-from bitwright.viewer.page.sampling import Sample
+from bitwright.viewer.page.sampling import SampledSteps
 
 
-def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: Sample) -> dict[str, object]:
+def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: SampledSteps) -> dict[str, object]:
     """Adds the marks in time to the blob, and gives instructions and words as people read them."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)

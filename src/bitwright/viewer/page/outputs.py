@@ -19,14 +19,14 @@ from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.theory.scales import scale_weights
 from bitwright.viewer.page.blob import Blob
-from bitwright.viewer.page.sampling import Sample
+from bitwright.viewer.page.sampling import SampledSteps
 
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
 CLOSEST = 32
 
 
 def outputs_data(
-    run: Run, trace: Trace, blob: Blob, sample: Sample, most: int = MAX_VALUES, closest: int = CLOSEST
+    run: Run, trace: Trace, blob: Blob, sample: SampledSteps, most: int = MAX_VALUES, closest: int = CLOSEST
 ) -> dict[str, object]:
     """Adds n, margins and outputs to the blob, and says what the page needs to know about them.
 
@@ -82,7 +82,7 @@ def _least(
     kinds: IntArray,
     rounding: Rounding,
     random: bool,
-    sample: Sample,
+    sample: SampledSteps,
 ) -> dict[str, object] | None:
     """The step that was closest to going wrong: by margin, or by margin in standard deviations where they are known."""
     at = np.searchsorted(kinds, n[: len(margin)])

@@ -11,7 +11,7 @@ from bitwright.theory.closed_form import FloatArray
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampledSteps:
     """The steps that are shown, of a run of so many. Between two of them lies a piece of the run."""
 
     every: int
@@ -47,7 +47,7 @@ class Sample:
         )
 
 
-def sample_of(run_steps: int, most_steps: int, bytes_of_a_state: int, most_bytes: int) -> Sample:
+def sample_of(run_steps: int, most_steps: int, bytes_of_a_state: int, most_bytes: int) -> SampledSteps:
     """As many steps as a page holds.
 
     >>> sample_of(10, 100, 1, 100).steps.tolist()
@@ -56,4 +56,4 @@ def sample_of(run_steps: int, most_steps: int, bytes_of_a_state: int, most_bytes
     [0, 4, 8, 10]
     """
     room = max(1, min(most_steps, most_bytes // max(1, bytes_of_a_state)) - 1)  # the last step is shown in any case
-    return Sample(1 if run_steps <= room + 1 else -(-run_steps // room), run_steps)
+    return SampledSteps(1 if run_steps <= room + 1 else -(-run_steps // room), run_steps)
