@@ -1,0 +1,32 @@
+"""Claims: the links of the chain from what a program should compute to the network that computes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+About = Literal["function", "sizes", "network", "limit"]
+Outcome = Literal["proved", "refuted", "tested", "not decided", "not stated"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One link: what it is about, what came of it, for which sizes, and how that is known."""
+
+    about: About
+    verdict: Outcome
+    sizes: str  # "every", or the sizes that were looked at, as "1..64"
+    method: str  # a phrase: "laws, 311 windows"
+    sentence: str  # what a report prints behind the word `about`
+    counterexample: dict[str, Any] | None = None  # an input or a state that was replayed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The claim as `--json` prints it."""
+        return {
+            "about": self.about,
+            "verdict": self.verdict,
+            "sizes": self.sizes,
+            "method": self.method,
+            "sentence": self.sentence,
+            "counterexample": self.counterexample,
+        }
