@@ -51,7 +51,7 @@ def one_seed(asked: tuple[str, int, int]) -> tuple[bool, float, float, int]:
     begin = time.perf_counter()
     try:
         with linear_algebra_threads(1):
-            found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(momentum=True)), seeds=1)
+            found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1)
     except TrainingError:
         return False, -1.0, time.perf_counter() - begin, 0
     assert found.tables is not None
@@ -64,7 +64,7 @@ def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
     algorithm = addition(bits)
     with linear_algebra_threads(1):
         network = whole_network(
-            algorithm, [train(algorithm.program, Recipe(width, seed, plan=Plan(momentum=True)))[0]]
+            algorithm, [train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0]]
         )[0]
     found = certify_network(algorithm, network)
     return found.certified, found.margin or 0.0

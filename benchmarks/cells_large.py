@@ -63,7 +63,7 @@ class Seed:
 
 def one_seed(pattern: Pattern, width: int, seed: int, device: str) -> Seed:
     """Trains, rounds and proves, until a local state comes out wrong."""
-    recipe = Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device=device)
+    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), trainer="torch", device=device)
     begin = time.perf_counter()
     try:
         trained = train_on_pattern(pattern, recipe, seeds=1)

@@ -86,12 +86,12 @@ def cases() -> Iterator[Case]:
         ("SBN gcd on machine B, cells", [gcd], gcd, None, {"a": 12, "b": 18}),
     ):
         pattern = pattern_of([one.program for one in of])
-        recipe = Recipe(width or suggested_cells_width(pattern), plan=Plan(momentum=True))
+        recipe = Recipe(width or suggested_cells_width(pattern), plan=Plan(descent="momentum"))
         network = train_on_pattern(pattern, recipe).network
         engine = CellEngine(algorithm.program, pattern, [network], evaluate=True)
         yield Case(title, exported_cells(network, pattern, algorithm), engine, algorithm, algorithm.state(values))
     whole = multiplication(4)
-    network, _ = whole_network(whole, [train(whole.program, Recipe(4_096, plan=Plan(momentum=True)))[0]])
+    network, _ = whole_network(whole, [train(whole.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]])
     start = whole.state({"multiplicand": 13, "multiplier": 11})
     engine = IntegerEngine(whole.program, network)
     yield Case("multiplication of 4 bits, whole", exported_whole(network, whole), engine, whole, start)

@@ -38,7 +38,7 @@ def synchronized() -> float:
 def exhaustive(algorithm: Algorithm, width: int, seed: int, dtype: str, chunk: int, check: bool = True) -> None:
     """Every input, every step, through one network; with `check` each step is compared with the rules, found apart."""
     program = algorithm.program
-    recipe = Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda")
+    recipe = Recipe(width, seed, plan=Plan(descent="momentum"), trainer="torch", device="cuda")
     train(program, recipe)  # warm up
     begin = synchronized()
     network, history = train(program, recipe)

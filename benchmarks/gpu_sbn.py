@@ -22,7 +22,7 @@ from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.engines.torch_rules import TorchRules
 from bitwright.errors import InputError
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
-from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks import Recipe, TrainingError, train
 
 FOLDER = Path(__file__).parent.parent / "examples" / "sbn"
 
@@ -43,7 +43,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
     program, algorithm = machine.program, machine.algorithm(code)
     assert machine.halt is not None
     begin = time.perf_counter()
-    network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device="cuda"))
+    network, history = train(program, Recipe(width, seed, trainer="torch", device="cuda"))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device="cuda")
     rules = TorchRules(program, "cuda")

@@ -29,7 +29,7 @@ from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import descend_many
 
 LINES: list[dict[str, Any]] = []
-DESCENTS = {"plain": {}, "momentum": {"momentum": True}, "balanced": {"balanced": True}}
+DESCENTS = {name: {"descent": name} for name in ("plain", "momentum", "balanced")}
 
 
 def say(**line: Any) -> None:

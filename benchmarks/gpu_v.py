@@ -23,7 +23,7 @@ import torch
 from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.engines.torch_rules import TorchRules
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
-from bitwright.networks import Plan, Recipe, train
+from bitwright.networks import Recipe, train
 
 STRUCTURED = {
     "countdown": "loop: subleq #1, n, -1\njmp loop\nn: .data {x}",
@@ -66,7 +66,7 @@ def closed_loop(
 ) -> dict[str, Any]:
     program, shape, timing = machine.program, machine.shape, machine.timing
     begin = time.perf_counter()
-    network, history = train(program, Recipe(width, seed, plan=Plan(momentum=True), trainer="torch", device=device))
+    network, history = train(program, Recipe(width, seed, trainer="torch", device=device))
     training = time.perf_counter() - begin
     engine = TorchNetworkEngine(program, [network], device=device, dtype=dtype)
     rules = TorchRules(program, device)

@@ -212,7 +212,7 @@ def main() -> None:
     known = programs()
     pattern = Pattern.of(kind for program in known.values() for kind in program.kinds)
     begin = time.perf_counter()
-    recipe = Recipe(suggested_cells_width(pattern), 0, plan=Plan(momentum=True))
+    recipe = Recipe(suggested_cells_width(pattern), 0, plan=Plan(descent="momentum"))
     cells = train_on_pattern(pattern, recipe)
     assert cells.tables is not None
     say(

@@ -122,7 +122,7 @@ def exact_lines(seeds: int, chosen: list[Case] | None = None) -> Iterator[dict[s
 def _whole_margin(algorithm: Algorithm, domain: str, width: int, seed: int) -> float | None:
     """The smallest margin over the domain; None if some bit is wrong."""
     try:
-        trained, _ = train(algorithm.program, Recipe(width, seed, plan=Plan(momentum=True)))
+        trained, _ = train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))
     except TrainingError:
         return None
     found = certify_network(algorithm, whole_network(algorithm, [trained])[0], domain)
@@ -131,7 +131,7 @@ def _whole_margin(algorithm: Algorithm, domain: str, width: int, seed: int) -> f
 
 def _cells_margin(pattern: Pattern, width: int, seed: int) -> float | None:
     try:
-        found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(momentum=True)), seeds=1)
+        found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1)
     except TrainingError:
         return None
     return found.tables.margin if found.tables is not None and found.proved else None

@@ -61,7 +61,7 @@ steps 3
 def cells_network(name: str, width: int = 64, tile: int = 1) -> tuple[Pattern, IntegerNetwork]:
     """A network of the cells of some programs."""
     pattern = pattern_of([one.program for one in PROGRAMS[name]()], tile)
-    found = train_on_pattern(pattern, Recipe(width, plan=Plan(momentum=True)))
+    found = train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum")))
     return pattern, found.network
 
 

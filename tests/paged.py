@@ -49,7 +49,7 @@ def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
     else:
         own = [one.program for one in node_program(name).schemas()]
     pattern = pattern_of(own)
-    return train_on_pattern(pattern, Recipe(width, plan=Plan(momentum=True))).network, pattern
+    return train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum"))).network, pattern
 
 
 @cache

@@ -34,7 +34,7 @@ def test_widths_are_tried_until_all_seeds_are_right(capsys: pytest.CaptureFixtur
     pattern = pattern_of([addition(8).program], 2)
     margins = []
     for seed in range(10):
-        recipe = Recipe(256, seed, plan=Plan(momentum=True), trainer="torch")
+        recipe = Recipe(256, seed, plan=Plan(descent="momentum"), trainer="torch")
         tables = train_on_pattern(pattern, recipe, seeds=1).tables
         assert tables is not None
         margins.append(tables.margin)

@@ -123,8 +123,7 @@ WRONG |= {
         ("most_steps", (1.5, NAN, "x"), "the number of steps must be a whole number"),
         ("threads", (0, -1), "the threads must lie between 1"),
         ("threads", (1.5, NAN), "the threads must be a whole number"),
-        ("momentum", ("x", 3), "momentum is True or False"),
-        ("balanced", (2,), "balanced is True or False"),
+        ("descent", ("x", 3, True), "there is no descent"),
         ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the numpy trainer runs on the cpu"),
     )
     for value in values

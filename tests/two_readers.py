@@ -69,7 +69,7 @@ def _trained(domain: str) -> tuple[Algorithm, str, IntegerNetwork]:
         cells = bitwright.train(addition(3))
         return Algorithm("cells", cells.pattern.program), addition(3).text(), cells.weights
     algorithm = addition(1)
-    network = train(algorithm.program, Recipe(128, plan=Plan(momentum=True)))[0]
+    network = train(algorithm.program, Recipe(128, plan=Plan(descent="momentum")))[0]
     return algorithm, algorithm.text(), quantize([network], algorithm.program)[0]
 
 

@@ -45,7 +45,7 @@ def trained(bits: int = 3, width: int = 512, seed: int = 0, weight_bits: int = 8
 
 
 def whole(program: Program, width: int, seed: int = 0, weight_bits: int = 8, padding: int = 0) -> IntegerNetwork:
-    network = train(program, Recipe(width, seed, plan=Plan(momentum=True), padding=padding))[0]
+    network = train(program, Recipe(width, seed, plan=Plan(descent="momentum"), padding=padding))[0]
     return quantize([network], program, weight_bits)[0]
 
 

@@ -15,6 +15,7 @@ from bitwright.checking.validation.walk import Comparison
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks.descent import Descent
 from bitwright.networks.start import STARTS, Start
 from bitwright.program import Algorithm
 from bitwright.running.endings import ending_of
@@ -125,7 +126,9 @@ def expected_rows(jobs: list[Ensemble]) -> list[Row]:
 def margin_rows(device: str, job: Single) -> list[Row]:
     """The smallest |zhat - 1/2| over the states, and how many had a wrong bit; neither where training did not end."""
     test = states_for(job.task, job.bits, job.inputs, job.seed)
-    recipe = _recipe(job.width, _seed(job.seed, job.task, job.bits, 1000 + job.trial), "zero", device, momentum=True)
+    recipe = _recipe(
+        job.width, _seed(job.seed, job.task, job.bits, 1000 + job.trial), "zero", device, descent="momentum"
+    )
     members = TrainedMembers(test, recipe)
     K, program = test.examples.examples, test.examples.program
     names = (job.task, job.bits, job.width, job.trial, job.seed, job.inputs, K, program.bits)
@@ -142,7 +145,7 @@ def margin_rows(device: str, job: Single) -> list[Row]:
 def every_rows(device: str, job: Every) -> list[Row]:
     """All products through one network: each step against the templates, each answer against Python's own product."""
     algorithm = multiplication(job.bits)
-    network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, momentum=True))
+    network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, "momentum"))
     engine: Engine
     if device == "cpu":
         engine, where = NetworkEngine(algorithm.program, [network], "calibrated"), "CPU, numpy"
@@ -180,11 +183,11 @@ def _closed_loop(algorithm: Algorithm, engine: Engine, starts: BoolArray) -> tup
     return steps.wrong_steps, [algorithm.read(state)[name] for state in done.states], smallest
 
 
-def _recipe(width: int, seed: int, start: str, device: str, momentum: bool = False) -> Recipe:
-    """Plain descent for ensembles, as the theorem has it; momentum for single networks, as `bitwright train` does."""
+def _recipe(width: int, seed: int, start: str, device: str, descent: Descent = "plain") -> Recipe:
+    """Plain descent for ensembles, as the theorem has it; momentum for single networks."""
     chosen: Start = next(name for name in STARTS if name == start)
     trainer = "numpy" if device == "cpu" else "torch"
-    return Recipe(width, seed, start=chosen, plan=Plan(1e-4, momentum=momentum), trainer=trainer, device=device)
+    return Recipe(width, seed, start=chosen, plan=Plan(1e-4, descent), trainer=trainer, device=device)
 
 
 def _seed(seed: int, task: str, bits: int, trial: int) -> int:

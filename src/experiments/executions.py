@@ -89,7 +89,7 @@ class _Outputs:
         self._evaluate: Callable[[FloatArray], Any] = Predictor(examples.inputs(), examples.labels()).mean
         if width is not None:
             origin = LearntFrom("states", examples.labelled, 1, examples.examples, None, None, examples.sha256)
-            recipe = Recipe(width, seed, plan=Plan(1e-2, momentum=True))
+            recipe = Recipe(width, seed, plan=Plan(1e-2, "momentum"))
             try:
                 self._evaluate = train(examples.program, recipe, None, ExecutionSet(examples, origin))[0]
             except TrainingError:  # then nothing is right

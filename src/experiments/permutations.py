@@ -63,7 +63,7 @@ def members_of(job: Trial, test: TestSet, device: str) -> tuple[Members, str]:
     seed = int(np.random.SeedSequence(job.seed, spawn_key=(job.k, job.trial, 1)).generate_state(1)[0])
     if job.source == "limit":
         return LimitMembers(test, kind, seed), "limit"
-    plan = Plan(TOLERANCE, parametrization=job.parametrization)  # type: ignore[arg-type]
+    plan = Plan(TOLERANCE, "plain", parametrization=job.parametrization)  # type: ignore[arg-type]
     trainer = "numpy" if device == "cpu" else "torch"
     recipe = Recipe(job.width or 1, seed, start="random", plan=plan, trainer=trainer, device=device)
     trained = TrainedMembers(test, recipe)

@@ -126,7 +126,7 @@ def zhat(program: Program, matched: BoolArray, outputs: FloatArray) -> FloatArra
 
 def _members(program: Program, job: SpreadJob, parts: list[BoolArray]) -> Iterator[list[FloatArray]]:
     """Networks trained by plain descent, and what each says in these states."""
-    recipe = Recipe(job.width, job.seed, plan=Plan(tolerance=_TOLERANCE))
+    recipe = Recipe(job.width, job.seed, plan=Plan(_TOLERANCE, "plain"))
     if job.device != "cpu":
         yield from _members_on_device(program, recipe, job, parts)
         return
@@ -183,7 +183,7 @@ def exact_rows(_: object, job: ExactJob) -> list[Row]:
 def is_exact(program: Program, parts: list[tuple[BoolArray, BoolArray]], width: int, seed: int) -> bool:
     """Whether one network, trained with momentum, has every bit right in all these states."""
     try:
-        network, _ = train(program, Recipe(width, seed, plan=Plan(momentum=True)))
+        network, _ = train(program, Recipe(width, seed, plan=Plan(descent="momentum")))
     except TrainingError:
         return False
     labels = label_matrix(program)

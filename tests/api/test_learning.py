@@ -124,7 +124,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),
     "balanced": (
-        lambda: bw.train(SMALL, executions="states", balanced=True),
+        lambda: bw.train(SMALL, executions="states", descent="balanced"),
         "balanced steps are for training",
     ),
     "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "the executions has 9 bits"),

@@ -41,7 +41,8 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
             "random",
             "--padding",
             "5",
-            "--balanced",
+            "--descent",
+            "momentum",
             "--tolerance",
             "0.01",
             "--precision",
@@ -50,10 +51,10 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
             "standard",
         ],
         [bw.addition(3)],
-        {"width": 256, "seed": 3, "start": "random", "padding": 5, "balanced": True, "tolerance": 0.01}
+        {"width": 256, "seed": 3, "start": "random", "padding": 5, "descent": "momentum", "tolerance": 0.01}
         | {"precision": "float64", "parametrization": "standard"},
     ),
-    "plain": ([*ADDER, "--plain"], [bw.addition(3)], {"momentum": False}),
+    "plain": ([*ADDER, "--descent", "plain"], [bw.addition(3)], {"descent": "plain"}),
     "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
     "cells side by side": ([*ADDER, "--networks", "3"], [bw.addition(3)], {"networks": 3}),
     "cells from states": ([*ADDER, "--from", "states"], [bw.addition(3)], {"executions": "states"}),
@@ -103,7 +104,7 @@ def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path
 def test_a_recipe_is_its_settings() -> None:
     given = bw.Recipe(64, 5, start="random", precision="float64")
     own = bw.train(bw.addition(3), cells=False, recipe=given, seed=6)
-    named = bw.train(bw.addition(3), cells=False, width=64, seed=6, start="random", precision="float64", momentum=False)
+    named = bw.train(bw.addition(3), cells=False, width=64, seed=6, start="random", precision="float64")
     assert own.digest == named.digest
     assert own.weights.origin.seed == 6
 
@@ -154,7 +155,7 @@ def test_torch_has_the_trained_weights() -> None:
 
 def test_an_ensemble_either_way(capsys: Captured) -> None:
     words = ["--width", "128", "--states", "50", "--seed", "2"]
-    for more, settings in (([], {}), (["--cells", "--plain"], {"cells": True, "momentum": False})):
+    for more, settings in (([], {}), (["--cells", "--descent", "plain"], {"cells": True, "descent": "plain"})):
         said = typed(capsys, "ensemble", *ADDER, "-n", "5", *words, *more)
         own = ensemble(bw.addition(3), 5, width=128, states=50, seed=2, **settings)
         assert lasting(own.to_dict()) == lasting(said)

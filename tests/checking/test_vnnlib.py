@@ -45,7 +45,7 @@ steps 3
 
 
 def whole(algorithm: Algorithm, width: int = 256) -> IntegerNetwork:
-    network, _ = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))
+    network, _ = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))
     return quantize([network], algorithm.program)[0]
 
 

@@ -57,7 +57,7 @@ def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -
 
 
 def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
-    network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(momentum=True)))
+    network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(descent="momentum")))
     found = NetworkEngine(algorithm.program, [network], "calibrated").begin(states)
     truth = RuleEngine(algorithm.program).begin(states)
     found.step()

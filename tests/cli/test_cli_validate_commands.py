@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("-r'ules.bw").write_text(RULES)
     Path("five.bw").write_text(addition(5).text().replace("when c[3]=1 write q[4]", "when c[3]=1 write q[3]"))
     program = addition(2).program
-    network = train(program, Recipe(2_048, plan=Plan(momentum=True)))[0]
+    network = train(program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
     opposite = FloatNetwork(network.first, -network.last, network.origin)
     Path("many").mkdir()
     for path in ("opposite network.safetensors", "many/member-000000.safetensors", "many/member-000001.safetensors"):

@@ -29,7 +29,7 @@ def cells_of(name: str, tile: int = 1) -> TrainedCells:
     make = {"addition": addition, "multiplication": multiplication}[name]
     sizes = range(1, 9) if tile > 1 else range(1, 5)
     pattern = pattern_of([make(size).program for size in sizes], tile)
-    return train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(momentum=True)))
+    return train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(descent="momentum")))
 
 
 def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:
@@ -136,7 +136,7 @@ def test_a_cell_is_encoded_from_its_own_matches_only() -> None:
     """Where a block has a template for all bits off, the idle cells of a pattern's state would match as well."""
     rules = "bits x[6]\nblock x[i] for i in 1..6\nwhen x[i]=0 write x[i] for i in 1..6\ninput x\noutput x\nsteps 1\n"
     task = parse(rules, "invert")
-    found = train_on_pattern(pattern_of([task.program]), Recipe(64, plan=Plan(momentum=True)))
+    found = train_on_pattern(pattern_of([task.program]), Recipe(64, plan=Plan(descent="momentum")))
     made = CellEngine(task.program, found.pattern, [found.network], evaluate=True)
     for value in (0, 5, 63):
         assert run(task, x=value, engine=made).value == 63 - value
@@ -206,7 +206,7 @@ def test_without_tables_what_was_evaluated_is_kept() -> None:
     task = addition(16)
     pattern = pattern_of([task.program], 8)
     assert pattern.local_states > 2**20
-    found = train_on_pattern(pattern, Recipe(512, plan=Plan(momentum=True)))
+    found = train_on_pattern(pattern, Recipe(512, plan=Plan(descent="momentum")))
     assert found.tables is None
     assert not found.proved
     kept, evaluated = engine(task, found), engine(task, found, evaluate=True)

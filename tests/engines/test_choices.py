@@ -15,7 +15,7 @@ ADDER = addition(2)
 
 @pytest.fixture(scope="module")
 def network() -> FloatNetwork:
-    return train(ADDER.program, Recipe(512, plan=Plan(momentum=True)))[0]
+    return train(ADDER.program, Recipe(512, plan=Plan(descent="momentum")))[0]
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -18,7 +18,7 @@ from bitwright.program.pattern import Pattern
 
 
 def trained(pattern: Pattern) -> TrainedCells:
-    cells = train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), 0, plan=Plan(momentum=True)))
+    cells = train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), 0, plan=Plan(descent="momentum")))
     assert cells.proved
     return cells
 

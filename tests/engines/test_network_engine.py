@@ -38,7 +38,7 @@ ENGINES: dict[str, Make] = {"numpy": in_numpy} | {p: on_torch(p) for p in ("floa
 
 @pytest.fixture(scope="module")
 def network() -> FloatNetwork:
-    return train(ADDITION.program, Recipe(1024, plan=Plan(momentum=True)))[0]
+    return train(ADDITION.program, Recipe(1024, plan=Plan(descent="momentum")))[0]
 
 
 def larger(network: FloatNetwork, factor: float) -> FloatNetwork:
@@ -98,7 +98,7 @@ def test_one_hidden_unit_of_one_network_is_enough(network: FloatNetwork) -> None
 @pytest.mark.parametrize(("parametrization", "kind"), [("ntk", "ntk"), ("standard", "last-layer")])
 def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str) -> None:
     """Outputs that are just the mean of one limit have its margin of 1/2 under it, and not under the other."""
-    plan = Plan(momentum=True, parametrization=parametrization)  # type: ignore[arg-type]
+    plan = Plan(descent="momentum", parametrization=parametrization)  # type: ignore[arg-type]
     program = ADDITION.program
     network = train(program, Recipe(256, plan=plan))[0]
     assert scale_of([network]) == kind

@@ -81,7 +81,7 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
 
     algorithm = addition(3)
     program = algorithm.program
-    network = train(program, Recipe(4_096, plan=Plan(momentum=True)))[0]
+    network = train(program, Recipe(4_096, plan=Plan(descent="momentum")))[0]
     engine = TorchNetworkEngine(program, [network], device=device)
     rules, labels = TorchRules(program, device), TrainingSet(program).labels().toarray()
     states = np.array([algorithm.state({"p": p, "q": q}) for q in range(8) for p in range(8)])
@@ -104,7 +104,7 @@ def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pyt
     from bitwright.engines.network import NetworkEngine
 
     algorithm = addition(3)
-    network = train(algorithm.program, Recipe(4_096, plan=Plan(momentum=True)))[0]
+    network = train(algorithm.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]
     walker = Walker(algorithm, NetworkEngine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
     assert walker.run(counting(0, 1, 6), 64).wrong_steps == 0
     right = PackedRules.match

@@ -49,7 +49,7 @@ from experiments.table import Table, load_table
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
-RECIPE = Recipe(256, seed=3, plan=Plan(momentum=True, tolerance=1e-2))
+RECIPE = Recipe(256, seed=3, plan=Plan(descent="momentum", tolerance=1e-2))
 COLUMNS = ("bits", "seed", "error")
 BOMB = 640 << 20  # bytes that a small archive unpacks to
 
@@ -291,7 +291,7 @@ def edited_json(write: Callable[[Path], object]) -> Callable[[Random], bytes]:
 @cache
 def _study() -> Study:
     algorithm = permutation([3, 1, 2])
-    recipe = Recipe(64, seed=5, start="random", plan=Plan(momentum=True, tolerance=0.1))
+    recipe = Recipe(64, seed=5, start="random", plan=Plan(descent="momentum", tolerance=0.1))
     return Study(algorithm.program, recipe, random_starts(algorithm, 4, 0), keep=True)
 
 

@@ -61,8 +61,8 @@ if __name__ == "__main__":
     json.dump(
         {
             "plain": beside_oracle(Plan(tolerance=1e-2), "random"),
-            "momentum": beside_oracle(Plan(tolerance=1e-2, momentum=True), "zero"),
-            "balanced": beside_oracle(Plan(tolerance=1e-2, balanced=True), "zero"),
+            "momentum": beside_oracle(Plan(tolerance=1e-2, descent="momentum"), "zero"),
+            "balanced": beside_oracle(Plan(tolerance=1e-2, descent="balanced"), "zero"),
             "standard": beside_oracle(Plan(tolerance=1e-2, parametrization="standard"), "zero"),
             "drawn": drawn("random"),
             "drawn zero": drawn("zero"),

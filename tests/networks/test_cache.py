@@ -26,7 +26,7 @@ from bitwright.networks.cache import (
 from bitwright.networks.store import read_about
 
 PROGRAM = addition(2).program
-RECIPE = Recipe(256, seed=1, plan=Plan(momentum=True))
+RECIPE = Recipe(256, seed=1, plan=Plan(descent="momentum"))
 
 
 @pytest.fixture(autouse=True)
@@ -52,11 +52,11 @@ def test_what_was_trained_is_found_again() -> None:
         replace(RECIPE, start="random"),
         replace(RECIPE, precision="float64"),
         replace(RECIPE, plan=Plan()),
-        replace(RECIPE, plan=Plan(balanced=True)),
-        replace(RECIPE, plan=Plan(momentum=True, tolerance=1e-2)),
-        replace(RECIPE, plan=Plan(momentum=True, tolerance=1.0000001e-3)),
-        replace(RECIPE, plan=Plan(momentum=True, rate=1.0)),
-        replace(RECIPE, plan=Plan(momentum=True, parametrization="standard")),
+        replace(RECIPE, plan=Plan(descent="balanced")),
+        replace(RECIPE, plan=Plan(descent="momentum", tolerance=1e-2)),
+        replace(RECIPE, plan=Plan(descent="momentum", tolerance=1.0000001e-3)),
+        replace(RECIPE, plan=Plan(descent="momentum", rate=1.0)),
+        replace(RECIPE, plan=Plan(descent="momentum", parametrization="standard")),
     ],
 )
 def test_recipes_that_give_other_weights_have_places_of_their_own(other: Recipe) -> None:
@@ -134,7 +134,7 @@ TOGETHER = """
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.cache import cached_network
-print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(momentum=True)))[0].digest)
+print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(descent="momentum")))[0].digest)
 """
 
 

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
 ]
 ALGORITHM = permutation([7, 3, 1, 2, 5, 4, 6, 10, 9, 8])
-RECIPE = Recipe(20_000, 1, start="random", plan=Plan(tolerance=1e-4, momentum=True), trainer="torch", device="cuda")
+RECIPE = Recipe(20_000, 1, start="random", plan=Plan(1e-4, "momentum"), trainer="torch", device="cuda")
 
 
 def study(**changes: object) -> Study:

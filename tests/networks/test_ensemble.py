@@ -23,7 +23,7 @@ from bitwright.networks.members import member_file, network_files, train_members
 from bitwright.running.sampling import random_starts, random_states
 from bitwright.workers import Workers
 
-SMALL = Recipe(256, seed=5, start="random", plan=Plan(momentum=True, tolerance=1e-2))
+SMALL = Recipe(256, seed=5, start="random", plan=Plan(descent="momentum", tolerance=1e-2))
 
 
 def study(**changes: object) -> Study:
@@ -120,7 +120,7 @@ def test_states_of_runs() -> None:
 
 def test_members_in_a_folder(tmp_path: Path) -> None:
     program = addition(2).program
-    recipe = Recipe(512, seed=1, plan=Plan(momentum=True))
+    recipe = Recipe(512, seed=1, plan=Plan(descent="momentum"))
     alone = train_members(program, recipe, 3, tmp_path / "alone")
     together = train_members(program, recipe, 3, tmp_path / "together", Workers("processes", 2))
     assert [a.read_bytes() for a in alone] == [b.read_bytes() for b in together]

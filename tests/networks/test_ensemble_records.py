@@ -15,7 +15,7 @@ from bitwright.networks.ensemble import EnsemblePart, Study, grow
 from bitwright.running.sampling import random_starts
 
 ALGORITHM = permutation([2, 3, 1])
-RECIPE = Recipe(64, start="random", plan=Plan(momentum=True, tolerance=1e-2))
+RECIPE = Recipe(64, start="random", plan=Plan(descent="momentum", tolerance=1e-2))
 
 
 def study(keep: bool) -> Study:

@@ -18,7 +18,7 @@ from bitwright.networks import Plan, Recipe, train
 
 
 def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:
-    network, _ = train(algorithm.program, Recipe(width, seed=0, plan=Plan(momentum=True)))
+    network, _ = train(algorithm.program, Recipe(width, seed=0, plan=Plan(descent="momentum")))
     return NetworkEngine(algorithm.program, [network], "calibrated")
 
 
@@ -90,7 +90,7 @@ def test_the_torch_engine_agrees() -> None:
     from bitwright.engines.torch_network import TorchNetworkEngine
 
     algorithm = multiplication(3)
-    network, _ = train(algorithm.program, Recipe(8_192, plan=Plan(momentum=True), padding=5))
+    network, _ = train(algorithm.program, Recipe(8_192, plan=Plan(descent="momentum"), padding=5))
     states = next(all_states(algorithm, 64))
     for dtype in ("float32", "float64", "bfloat16"):
         engine = TorchNetworkEngine(algorithm.program, [network], dtype=dtype)

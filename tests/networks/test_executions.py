@@ -29,7 +29,7 @@ EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 
 
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
     executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
-    recipe = replace(Recipe(width, plan=Plan(1e-2, momentum=True)), **more)  # type: ignore[arg-type]
+    recipe = replace(Recipe(width, plan=Plan(1e-2, descent="momentum")), **more)  # type: ignore[arg-type]
     return train(PROGRAM, recipe, executions=executions)[0], executions
 
 
@@ -64,7 +64,7 @@ def test_wide_networks_go_to_that_limit() -> None:
     tests = TrainingSet(PROGRAM).encode(EVERY[1:])
     errors = []
     for width in (256, 16_384):
-        network, _ = train(PROGRAM, Recipe(width, plan=Plan(1e-4, momentum=True)), executions=executions)
+        network, _ = train(PROGRAM, Recipe(width, plan=Plan(1e-4, descent="momentum")), executions=executions)
         errors.append(float(np.sqrt(((network(tests) - limit.mean(tests)) ** 2).mean())))
     assert errors[1] < errors[0] / 4  # about 1/sqrt(width)
     assert errors[1] < 0.02
@@ -130,7 +130,7 @@ def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
         NetworkEngine(PROGRAM, [network], "sign")
     with pytest.raises(InputError, match="halfway between its labels"):
         KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
-    ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(momentum=True)))
+    ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
     with pytest.raises(InputError, match="must be trained alike"):
         NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
 
@@ -138,7 +138,7 @@ def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
 @pytest.mark.parametrize("plain", [False, True])
 def test_torch_gives_the_same_network(plain: bool) -> None:
     pytest.importorskip("torch")
-    plan = Plan(0.05, momentum=not plain)
+    plan = Plan(0.05, "plain" if plain else "momentum")
     ours, _ = learn(width=256, plan=plan, precision="float64")
     theirs, _ = learn(width=256, plan=plan, precision="float64", trainer="torch")
     assert ours.origin.steps == theirs.origin.steps
@@ -148,7 +148,7 @@ def test_torch_gives_the_same_network(plain: bool) -> None:
 
 @pytest.mark.parametrize("parametrization", ["ntk", "standard"])
 def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> None:
-    plan = Plan(1e-2, momentum=True, parametrization=parametrization)  # type: ignore[arg-type]
+    plan = Plan(1e-2, descent="momentum", parametrization=parametrization)  # type: ignore[arg-type]
     network, executions = learn(width=4_096, plan=plan)
     expected = plan.expected_steps(0, executions.spectrum(plan, network.shape))
     assert expected / 10 < network.origin.steps < 2 * expected
@@ -157,7 +157,7 @@ def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> N
 def test_a_training_that_would_take_too_long_is_not_begun() -> None:
     six = addition(6)
     executions = whole_set(six, Sample("states", states=1_000))
-    recipe = Recipe(64, plan=Plan(1e-12))
+    recipe = Recipe(64, plan=Plan(1e-12, "plain"))
     with pytest.raises(
         InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
     ):

@@ -294,7 +294,7 @@ def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
 
     file = "examples/subtraction.bw"
     pattern = pattern_of([open(file, l=l).program for l in (1, 2, 5)])
-    network = train_on_pattern(pattern, Recipe(128, plan=Plan(momentum=True))).network
+    network = train_on_pattern(pattern, Recipe(128, plan=Plan(descent="momentum"))).network
     sizes = every_size(network, pattern, lambda size: open(file, l=size), 10)
     assert sizes.formula is not None
     found = exported_cells(network, pattern, open(file, l=90))

@@ -46,7 +46,7 @@ def test_thresholds_are_those_of_calibrated_rounding() -> None:
 
 def test_rounding_to_8_bits_costs_almost_nothing_and_to_2_bits_a_lot() -> None:
     program = addition(3).program
-    float_network = train(program, Recipe(1_024, plan=Plan(momentum=True)))[0]
+    float_network = train(program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
     _, fine = quantize([float_network], program, 8)
     _, coarse = quantize([float_network], program, 2)
     assert fine.margin_before == coarse.margin_before > 0.15
@@ -56,7 +56,7 @@ def test_rounding_to_8_bits_costs_almost_nothing_and_to_2_bits_a_lot() -> None:
 
 def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
     program = addition(3).program
-    members = [train(program, Recipe(128, member=m, start="random", plan=Plan(momentum=True)))[0] for m in range(4)]
+    members = [train(program, Recipe(128, member=m, start="random"))[0] for m in range(4)]
     together, _ = quantize(members, program)
     assert together.shape.width == 4 * 128
     assert together.rounded.members == 4
@@ -70,7 +70,7 @@ def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
 
 def test_networks_that_were_trained_otherwise_do_not_become_one() -> None:
     program = addition(2).program
-    plan = Plan(momentum=True)
+    plan = Plan(descent="momentum")
     one, other = train(program, Recipe(64, plan=plan))[0], train(program, Recipe(64, plan=plan, padding=3))[0]
     with pytest.raises(InputError, match="trained alike"):
         quantize([one, other], program)

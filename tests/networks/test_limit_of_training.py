@@ -27,7 +27,7 @@ def trained_outputs(
     y = TrainingSet(permutation(range(1, K + 1)).program).labels().toarray().T.astype(np.float32)
     x = (np.arange(K) < 2).astype(np.float32) / np.sqrt(2)
     found = []
-    plan = Plan(tolerance=1e-3, momentum=True, parametrization=parametrization)
+    plan = Plan(tolerance=1e-3, descent="momentum", parametrization=parametrization)
     with linear_algebra_threads():
         for member in range(count):
             first, last = initial_weights(NetworkShape(K, width, K), start, 17, member)  # type: ignore[arg-type]

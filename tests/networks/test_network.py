@@ -16,7 +16,7 @@ from bitwright.networks.network import LearntFrom
 
 @pytest.fixture(scope="module")
 def network() -> FloatNetwork:
-    return train(addition(2).program, Recipe(256, plan=Plan(momentum=True)))[0]
+    return train(addition(2).program, Recipe(256, plan=Plan(descent="momentum")))[0]
 
 
 def test_weights_cannot_be_changed_in_place(network: FloatNetwork) -> None:

@@ -19,7 +19,7 @@ def test_the_same_function(tmp_path: Path) -> None:
     from onnx.reference import ReferenceEvaluator
 
     program = addition(3).program
-    network, _ = train(program, Recipe(512, plan=Plan(momentum=True)))
+    network, _ = train(program, Recipe(512, plan=Plan(descent="momentum")))
     save_onnx(network, program, tmp_path / "net.onnx")
     states = np.random.default_rng(0).random((20, program.bits)) < 0.5
     encoded = TrainingSet(program).encode(states).astype(np.float32)

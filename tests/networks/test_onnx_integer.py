@@ -50,7 +50,7 @@ RUN_TIMES = [
 
 
 def whole(algorithm: Algorithm, width: int = 128) -> IntegerNetwork:
-    network, _ = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))
+    network, _ = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))
     return quantize([network], algorithm.program)[0]
 
 

@@ -24,7 +24,7 @@ def program() -> Program:
 
 @pytest.fixture(scope="module")
 def network(program: Program) -> FloatNetwork:
-    return train(program, Recipe(256, seed=4, plan=Plan(momentum=True)))[0]
+    return train(program, Recipe(256, seed=4, plan=Plan(descent="momentum")))[0]
 
 
 @pytest.fixture

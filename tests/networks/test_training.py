@@ -9,6 +9,7 @@ from cases import for_each
 from bitwright import InputError, addition, permutation
 from bitwright.encoding.training_set import TrainingSet, random_bases
 from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.networks.descent import DESCENTS
 from bitwright.networks.numpy_trainer import backward, descend, forward
 from bitwright.networks.start import NetworkShape, Start, initial_weights
 
@@ -72,7 +73,7 @@ def test_any_orthonormal_basis_trains_the_same_function() -> None:
 @for_each("start", ["zero", "random"])
 @for_each("parametrization", ["ntk", "standard"])
 def test_pytorch_does_what_numpy_does(descent: str, start: Start, parametrization: str) -> None:
-    plan = Plan(1e-3, descent == "momentum", parametrization, balanced=descent == "balanced")  # type: ignore[arg-type]
+    plan = Plan(1e-3, descent, parametrization)  # type: ignore[arg-type]
     results = [
         train(addition(3).program, Recipe(1024, 5, start=start, plan=plan, trainer=trainer))
         for trainer in ("numpy", "torch")
@@ -118,7 +119,7 @@ def test_the_same_function_as_a_plain_module() -> None:
 
 def test_momentum_takes_fewer_steps() -> None:
     program = permutation(range(40, 0, -1)).program
-    plain, heavy = (train(program, Recipe(2048, plan=Plan(momentum=m)))[1].steps for m in (False, True))
+    plain, heavy = (train(program, Recipe(2048, plan=Plan(descent=how)))[1].steps for how in DESCENTS[:0:-1])
     assert heavy < 0.7 * plain
 
 
@@ -127,7 +128,7 @@ def test_momentum_takes_fewer_steps() -> None:
 def test_balanced_steps_are_far_fewer(units: int, start: Start) -> None:
     """From 16 units an example on, the least that is suggested, to the widths of the theory."""
     program = permutation(range(40, 0, -1)).program
-    recipes = [Recipe(40 * units, start=start, plan=plan) for plan in (Plan(1e-4, True), Plan(1e-4, balanced=True))]
+    recipes = [Recipe(40 * units, start=start, plan=plan) for plan in (Plan(1e-4, "momentum"), Plan(1e-4))]
     heavy, balanced = (train(program, recipe)[1].steps for recipe in recipes)
     assert balanced < (0.25 if units == 500 else 0.6) * heavy
 
@@ -141,16 +142,16 @@ def test_balanced_steps_arrive_where_plain_ones_do() -> None:
     for width in (1_024, 16_384):
         plain, balanced, other = (
             train(algorithm.program, Recipe(width, seed, plan=plan))[0](x)
-            for seed, plan in ((0, Plan(1e-4)), (0, Plan(1e-4, balanced=True)), (1, Plan(1e-4)))
+            for seed, plan in ((0, Plan(1e-4, "plain")), (0, Plan(1e-4)), (1, Plan(1e-4, "plain")))
         )
         apart.append(np.abs(plain - balanced).max() / np.abs(plain - other).max())
     assert apart[0] < 0.5
     assert apart[1] < 0.1 < 2 * apart[0]
 
 
-def test_balanced_steps_are_for_templates_and_without_momentum() -> None:
-    with pytest.raises(InputError, match="balanced steps are made without momentum"):
-        Plan(momentum=True, balanced=True)
+def test_a_descent_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match="there is no descent 'steepest'; choose balanced or momentum or plain"):
+        Plan(descent="steepest")  # type: ignore[arg-type]
 
 
 def test_divergence_and_stalling_are_errors() -> None:

@@ -77,7 +77,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
     networks = [own, changed(own, rng), changed(own, rng)]
     if train and any(kind.ports for kind in pattern.kinds):
         width = suggested_cells_width(pattern)
-        found = train_on_pattern(pattern, Recipe(width, plan=Plan(momentum=True)), seeds=1)
+        found = train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum")), seeds=1)
         assert found.proved == (not wrong_ones(local_states(rules.kinds, found.network)))
         networks += [found.network, changed(found.network, rng)]
         counts["trained networks"] += 1

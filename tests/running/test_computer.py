@@ -245,7 +245,7 @@ class _Watched:
 def test_a_trained_network_is_the_computer() -> None:
     """One network, 8 words of 5 bits, every step its own: memory and address as the interpreter has them."""
     v = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    network, _ = train(v.program, Recipe(8_192, seed=0, plan=Plan(tolerance=1e-2, momentum=True)))
+    network, _ = train(v.program, Recipe(8_192, seed=0, plan=Plan(tolerance=1e-2, descent="momentum")))
     engine, margins = NetworkEngine(v.program, [network], "calibrated"), []
     rng = random.Random(1)
     images = [random_image(rng, v.shape) for _ in range(24)]

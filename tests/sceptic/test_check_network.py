@@ -119,7 +119,7 @@ class Held:
 
 
 def trained(algorithm: Algorithm, width: int) -> IntegerNetwork:
-    network: FloatNetwork = train(algorithm.program, Recipe(width, plan=Plan(momentum=True)))[0]
+    network: FloatNetwork = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))[0]
     return quantize([network], algorithm.program)[0]
 
 
@@ -333,7 +333,7 @@ def test_runs_that_cannot_be_read(adder: IntegerNetwork, tmp_path: Path, line: s
 
 
 def test_floating_point_is_refused(held: Held) -> None:
-    network = train(addition(2).program, Recipe(64, plan=Plan(momentum=True)))[0]
+    network = train(addition(2).program, Recipe(64, plan=Plan(descent="momentum")))[0]
     save_network(network, addition(2).program, held.network)
     assert held.check() == (
         2,

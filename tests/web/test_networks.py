@@ -137,7 +137,7 @@ def test_while_a_network_is_trained_all_errors_so_far_are_told() -> None:
         told.append({"phase": phase, "step": step, "limit": limit, "tolerance": shown["tolerance"]})
         told[-1]["curve"] = list(shown["curve"])
 
-    network, curve = trained(addition(4).program, Recipe(512, plan=Plan(momentum=True)), "a network", progress)
+    network, curve = trained(addition(4).program, Recipe(512, plan=Plan(descent="momentum")), "a network", progress)
     assert told[-1]["curve"] == curve[: len(told[-1]["curve"])]
     assert len(told[-1]["curve"]) > len(told[0]["curve"])
     assert curve[-1] == (network.origin.steps, pytest.approx(network.origin.error, rel=1e-3))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bitwright.engines.cells.engine import TABLED
 from bitwright.engines.cells.trained import TrainedCells as TrainedCells
 from bitwright.engines.cells.trained import as_algorithm as as_algorithm
 from bitwright.engines.cells.trained import load_cells as load_cells
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from bitwright.networks import FloatNetwork, Recipe
     from bitwright.networks.executions import ExecutionSet
 
+_NARROWEST, _CLEAR_MARGIN = 32, 0.1  # where the search for a small network begins and what ends it
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
 
 
@@ -70,6 +73,23 @@ def train_on_pattern(
     if best is None:
         raise problem or InputError("no network could be trained")
     return replace(best, seeds=seeds)
+
+
+def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> TrainedCells:
+    """Trains at twice the width, from 32 on, until every local state is proved with a margin of at least 0.1.
+
+    The recipe's own width, that of the width law, is the last to be tried, with all its seeds and any margin.
+    """
+    from bitwright.networks import TrainingError
+
+    width = _NARROWEST
+    while width < recipe.width and pattern.local_states <= TABLED:
+        with suppress(TrainingError):  # small widths sometimes stall
+            found = train_on_pattern(pattern, replace(recipe, width=width), **{**how, "seeds": 1})
+            if found.proved and found.tables is not None and found.tables.margin >= _CLEAR_MARGIN:
+                return found
+        width *= 2
+    return train_on_pattern(pattern, recipe, **how)
 
 
 def members_of(recipe: Recipe, networks: int, later: int = 0) -> list[Recipe]:

@@ -228,20 +228,21 @@ def _cell_networks(
 
     One is rounded to whole numbers and proved; several are averaged as they are.
     """
-    from bitwright.api.cells import load_cells, train_on_pattern
+    from bitwright.api.cells import load_cells, train_on_pattern, train_smallest
     from bitwright.checking.width import suggested_cells_width
-    from bitwright.networks import Plan, Recipe
+    from bitwright.networks import Recipe
     from bitwright.networks.cache import cached_network
 
     if trained is not None:
         return trained
     if choice.files:
         return load_cells(choice.files, pattern)
-    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed, plan=Plan(momentum=True))
+    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed)
     make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
     if choice.networks > 1:
         return [make(pattern.program, replace(recipe, member=member)) for member in range(choice.networks)]
-    return [train_on_pattern(pattern, recipe, make=make).network]
+    fit = train_smallest if choice.width is None else train_on_pattern
+    return [fit(pattern, recipe, make=make).network]
 
 
 def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
@@ -286,11 +287,11 @@ def trainer(tell: Teller) -> Trainer:
 def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     """How each network of a choice is trained."""
     from bitwright.checking.width import suggested_width
-    from bitwright.networks import Plan, Recipe
+    from bitwright.networks import Recipe
 
     padding = choice.examples(algorithm) - algorithm.program.templates
     width = suggested_width(algorithm, padding) if choice.width is None else choice.width
-    common = Recipe(width, choice.seed, plan=Plan(momentum=True), padding=padding)
+    common = Recipe(width, choice.seed, padding=padding)
     if choice.device != "cpu":
         common = replace(common, trainer="torch", device=choice.device)
     return [replace(common, member=member) for member in range(choice.networks)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern, train_smallest
 from bitwright.api.open import SubleqProgram
 from bitwright.api.whole import whole_network
 from bitwright.checking.exhaustion.certificate import covered_by_cells
@@ -16,9 +16,8 @@ from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 
-__all__ = ["MOMENTUM", "Curve", "FloatNetwork", "Making", "Plan", "Program", "Recipe", "Trainer", "watched"]
+__all__ = ["Curve", "FloatNetwork", "Making", "Plan", "Program", "Recipe", "Trainer", "watched"]
 
-MOMENTUM = Plan(momentum=True)
 MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
 Curve = list[tuple[int, float]]  # steps of a training, and the largest error
 Report = Callable[[int, int, Curve], None]  # steps made, how many there may be, and the curve so far
@@ -106,20 +105,21 @@ class _Wanted:
         assert self.algorithm is not None
         return suggested_width(self.algorithm)
 
-    def made(self, width: int, seed: int, train: Trainer, rounding: Callable[[], None]) -> Making:
+    def made(self, width: int | None, most: int, seed: int, train: Trainer, rounding: Callable[[], None]) -> Making:
         """Trains the network, and rounds it to integers; `rounding` is called in between, for the whole state."""
-        recipe, curves = Recipe(width, seed, plan=MOMENTUM), dict[int, Curve]()
+        recipe, curves = Recipe(width or min(self.width(), most), seed), dict[tuple[int, int], Curve]()
 
         def make(program: Program, recipe: Recipe) -> FloatNetwork:
-            network, curves[recipe.seed] = train(program, recipe)
+            network, curves[recipe.seed, recipe.width] = train(program, recipe)
             return network
 
         if self.pattern is not None:
-            network = train_on_pattern(self.pattern, recipe, make=make).network
+            fit = train_smallest if width is None else train_on_pattern
+            network = fit(self.pattern, recipe, make=make).network
         else:
             assert self.algorithm is not None
             trained = make(self.program, recipe)
             rounding()
             network = whole_network(self.algorithm, [trained])[0]
-        curve = curves[network.origin.seed]
+        curve = curves[network.origin.seed, network.shape.width]
         return Making(self.program, self.pattern, self.algorithm, self.covers, network, curve)

@@ -10,18 +10,15 @@ from bitwright.api.arguments import check_options
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 
-_OWN_DEFAULT = ("width", "tolerance", "padding", "momentum")  # where None is given
-_OF_PLAN = ("tolerance", "momentum", "balanced", "parametrization", "rate", "most_steps")
+_OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
+_OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
 SETTINGS = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision", "threads")
 
 
 def make_recipe(
     width: Callable[[int], int], settings: Mapping[str, Any], given: Recipe | None = None, what: str = "train"
 ) -> Recipe:
-    """The recipe with these settings, where `width` gives the default for a padding.
-
-    Without a recipe descent has momentum, unless the steps are balanced.
-    """
+    """The recipe with these settings, where `width` gives the default for a padding."""
     check_options(settings, SETTINGS, what)
     if not isinstance(given, Recipe | None):
         raise InputError(f"recipe is a Recipe, got a {type(given).__name__}; give single settings by their names")
@@ -30,7 +27,6 @@ def make_recipe(
     if given is not None:
         made = replace(given, plan=replace(given.plan, **own), **named)
     else:
-        own.setdefault("momentum", not own.get("balanced", False))
         made = Recipe(**{"width": 2, **named}, plan=Plan(**own))
         if "width" not in named:
             made = replace(made, width=width(made.padding))

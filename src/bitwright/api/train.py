@@ -12,7 +12,7 @@ from warnings import warn
 
 from bitwright.api.advice import of_cells
 from bitwright.api.arguments import check_options
-from bitwright.api.cells import SEEDS, check_tile, members_of, pattern_of, train_on_pattern
+from bitwright.api.cells import SEEDS, check_tile, members_of, pattern_of, train_on_pattern, train_smallest
 from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds, whole_set
 from bitwright.api.network import Network, Training
 from bitwright.api.open import subject
@@ -74,8 +74,7 @@ class Members:
             "seed": recipe.seed,
             "start": recipe.start,
             "parametrization": plan.parametrization,
-            "momentum": plan.momentum,
-            "balanced": plan.balanced,
+            "descent": plan.descent,
             "tolerance": plan.tolerance,
             "trainer": f"{recipe.trainer} on {recipe.device}",
             "digests": [read_about(file).digest for file in self.files],
@@ -93,6 +92,7 @@ class _Task:
     pattern: Pattern | None
     executions: ExecutionSet | None
     recipe: Recipe
+    smallest: bool  # whether narrower networks are tried first
     tell: Teller
 
 
@@ -134,12 +134,13 @@ def train(
 
     All other settings are those of a `Recipe`, which may also be given whole:
 
-    - `width`: hidden units; by default what the width law suggests.
+    - `width`: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
+      the whole state what the width law suggests.
     - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
     - `padding`: examples that are never matched, added to the training set.
     - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
     - `tolerance`: training ends once every output is as near as this to its label; 0.001, for executions 0.01.
-    - `momentum`: heavy ball, the default; or `balanced` steps, fewer still; or momentum=False for plain descent.
+    - `descent`: `balanced` steps, the default; `momentum`, the default for executions; or `plain`, as in the theorem.
     - `rate`, `most_steps`: of the descent; by default they follow from the spectrum of the kernel.
     - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
     - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`; `threads` of the
@@ -236,8 +237,9 @@ def _task(
     if sample is not None:
         if settings.get("padding") or (recipe is not None and recipe.padding):
             raise InputError(f"{option('padding')} is for templates; leave it out with {option('executions')}")
-        if settings.get("tolerance") is None and recipe is None:
-            settings = {**settings, "tolerance": TOLERANCE}
+        if recipe is None:
+            own = {"tolerance": TOLERANCE, "descent": "momentum"}
+            settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
     if not cells:
         if more:
             raise InputError("one network serves several programs by their cells; name one for the whole state")
@@ -267,7 +269,8 @@ def _of_cells(
         more = 1 if sample is None else WIDER
         made = make_recipe(lambda _: more * suggested_cells_width(pattern), settings, recipe)
     learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
-    task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, tell)
+    smallest = learnt is None and recipe is None and settings.get("width") is None
+    task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, smallest, tell)
     if learnt is not None:
         found = learnt.learnt_from
         states = counted(pattern.local_states, "local state")
@@ -292,7 +295,7 @@ def _of_whole(
     with tell.working("choosing a width"):
         made = make_recipe(lambda padding: suggested_width(what, padding), settings, recipe)
     learnt = None if sample is None else whole_set(what, sample)
-    task = _Task(what.name, (what,), what.program, None, learnt, made, tell)
+    task = _Task(what.name, (what,), what.program, None, learnt, made, False, tell)
     if learnt is not None:
         found = learnt.learnt_from
         tell.note(f"{counted(found.examples, 'different state')} of {found.states:,} {_of(learnt)}")
@@ -340,11 +343,11 @@ def training_steps(
 def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
     losses: dict[str, float] = {}
     with task.tell.working("training on the local states"):
-        found = train_on_pattern(
+        found = (train_smallest if task.smallest else train_on_pattern)(
             pattern,
             task.recipe,
-            weight_bits,
-            seeds,
+            weight_bits=weight_bits,
+            seeds=seeds,
             make=lambda _, recipe: _train_one(task, recipe, losses),
             executions=task.executions,
             networks=networks,

@@ -9,7 +9,6 @@ import click
 
 from bitwright.cli.options import (
     algorithm_argument,
-    descent_of,
     json_option,
     padding_option,
     quiet_option,
@@ -58,7 +57,6 @@ def command(
         networks,
         tile=tile or 1,
         file=output,
-        momentum=descent_of(how),
         progress=None if quiet else TerminalTeller(),
         **how,
     )

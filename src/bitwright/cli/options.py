@@ -12,7 +12,6 @@ import click
 
 from bitwright.api.open import MachineChoice
 from bitwright.cli.targets import find_algorithm, keep_lets
-from bitwright.errors import InputError
 
 
 def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -140,7 +139,11 @@ workers_option = click.option(
 def recipe_options(start: str) -> Callable[[Any], Any]:
     """How networks are trained; `start` is the default start."""
     return _together(
-        click.option("--width", type=int, help="Hidden units; by default from the width law (see size --of network)."),
+        click.option(
+            "--width",
+            type=int,
+            help="Hidden units; by default the fewest that suffice for cells, else from the width law.",
+        ),
         click.option(
             "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
         ),
@@ -151,8 +154,12 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
             show_default=True,
             help="Output before training: zero, or random as in the paper.",
         ),
-        click.option("--plain", is_flag=True, help="Plain gradient descent, as in the theorem, instead of momentum."),
-        click.option("--balanced", is_flag=True, help="Balanced steps, the fewest of all, instead of momentum."),
+        click.option(
+            "--descent",
+            type=click.Choice(["balanced", "momentum", "plain"]),
+            help="Steps of gradient descent: balanced (fewest), with momentum, or plain, as in the theorem.  "
+            "[default: balanced; momentum for executions]",
+        ),
         click.option(
             "--parametrization",
             type=click.Choice(["ntk", "standard"]),
@@ -182,14 +189,6 @@ def recipe_options(start: str) -> Callable[[Any], Any]:
             "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
         ),
     )
-
-
-def descent_of(how: dict[str, Any]) -> bool | None:
-    """What --plain and --balanced say of momentum; takes --plain out of the options."""
-    plain = how.pop("plain")
-    if plain and how["balanced"]:
-        raise InputError("--plain and --balanced exclude each other; choose one")
-    return False if plain else None
 
 
 rounding_options = _together(

@@ -13,6 +13,7 @@ from bitwright.cli.progress import working
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
+_DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 _WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 
 
@@ -56,8 +57,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     several = f"{found['members']:,} networks, " if found["members"] > 1 else ""
     kind = f"{found['weight_bits']}-bit integers" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
-    otherwise = "balanced steps" if found["balanced"] else "plain gradient descent"
-    descent = "momentum" if found["momentum"] else otherwise
+    descent = _DESCENTS[found["descent"]]
     digest = " (not in the file, which an earlier version wrote)" if found["format"] == _WITHOUT_DIGEST else ""
     return [
         f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",

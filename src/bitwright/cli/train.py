@@ -10,7 +10,6 @@ import click
 
 from bitwright.cli.options import (
     bits_option,
-    descent_of,
     json_option,
     machine_option,
     order_option,
@@ -109,7 +108,6 @@ def command(
     from bitwright.workers import Workers
 
     executions = _sample(how)
-    how["momentum"] = descent_of(how)
     folder = networks > 1 and not (not whole if integer is None else integer)
     if folder and (onnx is not None or executions is not None):
         raise InputError("a folder holds networks that are trained on templates; leave out --from and --onnx")

@@ -56,8 +56,8 @@ def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
     return (
         (network.shape.width, found.seed, found.member, found.start)
         == (recipe.width, recipe.seed, recipe.member, recipe.start)
-        and (found.padding, found.tolerance, found.momentum) == (recipe.padding, plan.tolerance, plan.momentum)
-        and (found.parametrization, found.balanced) == (plan.parametrization, plan.balanced)
+        and (found.padding, found.tolerance, found.descent) == (recipe.padding, plan.tolerance, plan.descent)
+        and found.parametrization == plan.parametrization
         and network.first.dtype == recipe.precision
         and found.executions is None
     )

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log, sqrt
 from numbers import Real
+from typing import Literal, get_args
 
 from bitwright.bits import shorten, whole_number
 from bitwright.errors import BitwrightError, InputError
 from bitwright.networks.start import PARAMETRIZATIONS, NetworkShape, Parametrization
 from bitwright.theory.closed_form import spectrum
 
+Descent = Literal["balanced", "momentum", "plain"]
+DESCENTS = get_args(Descent)
 Progress = Callable[[int, float], None]  # steps made, largest error
 _CAUTION = 0.93  # of the best step: at finite width the spectrum is a little wider than in the limit
 _FASTEST, _MOST_STEPS = 1e9, 10**12
@@ -33,28 +36,25 @@ class TrainingError(BitwrightError):
 class Plan:
     """How to train: full-batch gradient descent on 1/2 sum (F - Y)^2 until every output is within `tolerance`.
 
-    Plain descent is what the theorem speaks of; `momentum` (heavy ball) reaches the same place in far fewer steps, and
-    `balanced` steps in fewer still. The kernel of templates has two eigenvalues: one for what an output has in common
-    at all examples, one for all that differs. So a balanced step takes each part of the error at its own rate, which
-    in the limit leaves nothing of it. `rate` and `most_steps` are chosen from the spectrum unless they are given.
+    The theorem is about `plain` descent. `momentum` (heavy ball) reaches the same place in far fewer steps, and
+    `balanced` steps, the default, in fewer still. The kernel of templates has two eigenvalues: one for what an output
+    has in common at all examples, one for all that differs. A balanced step takes each part of the error at its own
+    rate, which in the limit leaves nothing of it. `rate` and `most_steps` follow from the spectrum unless given.
     """
 
     tolerance: float = 1e-3
-    momentum: bool = False
+    descent: Descent = "balanced"
     parametrization: Parametrization = "ntk"
     rate: float | None = None
     most_steps: int | None = None
-    balanced: bool = False
 
     def __post_init__(self) -> None:
         if self.parametrization not in PARAMETRIZATIONS:
             known = " or ".join(PARAMETRIZATIONS)
             raise InputError(f"there is no parametrization '{shorten(str(self.parametrization))}'; choose {known}")
-        for name in ("momentum", "balanced"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} is True or False, got {shorten(repr(getattr(self, name)))}")
-        if self.balanced and self.momentum:
-            raise InputError("balanced steps are made without momentum; choose one of the two")
+        if self.descent not in DESCENTS:
+            known = " or ".join(DESCENTS)
+            raise InputError(f"there is no descent '{shorten(str(self.descent))}'; choose {known}")
         if not (isinstance(self.tolerance, Real) and 0 < self.tolerance < 0.5):
             raise InputError(f"the tolerance must lie between 0 and 0.5, got {shorten(repr(self.tolerance))}")
         if self.rate is not None and not (isinstance(self.rate, Real) and 0 < self.rate <= _FASTEST):
@@ -67,12 +67,13 @@ class Plan:
 
         `kernel` has the ends of the train kernel's spectrum where the examples are not templates.
         """
-        if self.balanced:
+        if self.descent == "balanced":
             return max(2, round(log(1 / self.tolerance) / 2))
-        if kernel is not None and self.momentum:
+        heavy = self.descent == "momentum"
+        if kernel is not None and heavy:
             return max(1, round(1.2 * log(1 / self.tolerance) * sqrt(kernel[1] / kernel[0])))
         low, high = spectrum(examples) if kernel is None else kernel
-        root = sqrt(high / low) if self.momentum else high / low
+        root = sqrt(high / low) if heavy else high / low
         return max(1, round(1.2 * log(1 / self.tolerance) * (root + 1) / 2))
 
     def first_layer(self, shape: NetworkShape) -> float:
@@ -86,11 +87,11 @@ class Plan:
             last + first * (both - last)
             for both, last in zip(spectrum(shape.inputs), spectrum(shape.inputs, "last-layer"), strict=True)
         )
-        if self.balanced:
+        if self.descent == "balanced":
             return self._balanced(low, high, first, shape)
-        if self.momentum and kernel is not None:
+        if self.descent == "momentum" and kernel is not None:
             return self._steady(low, high, first)
-        if self.momentum:
+        if self.descent == "momentum":
             rate = (2 / (sqrt(high) + sqrt(low))) ** 2
             momentum = ((sqrt(high) - sqrt(low)) / (sqrt(high) + sqrt(low))) ** 2
             needed = sqrt(high / low)

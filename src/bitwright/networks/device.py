@@ -86,7 +86,7 @@ def draw(
 
 def _batch(torch: Any, shape: NetworkShape, plan: Plan, states: int, most: int) -> int:
     """How many networks are likely to fit: weights, gradients, speeds, and the hidden layer at the states."""
-    copies = 6 if plan.momentum else 4
+    copies = 6 if plan.descent == "momentum" else 4
     each = 4 * shape.width * (copies * 2 * max(shape.inputs, shape.outputs, 16) + min(states, _ROWS))
     free = torch.cuda.mem_get_info()[0]
     return int(max(1, min(most, 0.8 * free // each)))

@@ -67,7 +67,7 @@ class Study:
             "seed": recipe.seed,
             "start": recipe.start,
             "parametrization": plan.parametrization,
-            "momentum": plan.momentum,
+            "descent": plan.descent,
             "tolerance": plan.tolerance,
             "rate": plan.rate,
             "padding": recipe.padding,
@@ -76,7 +76,6 @@ class Study:
             "device": recipe.device.split(":")[0],
             "block": self.block,
             "keep": self.keep,
-            **({"balanced": True} if plan.balanced else {}),
             **({"draws": "by fours"} if recipe.device.startswith("cuda") else {}),  # they were others once
         }
 

@@ -46,7 +46,7 @@ class ExecutionSet:
         low, high = self._ends[first]
         steps = plan.expected_steps(self.set.examples, (low, high))
         if steps > MOST_STEPS and plan.most_steps is None:
-            plainly = "train with momentum, or " if not plan.momentum else ""
+            plainly = "train with momentum, or " if plan.descent == "plain" else ""
             raise InputError(
                 f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so "
                 f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}take fewer states "

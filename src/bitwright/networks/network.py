@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bitwright.encoding.executions import Labels
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
+from bitwright.networks.descent import Descent
 from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.scales import Scale
 
@@ -45,14 +46,13 @@ class Origin:
     member: int
     start: Start
     parametrization: Parametrization
-    momentum: bool
+    descent: Descent
     tolerance: float
     error: float  # largest error on a training example
     steps: int
     trainer: str
     padding: int = 0
     executions: LearntFrom | None = None  # None: trained on the templates
-    balanced: bool = False  # steps; see Plan
 
     @property
     def scale(self) -> Scale:
@@ -60,9 +60,12 @@ class Origin:
         return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
-        """As JSON; without `executions` and `balanced` where there are none, as in files of earlier versions."""
-        later = {"executions": None, "balanced": False}
-        return {name: value for name, value in asdict(self).items() if name not in later or value != later[name]}
+        """As JSON in a file, in which two flags say how it descended; without `executions` where there are none."""
+        found = {("momentum" if name == "descent" else name): value for name, value in asdict(self).items()}
+        found["momentum"] = self.descent == "momentum"
+        if self.executions is None:
+            del found["executions"]
+        return found | ({"balanced": True} if self.descent == "balanced" else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from bitwright.errors import InputError
 from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.tensors import open_tensors
+from bitwright.networks.descent import Descent
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
@@ -196,7 +197,9 @@ def _check_types(kind: str, found: Mapping[str, str], path: Path) -> None:
 
 
 def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int, ...]]) -> About:
-    origin = Origin(**{field.name: document[field.name] for field in fields(Origin) if field.name in document})
+    steps: Descent = "balanced" if "balanced" in document else "momentum" if document["momentum"] else "plain"
+    known = {field.name: document[field.name] for field in fields(Origin) if field.name in document}
+    origin = Origin(**known, descent=steps)
     if "executions" in document:
         origin = replace(origin, executions=LearntFrom(**document["executions"]))
     rounded = None

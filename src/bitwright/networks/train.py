@@ -30,7 +30,7 @@ class Recipe:
 
     >>> from bitwright import addition, train
     >>> recipe = Recipe(width=128, seed=7)
-    >>> train(addition(4), recipe=recipe).digest == train(addition(4), width=128, seed=7, momentum=False).digest
+    >>> train(addition(4), recipe=recipe).digest == train(addition(4), width=128, seed=7).digest
     True
     """
 
@@ -69,14 +69,16 @@ def train(
     """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions to train on are those of the program itself, without padding")
-    if executions is not None and recipe.plan.balanced:
+    if executions is not None and recipe.plan.descent == "balanced":
         raise InputError("balanced steps are for training on templates, whose kernel has two eigenvalues; use momentum")
     examples = TrainingSet(program, recipe.padding)
     shape = NetworkShape(examples.examples, recipe.width, program.bits)
     try:
         first, last, history = _descend(shape, recipe, examples, executions, progress)
     except MemoryError:
-        need = 4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.momentum else 3) / 2**30
+        need = (
+            4 * shape.width * (shape.inputs + shape.outputs) * (4 if recipe.plan.descent == "momentum" else 3) / 2**30
+        )
         raise InputError(
             f"training at width {shape.width:,} with {shape.inputs:,} examples needs about {need:.1f} GiB of memory, "
             f"more than there is; use a smaller width"
@@ -87,8 +89,7 @@ def train(
         member=recipe.member,
         start=recipe.start,
         parametrization=recipe.plan.parametrization,
-        momentum=recipe.plan.momentum,
-        balanced=recipe.plan.balanced,
+        descent=recipe.plan.descent,
         tolerance=float(recipe.plan.tolerance),
         error=history.error[-1],
         steps=history.steps,

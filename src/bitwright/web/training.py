@@ -9,7 +9,7 @@ from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
 from bitwright.api.export import Claim, exported_cells, exported_whole
 from bitwright.api.export.pages import computer_page, graph_page, program_page
-from bitwright.api.making import MOMENTUM, Making
+from bitwright.api.making import Making, Plan
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.choosing import trained
 from bitwright.web.computers import read_computer
@@ -48,7 +48,7 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
         "training_error": network.origin.error,
         "sha256": network.digest,
         "curve": made.curve,
-        "tolerance": MOMENTUM.tolerance,
+        "tolerance": Plan().tolerance,
         "certificate": certificate,
         "exports": list(exported),
     }
@@ -74,12 +74,13 @@ def _made(request: Mapping[str, Any], limits: Limits, progress: Progress) -> Mak
             f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
             "train it on the command line: bitwright train"
         )
-    width = request["width"] or (wanted.width() if cells else min(wanted.width(), limits.width))
-    if width > limits.width:
+    width = request["width"]
+    if width is not None and width > limits.width:
         raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
     what = "a network of cells" if cells else "a network of the whole state"
     return wanted.made(
         width,
+        limits.width,
         request["seed"],
         lambda program, recipe: trained(program, recipe, what, progress),
         lambda: progress("rounding to integers"),

@@ -84,7 +84,7 @@ def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
     from bitwright.networks import Plan, Recipe, train
 
     program = pattern_of([parse(TWO_KINDS).program]).program
-    network = train(program, Recipe(256, plan=Plan(momentum=True)))[0]
+    network = train(program, Recipe(256, plan=Plan(descent="momentum")))[0]
     for kind in ("kind1", "kind2"):
         for bits in (kind, f"{kind}_block1[1]"):
             state, of = state_with(program, bits)
@@ -116,7 +116,7 @@ def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncerta
     from bitwright.networks import Plan, Recipe, train
 
     pattern = pattern_of([parse(ONE_CELL).program])
-    network = train(pattern.program, Recipe(256, plan=Plan(momentum=True)))[0]
+    network = train(pattern.program, Recipe(256, plan=Plan(descent="momentum")))[0]
     first, last = network.first.copy(), network.last.copy()
     unsure, turned = range(pattern.program.bits)[pattern.port_bits(0)]
     first[1] = first[0] = np.abs(first[0])

@@ -35,7 +35,7 @@ CELLS = [("addition", 1), ("addition", 2), ("addition", 4), ("multiplication", 1
 def cells_of(name: str, tile: int) -> tuple[Pattern, FloatNetwork, IntegerNetwork]:
     program = addition(4 * tile).program if name == "addition" else multiplication(3 * tile).program
     pattern = pattern_of([program], tile)
-    network = train(pattern.program, Recipe(1_024, plan=Plan(momentum=True)))[0]
+    network = train(pattern.program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
     return pattern, network, quantize([network], pattern.program)[0]
 
 

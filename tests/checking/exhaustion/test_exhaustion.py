@@ -359,7 +359,7 @@ def test_states_without_number_are_refused() -> None:
 
 def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
     algorithm = addition(2)
-    network = train(algorithm.program, Recipe(1_024, plan=Plan(momentum=True)))[0]
+    network = train(algorithm.program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
     found = certify(algorithm, network)
     assert found.certified
     assert found.arithmetic == "float32, every order of summation"
@@ -389,7 +389,7 @@ def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
 def test_a_float_network_too_near_its_threshold_is_not_proved() -> None:
     """The last layer is scaled so that one bit comes to within a millionth of its threshold."""
     algorithm = addition(2)
-    network = train(algorithm.program, Recipe(1_024, plan=Plan(momentum=True)))[0]
+    network = train(algorithm.program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
     low, high = 0.5, 1.0
     verdicts = set()
     for _ in range(40):

@@ -20,7 +20,7 @@ SMALLEST, LARGEST = np.float32(2.0**-126), float(np.finfo(np.float32).max)
 
 @cache
 def adder(width: int = 512, precision: str = "float32") -> FloatNetwork:
-    return train(addition(2).program, Recipe(width, plan=Plan(momentum=True), precision=precision))[0]
+    return train(addition(2).program, Recipe(width, plan=Plan(descent="momentum"), precision=precision))[0]
 
 
 def scaled(network: FloatNetwork, factor: float) -> FloatNetwork:

@@ -24,7 +24,7 @@ EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
 @pytest.fixture(scope="module")
 def good() -> FloatNetwork:
-    return train(ALGORITHM.program, Recipe(2_048, plan=Plan(momentum=True)))[0]
+    return train(ALGORITHM.program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
 
 
 @pytest.fixture
