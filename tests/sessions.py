@@ -2,18 +2,20 @@
 
 A command that only bitwright is asked for runs in this process; what has pipes, files or other programs goes through a
 shell, which finds this `bitwright`. `cat FILE` of a file that is not there yet writes it: that is how a page shows one.
+With REWRITE_PAGES=1 lines that changed are put into the page.
 """
 
 from __future__ import annotations
 
 import ast
+import difflib
 import os
 import re
 import shlex
 import subprocess
 import sys
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
 from io import StringIO
 from pathlib import Path
@@ -92,11 +94,25 @@ def check(command: Command, code: int, capfd: pytest.CaptureFixture[str]) -> Non
         out, err = capfd.readouterr()
     assert found == code, f"{command}: exit code {found}\n{out}{err}"
     if command.output:
+        if os.environ.get("REWRITE_PAGES"):
+            command = _rewritten(command, out + err)
         shown = [line for line in settled(command.output) if line.strip() != "..."]
         answer, all_said = settled(out), settled(out + err)
         assert [line for line in shown if line not in all_said] == [], f"{command} does not print this:\n{out}{err}"
         if "..." not in command.output:  # notes, which go to another stream, may be left out; the answer may not
             assert [line for line in answer if line not in shown] == [], f"{command} prints more"
+
+
+def _rewritten(command: Command, said: str) -> Command:
+    """Puts the nearest line that was printed in the place of each line of the page that was not."""
+    now, said_now = command.output, settled(said)
+    for line in command.output.splitlines():
+        if settled(line) and settled(line)[0] not in said_now and line.strip() != "...":
+            nearest = difflib.get_close_matches(line, said.splitlines(), 1, 0.5)
+            now = now.replace(line, nearest[0].rstrip() if nearest else line)
+    page = ROOT / command.page
+    page.write_text(page.read_text().replace(command.output, now))
+    return replace(command, output=now)
 
 
 def _in_shell(typed: str) -> tuple[int, str, str]:

@@ -211,7 +211,7 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
         (["limit"], "the limit of wide networks for 2 kinds of cells, proved on all 16 local states"),
         (["kernel"], "the limit of wide networks for 2 kinds of cells, right in all 16 local states"),
         (["sampled", "--networks", "20"], "20 networks of infinite width for 2 kinds of cells, right in all 16"),
-        (["network"], "one network of width 128 for 2 kinds of cells, proved on all 16 local states"),
+        (["network"], "one network of width 32 for 2 kinds of cells, proved on all 16 local states"),
         (["network", "--networks", "2"], "2 networks of width 128 for 2 kinds of cells, right in all 16 local states"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
@@ -267,7 +267,7 @@ def test_where_cells_make_no_sense(
 ) -> None:
     whole = tmp_path / "whole.safetensors"
     if "WHOLE" in arguments:
-        assert call(capsys, "train", "--whole", "addition", "--bits", 8, "--width", 64, "-o", whole, "-q")[0] == 0
+        assert call(capsys, "train", "--whole", "addition", "--bits", 8, "--width", 1024, "-o", whole, "-q")[0] == 0
     given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
     code, out, err = call(capsys, "add", 130, 4, *given, "-q")
     assert (code, out) == (2, "")

@@ -56,7 +56,7 @@ def test_what_is_proved_is_so_of_the_network_it_holds() -> None:
 
 def test_it_says_so_in_two_lines() -> None:
     first, second = str(cells()).splitlines()
-    assert first.startswith("2 kinds of cells, 8 examples; width 128, ")
+    assert first.startswith("2 kinds of cells, 8 examples; width 32, ")
     assert second.startswith("proved on all 16 local states; smallest margin 0.")
     wrong = certify(addition(9), broken()).wrong
     assert f"16 local states, {wrong} wrong; smallest margin -" in str(broken())

@@ -16,7 +16,7 @@ def test_runs() -> None:
     first, second, third = str(done).splitlines()
     assert first == "sum = 1202"
     assert second == "40 templates, 20 steps, engine network, calibrated rounding"
-    assert third.startswith("one network of width 128 for 2 kinds of cells, proved on all 16 local states")
+    assert third.startswith("one network of width 32 for 2 kinds of cells, proved on all 16 local states")
     assert "NOT DONE: addition did not halt within 3 steps" in str(run(addition(10), p=1023, q=1, steps=3))
     large = 2**20_000
     assert str(run(addition(20_001), p=large, q=0)).startswith("sum = 39802768")  # beyond what Python prints by itself

@@ -128,7 +128,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     page.fill("#bits", "100")
     until(page, "document.getElementById('verdict').textContent.includes('400 templates')")
     press_run(page)
-    assert "one network of width 128 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
+    assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
     page.fill("#width", "64")  # of the whole state
     press_run(page)
     assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()

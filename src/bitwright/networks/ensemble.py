@@ -28,7 +28,7 @@ from bitwright.theory.rounding import Rounding, round_outputs
 from bitwright.workers import Workers
 
 Outputs = NDArray[np.float32]  # (members, states, k)
-FORMAT = "bitwright ensemble 1"
+FORMAT = "bitwright ensemble 2"
 DEVICE_BLOCK = 64  # members trained together on a device
 Progress = Callable[[int, int], None]  # members trained, members at most
 

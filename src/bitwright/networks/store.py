@@ -230,6 +230,7 @@ def _check(document: Mapping[str, object], path: Path) -> None:
         wanted |= {"executions": table(lambda _: None)}
     if "balanced" in document:
         wanted |= {"balanced": lambda value: None if value is True else "true, or left out"}
+        wanted |= {"momentum": lambda value: None if value is False else "false, as it has balanced steps"}
     check_fields(document, path, _WHAT, wanted)
     if "executions" in document:
         check_fields(document["executions"], path, _WHAT, _EXECUTION_FIELDS)  # type: ignore[arg-type]
