@@ -10,7 +10,8 @@ import click
 
 from bitwright.api.open import MachineChoice
 from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option, workers_option
-from bitwright.cli.reporting import StepProgress, note
+from bitwright.cli.progress import StepProgress
+from bitwright.cli.reporting import note
 from bitwright.errors import InputError
 
 
@@ -76,7 +77,8 @@ def command(
     from dataclasses import replace
     from math import inf
 
-    from bitwright.cli.targets import find_algorithm, parse_values
+    from bitwright.api.numbers import parse_values
+    from bitwright.cli.targets import find_algorithm
     from bitwright.workers import Workers
     from experiments import FIGURES, Setting, make_figure, write_tables
 

@@ -170,7 +170,7 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     folder = tmp_path / "bitwright" / "networks"
     assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
     assert call(capsys, "add", "1", "2", "--engine", "network", "--width", "512", "--seed", "3")[0] == 0
-    code, out, err = call(capsys, "cache", "--check")
+    code, out, err = call(capsys, "cache", "--verify")
     assert (code, err) == (0, "")
     assert f"{folder}: 1 network, " in out
     assert "addition of 2 bits, width 512, seed 3\n" in out
@@ -178,20 +178,20 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     [entry] = document["entries"]
     assert (document["folder"], document["bytes"]) == (str(folder), (folder / entry["file"]).stat().st_size)
     program = addition(2).program
-    assert (entry["program_id"], entry["algorithm"], entry["bits"]) == (program.id, "addition", 2)
+    assert (entry["program_id"], entry["name"], entry["bits"]) == (program.id, "addition", 2)
     assert (entry["seed"], entry["width"], entry["problem"]) == (3, 512, None)
     assert entry["digest"] == load_network(folder / entry["file"], program).digest
     data = (folder / entry["file"]).read_bytes()
     (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    code, out, _ = call(capsys, "cache", "--check")
+    code, out, _ = call(capsys, "cache", "--verify")
     assert code == 1
     assert "seed 3; not usable" in out
-    assert "is damaged" in json.loads(call(capsys, "cache", "--check", "--json")[1])["entries"][0]["problem"]
+    assert "is damaged" in json.loads(call(capsys, "cache", "--verify", "--json")[1])["entries"][0]["problem"]
     code, out, _ = call(capsys, "cache", "--clear")
     assert (code, out.startswith("removed 1 network, ")) == (0, True)
     assert not folder.exists()
     assert json.loads(call(capsys, "cache", "--clear", "--json")[1])["removed"] == 0
-    assert call(capsys, "cache", "--clear", "--check")[0] == 2
+    assert call(capsys, "cache", "--clear", "--verify")[0] == 2
 
 
 def test_the_cache_of_a_program_without_a_name(

@@ -108,7 +108,7 @@ def test_where_a_checkpoint_cannot_be_written_is_seen_at_once(bitwright: object,
 def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
     image = tmp_path / "print.dec"
     image.write_text("9 -1 3\n10 -1 6\n11 11 -1\n72 105 0")
-    machine = ("--machine", "V", "--words", 16, "--width", 8, "--dialect", "howerj")
+    machine = ("--machine", "V", "--words", 16, "--word-width", 8, "--dialect", "howerj")
     code, out, err = bitwright("run", image, *machine)  # type: ignore[operator]
     assert (code, out) == (0, "Hi")
     assert "16 words of 8 bits, dialect howerj: halted at address 255 after 3 instructions" in err
@@ -120,27 +120,27 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
     ("text", "options", "message"),
     [
         ("1 2 3", [], "does not say what machine it is for; give its words, word width, dialect"),
-        ("1 2 3", ["--words", "8", "--width", "8"], "give its dialect, such as"),
-        ("1 2 x", ["--words", "8", "--width", "8", "--dialect", "plain"], "image.dec:1: 'x' is not a word"),
-        ("1 2 300", ["--words", "8", "--width", "8", "--dialect", "plain"], "word 2 of the image is 300"),
-        ("1 " * 9, ["--words", "8", "--width", "8", "--dialect", "plain"], "9 words, more than the machine's 8"),
-        ("1", ["--words", "9", "--width", "8", "--dialect", "plain"], "power of two such as 16, got 9"),
-        ("1", ["--words", "8", "--width", "8", "--dialect", "pain"], "did you mean 'plain'?"),
-        ("1", ["--words", "16777216", "--width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
+        ("1 2 3", ["--words", "8", "--word-width", "8"], "give its dialect, such as"),
+        ("1 2 x", ["--words", "8", "--word-width", "8", "--dialect", "plain"], "image.dec:1: 'x' is not a word"),
+        ("1 2 300", ["--words", "8", "--word-width", "8", "--dialect", "plain"], "word 2 of the image is 300"),
+        ("1 " * 9, ["--words", "8", "--word-width", "8", "--dialect", "plain"], "9 words, more than the machine's 8"),
+        ("1", ["--words", "9", "--word-width", "8", "--dialect", "plain"], "power of two such as 16, got 9"),
+        ("1", ["--words", "8", "--word-width", "8", "--dialect", "pain"], "did you mean 'plain'?"),
+        ("1", ["--words", "16777216", "--word-width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
         ("1", ["--machine", "B", "--words", "8"], "is for machine V, not machine B"),
-        ("1", ["--max-steps", "5", "--words", "8", "--width", "8", "--dialect", "plain"], "leave out --max-steps"),
+        ("1", ["--max-steps", "5", "--words", "8", "--word-width", "8", "--dialect", "plain"], "leave out --max-steps"),
         (
             "1",
-            ["--checkpoint", "x", "--words", "8", "--width", "8", "--dialect", "plain"],
+            ["--checkpoint", "x", "--words", "8", "--word-width", "8", "--dialect", "plain"],
             "--checkpoint takes a .npz file, got x",
         ),
         ("", ["--words", "8"], "is empty"),
         (
             "1",
-            ["--words", "8", "--width", "8", "--word-width", "9"],
-            "beside --word-width, --width is",
+            ["--words", "8", "--width", "8", "--word-width", "9", "--dialect", "plain"],
+            "--width goes with --engine network, not templates",
         ),
-        ("1", ["--words", "64", "--width", "4", "--dialect", "plain"], "use fewer words or a larger word width"),
+        ("1", ["--words", "64", "--word-width", "4", "--dialect", "plain"], "use fewer words or a larger word width"),
     ],
 )
 def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:
@@ -159,7 +159,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/addition.bw", "--words", "3"], "--machine goes with .sbn, .sq and .dec programs"),
         (["run", "examples/sbn/gcd.sbn", "--machine", "V"], "an SBN program runs on machine A or B"),
         (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
-        (["run", "machine-v", "--words", "8", "--width", "8", "--dialect", "plain"], "needs an image to run"),
+        (["run", "machine-v", "--words", "8", "--word-width", "8", "--dialect", "plain"], "needs an image to run"),
         (["run", "examples/subleq/hello.sq", "--seed", "3"], "--seed goes with --engine sampled or network"),
         (
             ["run", "examples/subleq/matrix.sq", "--engine", "network", "--whole"],
@@ -167,11 +167,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         ),
         (["run", "examples/subleq/hello.sq", "--words", "0"], "between 3 and 2^24 words, got 0"),
         (["run", "examples/subleq/hello.sq", "--word-width", "0"], "between 2 and 64 bits, got 0"),
-        (["run", "examples/subleq/hello.sq", "--width", "0"], "between 2 and 64 bits, got 0"),
-        (
-            ["run", "examples/subleq/hello.sq", "--engine", "network", "--width", "2048"],
-            "for a network add --word",
-        ),
+        (["run", "examples/subleq/hello.sq", "--width", "8"], "--width goes with --engine network, not templates"),
         (["run", "examples/subleq/hello.sq", "--dialect", ""], "there is no dialect ''"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),
@@ -332,14 +328,6 @@ def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path)
     )
     path.write_text(path.read_text().replace("plain", "howerj"))
     assert bitwright("check", path)[2] == ""  # type: ignore[operator]
-
-
-def test_the_width_of_a_word_is_explained_where_there_are_words(bitwright: object) -> None:
-    for verb in ("run", "trace", "add", "multiply"):
-        _, out, _ = bitwright(verb, "--help")  # type: ignore[operator]
-        assert ("bits of a word" in " ".join(out.replace("For machine V: bits of a word", "").split())) == (
-            verb == "run"
-        )
 
 
 def test_advice_where_sampled_networks_are_wrong(bitwright: object) -> None:

@@ -16,7 +16,7 @@ from fuzz.mutations import edit_document, edit_text
 from fuzz.reader import Reader
 
 from bitwright import addition, multiplication, parse, permutation
-from bitwright.cli.targets import parse_order, parse_values
+from bitwright.api.numbers import parse_order, parse_values
 from bitwright.machines import assemble, compile_function, disassemble, from_json, to_json
 from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, parse_image
 from bitwright.program import Topology, parse_node_program

@@ -10,6 +10,7 @@ from typing import Any
 
 from bitwright.errors import Problem, ProgramError, counted, printable
 from bitwright.files.storage import as_path
+from bitwright.program import Algorithm
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,21 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
     except ProgramError as error:
         found = Checked("", error.problems)
     return replace(found, file=fspath(path))
+
+
+def first_warning(path: str, algorithm: Algorithm) -> str | None:
+    """The first thing that a rule file can hardly mean, as `check` says it: a run of it may surprise."""
+    from bitwright.program.text.doubts import doubts
+    from bitwright.program.text.files import read_text
+    from bitwright.program.text.warned import QUICK
+
+    if Path(path).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
+        return None
+    if not (found := doubts(read_text(Path(path)), algorithm)):
+        return None
+    first = found[0]
+    more = "" if len(found) == 1 else f" (and {counted(len(found) - 1, 'more warning')}: bitwright check {path})"
+    return f"{path}:{first.line}:{first.column}: warning: {first.message}{more}"
 
 
 def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:

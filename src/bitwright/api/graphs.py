@@ -12,8 +12,9 @@ from typing import Any
 from bitwright.errors import InputError
 from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
 from bitwright.graphs.shapes import is_shape, shaped_graph
-from bitwright.graphs.values import values_for
-from bitwright.program import GraphAlgorithm, NodeProgram, Topology
+from bitwright.graphs.values import parse_assignments, values_for
+from bitwright.program import GraphAlgorithm as GraphAlgorithm
+from bitwright.program import NodeProgram, Topology
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -38,17 +39,21 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
 
 
 def on_graph(
-    program: NodeProgram, graph: Any, values: Mapping[str, Any] | None = None, table: str | Path | None = None
+    program: NodeProgram,
+    graph: Any,
+    inputs: Mapping[str, Any] | Sequence[str] | None = None,
+    table: str | Path | None = None,
 ) -> GraphAlgorithm:
-    """A node program on a graph, with its inputs given in any of the ways of `graph_values`."""
+    """A node program on a graph; its inputs are given by name, as NAME=VALUE, or in a table."""
+    values = inputs if isinstance(inputs, Mapping) else parse_assignments(inputs or ())
     named = open_graph(graph)
     topology = named.topology
     schema = program.schema(topology.nodes, topology.ports)
-    found = values_for(schema.inputs, named, values or {}, table, program.name, program.let_names)
+    found = values_for(schema.inputs, named, values, table, program.name, program.let_names)
     names: Sequence[Hashable] = named.names if named.source is None else list(named.source)
     if isinstance(graph, Topology):
         names = range(topology.nodes)
-    return replace(program.on(topology, found, names), given=dict(values or {}))
+    return replace(program.on(topology, found, names), given=dict(values))
 
 
 def as_node_program(

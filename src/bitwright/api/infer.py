@@ -25,7 +25,7 @@ from bitwright.checking.inference.local_rule import LocalRule, infer_local_rule
 from bitwright.checking.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
 from bitwright.errors import InputError, counted, listing, option, problems_of, suggestion
 from bitwright.files.executions import Executions, joined, load_executions
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.files.storage import as_path, check_writable, write_atomically
 from bitwright.program import Algorithm, Layout, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.tables import layout_of_names
@@ -341,6 +341,13 @@ def infer(  # type: ignore[misc]
         if other is None or not found.explained:
             return found
         return replace(found, comparison=found.compare(other))
+
+
+def check_rule_file(file: Path) -> None:
+    """Raises InputError now if rules could not be written to this file later."""
+    if file.suffix != ".bw":
+        raise InputError(f"rules are written to a .bw file, got {file}")
+    check_writable(file)
 
 
 def _inferred(

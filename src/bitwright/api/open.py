@@ -279,6 +279,13 @@ def with_padding(algorithm: Algorithm) -> Algorithm:
     return replace(algorithm, examples=smallest_examples(algorithm.program))
 
 
+def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
+    """A program of bits; of a node program the first of those that have its cells."""
+    from bitwright.program import NodeProgram
+
+    return what.schemas()[0] if isinstance(what, NodeProgram) else what
+
+
 def is_image(target: str) -> bool:
     """Whether a target is for machine V: an image, an assembly text, or the machine by its name."""
     return target == "machine-v" or Path(target).suffix.lower() in IMAGES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -11,12 +11,14 @@ import numpy as np
 
 from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
-from bitwright.errors import counted, listing
-from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
+from bitwright.errors import InputError, counted, listing, option
+from bitwright.files.storage import as_path, write_atomically
+from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.program import cells as of_program
 from bitwright.program.cell_names import first_cells
 from bitwright.program.cells import Kind
 from bitwright.program.given import by_its_cells
+from bitwright.program.graph.schema import NodeWord
 from bitwright.program.pattern import Pattern
 
 
@@ -101,6 +103,128 @@ class KindsOfCells:
             "local_states": self.pattern.local_states,
             "pattern_id": self.pattern.program.id,
         }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A program in numbers: its sizes, its names, its blocks and its rules, as rows of text.
+
+    >>> from bitwright import addition
+    >>> dict(Summary.of(addition(4)).facts)["done"]
+    'after 8 steps'
+    """
+
+    facts: tuple[tuple[str, str], ...]
+    names: tuple[tuple[str, str, str], ...]  # name, bits, writers of each bit
+    blocks: tuple[tuple[str, str, str], ...]  # an example, how many, templates in each
+    rules: tuple[tuple[str, str], ...]  # text, templates
+
+    @classmethod
+    def of(cls, algorithm: Algorithm) -> Summary:
+        """What `bitwright show` prints."""
+        program = algorithm.program
+        inputs, outputs = (
+            listing([f"{word.name} ({len(word.bits):,})" for word in words], 12)
+            for words in (algorithm.inputs, algorithm.outputs)
+        )
+        never = int((program.writers == 0).sum())
+        more = f" and {never - 5:,} more" if never > 5 else ""
+        facts = (
+            ("bits (k)", f"{program.bits:,}"),
+            ("blocks (b)", f"{program.blocks:,}"),
+            ("templates (K)", f"{program.templates:,}"),
+            ("writers of a bit", f"at most {int(program.writers.max()):,}"),
+            ("never written", ", ".join(summary.never_written(program, 5)) + more or "none"),
+            ("inputs", inputs or "none"),
+            ("outputs", outputs),
+            ("done", _ending(algorithm)),
+        )
+        names, blocks, rules = summary.names(program), summary.blocks(program), summary.rules(program)
+        return cls(
+            facts,
+            tuple((one.name, f"{one.bits:,}", _span(one.writers_min, one.writers_max)) for one in names),
+            tuple(
+                (" ".join(one.example), f"{one.count:,}", _span(one.templates_min, one.templates_max)) for one in blocks
+            ),
+            tuple((one.text, f"{one.count:,}") for one in rules),
+        )
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _ending(algorithm: Algorithm) -> str:
+    if algorithm.halt is None:
+        return f"after {counted(algorithm.steps or 0, 'step')}"
+    when = (
+        f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
+        if isinstance(algorithm.halt, int)
+        else "when a step changes nothing"
+    )
+    return when if algorithm.steps is None else f"{when}, in at most {counted(algorithm.steps, 'step')}"
+
+
+def node_report(program: NodeProgram) -> Iterator[str]:
+    """What a node program is, line by line, for a graph of 16 nodes where sizes count."""
+    schema = program.schema()
+    yield f"{program.name}  {program.description}"
+    yield f"  a node program: {program.sizes}"
+    for place, where in (("node", "at every node"), ("port", "at every port"), ("whole", "once")):
+        if names := program.names_at(place):
+            yield f"  {where:<14} {' '.join(names)}"
+    yield f"  inputs         {listing([_word(word) for word in schema.inputs], 12) or 'none'}"
+    yield f"  outputs        {listing([_word(word) for word in schema.outputs], 12)}"
+    graphs = [*sorted(schema.requires), *([] if schema.degree is None else [f"degree {schema.degree}"])]
+    yield f"  graphs         {', '.join(graphs) or 'undirected, any'}"
+    states = sum(kind.local_states for kind in program.kinds)
+    yield (
+        f"  cells          {counted(len(program.kinds), 'kind')}, {counted(states, 'local state')}; "
+        f"see {option('cells')}"
+    )
+    yield "  rules"
+    for rule in dict.fromkeys(schema.program.rules):
+        yield f"    {rule}"
+
+
+def _word(word: NodeWord) -> str:
+    where = "of the whole" if word.place == "whole" else f"a {word.place}"
+    return f"{word.name} ({counted(word.width, 'bit')} {where})"
+
+
+def tiled(algorithm: Algorithm, tile: int) -> Algorithm:
+    """The same program with this many neighbouring cells taken as one."""
+    program = algorithm.program
+    return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
+
+
+def save_diagram(
+    algorithm: Algorithm, path: str | PathLike[str], cells: bool = False, blocks: bool = False, tile: int = 1
+) -> None:
+    """Draws a program into a .svg file: kinds of `cells` or `blocks`, as asked for.
+
+    Otherwise cells where blocks are grouped, and machines by their units.
+    """
+    from bitwright.viewer.cell_diagram import cell_diagram_svg
+    from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
+
+    place = as_path(path, "a diagram")
+    if place.suffix != ".svg":
+        raise InputError(f"{option('diagram')} takes a .svg file, got {place}")
+    program, units, title = algorithm.program, None, f"{algorithm.name}: {algorithm.description}"
+    if "T_token_0" in program.layout:
+        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
+        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in program.layout else {})
+        units |= {"S": "Sequencer"}
+        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
+    elif "M_word" in program.layout or "M_mem_cont" in program.layout:
+        units = SBN_UNITS
+        title = f"An SBN machine, as {algorithm.name} needs it"
+    if cells or (program.grouped is not None and units is None and not blocks):
+        picture = cell_diagram_svg(program, algorithm.name, tile)
+    else:
+        picture = diagram_svg(program, title, units)
+    write_atomically(place, picture.encode())
 
 
 def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: int = 1) -> KindsOfCells:

@@ -201,8 +201,16 @@ def train_members(
     return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
 
 
-def check_outputs(output: Path, onnx: Path | None = None, kept: Path | None = None) -> None:
-    """Raises InputError now for files that could not be written later, or hold weights that are to be kept."""
+def check_outputs(output: Path, onnx: Path | None = None, kept: Path | None = None, workers: str | int = 1) -> None:
+    """Raises InputError now for files that could not be written later, or hold weights that are to be kept.
+
+    One file has one network, which `workers` cannot share.
+    """
+    if Workers.parse(str(workers)).kind != "serial":
+        raise InputError(
+            f"{option('workers')} share out several networks in a folder: {option('networks')} with {option('float')} "
+            f"or {option('whole')}"
+        )
     if output.suffix != ".safetensors":
         raise InputError(f"{option('output')} takes a .safetensors file, got {output}")
     if onnx is not None:

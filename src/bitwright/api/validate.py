@@ -14,8 +14,11 @@ from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
 from bitwright.checking import validation
-from bitwright.checking.validation import Arithmetic, InterpreterOracle, Oracle, Validation
+from bitwright.checking.validation import Arithmetic, InterpreterOracle, Oracle
+from bitwright.checking.validation import Failure as Failure
+from bitwright.checking.validation import Validation as Validation
 from bitwright.checking.validation.given import Given
+from bitwright.checking.validation.report import broken_bound as broken_bound
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
@@ -24,6 +27,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.progress import Progress
+from bitwright.running.sentences import cells_sentence
 from bitwright.workers import Workers
 
 if TYPE_CHECKING:
@@ -109,6 +113,23 @@ def validate(
         if file is not None:
             tell.note(f"what is done so far is in {file}; the same command goes on from there")
         raise
+
+
+def notes(done: Validation) -> list[str]:
+    """What is worth knowing beside the report: how cells were run, a doubtful oracle, and how fast it went."""
+    facts, doubt = done.task.engine.cell_facts, done.doubt
+    return [
+        *([] if facts is None else [cells_sentence(facts)]),
+        *([] if doubt is None else [doubt]),
+        f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second",
+    ]
+
+
+def order_text(permutation: Algorithm) -> str:
+    """The order of a permutation, such as `3,1,2`."""
+    from bitwright.algorithms.known import order_of
+
+    return ",".join(map(str, order_of(permutation)))
 
 
 def _subject(

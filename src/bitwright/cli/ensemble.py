@@ -19,7 +19,7 @@ from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import note, print_json
 
 if TYPE_CHECKING:
-    from bitwright.program import Algorithm
+    from bitwright import Algorithm
 
 
 @click.command("ensemble")

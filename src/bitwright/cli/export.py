@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.numbers import parse_values
 from bitwright.cli.options import json_option, quiet_option
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import given_lets, keep_lets, keep_program, parse_values
+from bitwright.cli.targets import find_program, keep_lets
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.program import Algorithm, NodeProgram
+    from bitwright import Algorithm, NodeProgram
 
 FORMATS = {
     "c": "one C99 file, with a program that runs",
@@ -93,17 +94,12 @@ def command(
 def _opened(target: str, bits: int | None, network: Path, form: str | None) -> Algorithm | NodeProgram | str:
     """The program; images are opened where they are run."""
     from bitwright.api.exports import default_bits
-    from bitwright.api.open import is_image, opened
+    from bitwright.api.open import is_image
     from bitwright.api.trained import is_of_cells
-    from bitwright.program import Algorithm
 
     if is_image(target):
         if bits is not None:
             raise InputError("--bits does not go with machine V; leave it out")
         return target
     files = [] if network.is_dir() or not network.exists() or is_of_cells(network) else [network]
-    small = default_bits(form)
-    found = opened(target, bits=bits, lets=given_lets(), default_bits=small, files=files, nodes=True)
-    if isinstance(found, Algorithm):
-        keep_program(target, found)
-    return found
+    return find_program(target, bits, default_bits=default_bits(form), files=files, nodes=True)

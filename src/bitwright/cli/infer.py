@@ -61,11 +61,11 @@ def command(
     bitwright infer states.npz --blocks find
     bitwright infer boards.npz --grid 16x16 -o life.bw
     """
-    from bitwright.api.infer import infer
+    from bitwright.api.infer import check_rule_file, infer
 
     for file in (output, cell):
         if file is not None:
-            _check_rule_file(file)
+            check_rule_file(file)
     if (target is None) == (grid is None):
         raise InputError(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
@@ -90,9 +90,7 @@ def command(
     if written["file"] is not None:
         found.save(written["file"])
     if (place := written.get("cell_file")) is not None:
-        from bitwright.files.storage import write_atomically
-
-        write_atomically(place, found.pattern_text().encode())  # type: ignore[attr-defined]
+        found.save_cell(place)  # type: ignore[attr-defined]
     if as_json:
         files = {name: None if path is None else str(path) for name, path in written.items()}
         print_json(found.to_dict() | files)
@@ -102,11 +100,3 @@ def command(
             tell.note(f"wrote {path}")
     comparison = getattr(found, "comparison", None)
     return 0 if found.inferred and (comparison is None or comparison.agrees) else 1
-
-
-def _check_rule_file(file: Path) -> None:
-    from bitwright.files.storage import check_writable
-
-    if file.suffix != ".bw":
-        raise InputError(f"rules are written to a .bw file, got {file}")
-    check_writable(file)

@@ -276,7 +276,3 @@ computer_options = _together(
     click.option("--start", metavar="ADDRESS", help="For images: the first instruction, 0 if it is not given."),
 )
 run_options = _together(engine_options, json_option, quiet_option)
-_either_width = click.option(
-    "--width", type=int, help=f"{_WIDTH} For .sq and .dec without --word-width: bits of a word."
-)
-program_options = _together(_step_options, _either_width, _network_options, json_option, quiet_option)

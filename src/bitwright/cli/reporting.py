@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.numbers import in_base_of, json_text, parse_two
 from bitwright.api.open import SIZED
-from bitwright.cli.progress import StepProgress as StepProgress
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.targets import keep_program
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
-    from bitwright.api.engines import EngineChoice
-    from bitwright.program import Algorithm, Program
-    from bitwright.running.run import Run
-
-
-PREPARING = "preparing the engine"
+    from bitwright import Algorithm, Run
 
 
 def note(text: str, quiet: bool = False) -> None:
@@ -32,10 +25,7 @@ def note(text: str, quiet: bool = False) -> None:
 
 
 def print_json(document: Mapping[str, object]) -> None:
-    from bitwright.bits import any_digits
-
-    with any_digits():
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    click.echo(json_text(document))
 
 
 def execute(
@@ -71,33 +61,12 @@ def run_shipped(
     """A shipped algorithm on two numbers."""
     from bitwright.api.open import shipped
     from bitwright.api.trained import files_of
-    from bitwright.bits import parse_number
 
-    which = ("the first number", "the second number")
-    values = {key: parse_number(text, what) for (key, text), what in zip(given.items(), which, strict=True)}
+    values = parse_two(given)
     algorithm = shipped(name, values, bits, files=files_of(options), counter=counter)
     done = execute(algorithm, values, quiet=quiet, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
     return report(done, f"{p} {sign} {q} = {found}", found, as_json, quiet)
-
-
-def engine_choice(options: Mapping[str, Any], quiet: bool) -> EngineChoice:
-    """The engine that options describe; a note says so where networks must be trained for it."""
-    from bitwright.api.engines import choice_of
-
-    choice = choice_of(options).checked()
-    if choice.trains:
-        one = choice.networks == 1
-        what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
-        whole = choice.width is not None and not (choice.cells or choice.whole)
-        of = ", for the whole state as --width asks (--cells --width for its cells)" if whole else ""
-        note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache", quiet)
-    return choice
-
-
-def program_id(program: Program) -> str | None:
-    """The id of a program; None where it would take longer than a moment to compute."""
-    return program.id if program.templates <= 200_000 else None
 
 
 def report(run: Run, line: str, bare: str, as_json: bool, quiet: bool) -> int:
@@ -128,13 +97,3 @@ def exit_code(run: Run) -> int:
         advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
         click.echo(f"bitwright: this is not what the rules give; {advice}", err=True)
     return 0 if run.halted and run.exact is not False else 1
-
-
-def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int] = repeat(0)) -> list[str]:
-    """Numbers in the base that some were given in, 0x or 0b; in binary with that many bits."""
-    from bitwright.bits import any_digits
-
-    bases = {text.strip().lstrip("-")[:2].lower() for text in given} & {"0x", "0b"}
-    form = {"0x": "#x", "0b": "#0{}b"}[bases.pop()] if len(bases) == 1 else "d"
-    with any_digits():
-        return [format(number, form.format(width + 2)) for number, width in zip(numbers, bits, strict=False)]

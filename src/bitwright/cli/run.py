@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.numbers import in_base_of, parse_values
 from bitwright.api.open import is_image
 from bitwright.api.trained import files_of
 from bitwright.cli.options import (
@@ -15,19 +16,15 @@ from bitwright.cli.options import (
     graph_options,
     machine_option,
     order_option,
-    program_options,
+    run_options,
 )
-from bitwright.cli.reporting import execute, in_base_of, note, report
+from bitwright.cli.reporting import execute, note, report
 from bitwright.cli.run_graph import asked_graph, report_graph
-from bitwright.cli.targets import find_algorithm, parse_values
-from bitwright.errors import InputError, counted, listing
+from bitwright.cli.targets import find_algorithm
+from bitwright.errors import InputError, listing
 
 if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice
-    from bitwright.bits import BoolArray
-    from bitwright.machines import Code
-    from bitwright.program import Algorithm
-    from bitwright.running.observers import Watch
 
 COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "start")
 
@@ -41,7 +38,7 @@ COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory",
 @machine_option
 @click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
 @computer_options
-@program_options
+@run_options
 def command(
     target: str,
     inputs: tuple[str, ...],
@@ -73,6 +70,9 @@ def command(
     bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0
     bitwright run examples/subleq/sieve.sq
     """
+    from bitwright.api.check import first_warning
+    from bitwright.api.instructions import instructions
+
     computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target):
         if inputs or bits is not None or order is not None or trace:
@@ -93,51 +93,11 @@ def command(
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(options), values=numbers)
     if trace and algorithm.computer is None:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
-    _warn(target, algorithm, quiet)
-    done = execute(algorithm, numbers, quiet=quiet, watch=_instructions(algorithm) if trace else None, **options)
+    if not quiet and (warning := first_warning(target, algorithm)):
+        note(warning)
+    watch = instructions(algorithm, click.echo) if trace else None
+    done = execute(algorithm, numbers, quiet=quiet, watch=watch, **options)
     widths = [len(word.bits) for word in algorithm.outputs]
     shown = in_base_of((pair.partition("=")[2] for pair in inputs), done.outputs.values(), widths)
     lines = [f"{name} = {value}" for name, value in zip(done.outputs, shown, strict=True)]
     return report(done, "\n".join(lines), "\n".join(shown), as_json, quiet)
-
-
-def _warn(target: str, algorithm: Algorithm, quiet: bool) -> None:
-    """The first thing that a rule file can hardly mean, as `check` says it: a run of it may surprise."""
-    from bitwright.program.text.doubts import doubts
-    from bitwright.program.text.files import read_text
-    from bitwright.program.text.warned import QUICK
-
-    if quiet or Path(target).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
-        return
-    if found := doubts(read_text(Path(target)), algorithm):
-        first = found[0]
-        more = "" if len(found) == 1 else f" (and {counted(len(found) - 1, 'more warning')}: bitwright check {target})"
-        note(f"{target}:{first.line}:{first.column}: warning: {first.message}{more}")
-
-
-def _instructions(algorithm: Algorithm) -> Watch:
-    """Prints every instruction of an SBN program when it is done."""
-    from bitwright.running.observers import Watch
-
-    machine, code = algorithm.computer
-    before: tuple[int, int] | None = None
-
-    def begins(step: int, state: BoolArray) -> None:
-        nonlocal before
-        if before is None:
-            click.echo(f"{'step':>7}  {'address':>7}  instruction")
-        else:
-            click.echo(_instruction(code, *before, machine.address(state), machine.memory(state)))
-        before = step, machine.address(state)
-
-    return Watch(machine.boundary, begins)
-
-
-def _instruction(code: Code, step: int, address: int, after: int, memory: list[int]) -> str:
-    """One executed instruction: when, where, what, and what came of it."""
-    names = {place: name for name, place in reversed(list(code.names.items()))}
-    labels = {place: label for label, place in reversed(list(code.labels.items()))}
-    sbn = code.instructions[address]
-    a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
-    jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
-    return f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}"

@@ -12,8 +12,8 @@ from bitwright.cli.targets import given_lets
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.program import GraphAlgorithm, NodeProgram
-    from bitwright.running.run import Run
+    from bitwright import NodeProgram, Run
+    from bitwright.api.graphs import GraphAlgorithm
 
 
 def node_program(target: str, graph: str | None = None) -> NodeProgram | None:
@@ -35,14 +35,13 @@ def asked_graph(
             raise InputError("--graph, --values and --directed go with node programs, which have port bits or paths")
         return None
     from bitwright.api.graphs import on_graph, open_graph
-    from bitwright.graphs.values import parse_assignments
 
     if graph is None:
         raise InputError(
             f"{program.name} is a node program; give it a graph: --graph FILE, or a shape such as --graph torus:20x30"
         )
     with working("wiring the graph"):
-        return on_graph(program, open_graph(graph, directed), parse_assignments(inputs), values)
+        return on_graph(program, open_graph(graph, directed), inputs, values)
 
 
 def report_graph(done: Run, as_json: bool, quiet: bool) -> int:

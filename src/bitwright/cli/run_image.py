@@ -6,7 +6,6 @@ On stdout what the image writes, then the words asked for or JSON; on stderr wha
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,6 @@ def run_image(
     *,
     max_instructions: int | None,
     max_seconds: float | None,
-    width: int | None,
     max_steps: int | None,
     files: tuple[Path, ...],
     as_json: bool,
@@ -44,32 +42,20 @@ def run_image(
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
-    from bitwright.api.engines import EngineChoice
     from bitwright.api.images import run_image as run
     from bitwright.cli.terminal import Terminal
-    from bitwright.machines.subleq.dialect import MAX_WIDTH
 
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
-    chosen = choice or MachineChoice()
-    # --width is the word's, unless that has a name of its own.
-    hidden = width if chosen.word_width is not None else None
-    if hidden is not None and not EngineChoice(options["engine"]).runs_trained:
-        raise InputError("beside --word-width, --width is that of a network to train; leave it out without one")
-    if hidden is None and width is not None and width > MAX_WIDTH:
-        raise InputError(f"--width is of a word, at most {MAX_WIDTH}, got {width}; for a network add --word-width")
-    if hidden is None and width is not None:
-        chosen = replace(chosen, word_width=width)
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
     terminal = Terminal(as_json, max_instructions or 0, quiet)
     done = run(
-        open_subleq(target, chosen),
+        open_subleq(target, choice or MachineChoice()),
         terminal,
         network=list(files) or None,
         instructions=max_instructions,
         seconds=max_seconds,
-        width=hidden,
         progress=Person(quiet),
         **options,
     )

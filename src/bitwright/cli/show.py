@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,13 @@ from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.show_network import is_network, show_network
-from bitwright.cli.show_nodes import show_nodes
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright import Algorithm
     from bitwright.api.open import MachineChoice
-    from bitwright.program import Algorithm, Program
 
 
 @click.command("show")
@@ -61,6 +60,8 @@ def command(
 
     The id of a program is the sha256 of its canonical text.
     """
+    from bitwright.api.show import cell_kinds, node_report, save_diagram, tiled
+
     if is_network(target):
         others = {"bits": bits, "order": order, "machine": machine, "diagram": diagram, "text": text or None}
         others |= {"blocks": blocks or None}
@@ -70,7 +71,10 @@ def command(
         if bits is not None or order is not None or machine is not None or tile is not None or blocks:
             raise InputError("of a node program there is --text, --json, --cells and --diagram")
         if diagram is None:
-            show_nodes(program, text, as_json)
+            if as_json and not text:
+                print_json(program.to_dict())
+            else:
+                print_lines(program.text_lines() if text else node_report(program))
             return
         cells = True  # that is what there is to draw of it
     algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
@@ -81,50 +85,24 @@ def command(
     if diagram is not None and text:
         raise InputError("--diagram draws and --text prints; leave out one of them")
     if diagram is not None:
-        _draw(algorithm, diagram, cells, blocks, tile or 1)
+        with working("drawing"):
+            save_diagram(algorithm, diagram, cells, blocks, tile or 1)
+        note(f"wrote {diagram}")
     elif cells:
-        from bitwright.cli.show_cells import show_cells
-
         if text:
             raise InputError("--cells shows the kinds of cells; leave out --text")
-        show_cells(algorithm, tile or 1, as_json)
+        found = cell_kinds(algorithm, tile or 1)
+        if as_json:
+            print_json(found.to_dict())
+            return
+        click.echo(f"{found}\n\n# the pattern: one cell of each kind; ports are bits that nothing reads")
+        print_lines(found.pattern.program.text_lines())
     elif text:
-        print_lines((algorithm if tile is None else _tiled(algorithm, tile)).text_lines())
+        print_lines((algorithm if tile is None else tiled(algorithm, tile)).text_lines())
     elif as_json:
         print_json(algorithm.to_dict())
     else:
         _tables(algorithm)
-
-
-def _tiled(algorithm: Algorithm, tile: int) -> Algorithm:
-    program = algorithm.program
-    return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
-
-
-def _draw(algorithm: Algorithm, path: Path, cells: bool, blocks: bool, tile: int) -> None:
-    """Kinds of cells or blocks, as asked for; otherwise cells where there are some, but machines by their units."""
-    from bitwright.files.storage import write_atomically
-    from bitwright.viewer.cell_diagram import cell_diagram_svg
-    from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
-
-    if path.suffix != ".svg":
-        raise InputError(f"--diagram takes a .svg file, got {path}")
-    layout, units, title = algorithm.program.layout, None, f"{algorithm.name}: {algorithm.description}"
-    if "T_token_0" in layout:
-        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
-        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in layout else {})
-        units |= {"S": "Sequencer"}
-        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
-    elif "M_word" in layout or "M_mem_cont" in layout:
-        units = SBN_UNITS
-        title = f"An SBN machine, as {algorithm.name} needs it"
-    with working("drawing"):
-        if cells or (algorithm.program.grouped is not None and units is None and not blocks):
-            picture = cell_diagram_svg(algorithm.program, algorithm.name, tile)
-        else:
-            picture = diagram_svg(algorithm.program, title, units)
-    write_atomically(path, picture.encode())
-    note(f"wrote {path}")
 
 
 def _tables(algorithm: Algorithm) -> None:
@@ -132,49 +110,24 @@ def _tables(algorithm: Algorithm) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from bitwright.errors import listing
-    from bitwright.program import summary
+    from bitwright.api.show import Summary
 
-    program = algorithm.program
+    program, found = algorithm.program, Summary.of(algorithm)
     console = Console(highlight=False)
     console.print(Text.assemble((algorithm.name, "bold"), f"  {algorithm.description}"), soft_wrap=True)
 
     sizes = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for what, value in (
-        ("bits (k)", f"{program.bits:,}"),
-        ("blocks (b)", f"{program.blocks:,}"),
-        ("templates (K)", f"{program.templates:,}"),
-        ("writers of a bit", f"at most {int(program.writers.max()):,}"),
-        ("never written", _never_written(program)),
-        ("inputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.inputs], 12) or "none"),
-        ("outputs", listing([f"{word.name} ({len(word.bits):,})" for word in algorithm.outputs], 12)),
-        ("done", _ending(algorithm)),
-    ):
+    for what, value in found.facts:
         sizes.add_row(what, value)
     console.print(sizes)
     console.print(f"id                {program.id}", soft_wrap=True)
 
-    _table(
-        console,
-        ("name", "bits", "writers of each bit"),
-        [(item.name, f"{item.bits:,}", _span(item.writers_min, item.writers_max)) for item in summary.names(program)],
-    )
-    _table(
-        console,
-        ("block", "how many", "templates in each"),
-        [
-            (" ".join(item.example), f"{item.count:,}", _span(item.templates_min, item.templates_max))
-            for item in summary.blocks(program)
-        ],
-    )
-    _table(
-        console,
-        ("rule", "templates"),
-        [(_shortened(item.text), f"{item.count:,}") for item in summary.rules(program)],
-    )
+    _table(console, ("name", "bits", "writers of each bit"), found.names)
+    _table(console, ("block", "how many", "templates in each"), found.blocks)
+    _table(console, ("rule", "templates"), [(_shortened(text), count) for text, count in found.rules])
 
 
-def _table(console: Console, headings: tuple[str, ...], rows: list[tuple[str, ...]], most: int = 60) -> None:
+def _table(console: Console, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], most: int = 60) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -191,29 +144,6 @@ def _table(console: Console, headings: tuple[str, ...], rows: list[tuple[str, ..
 
 def _shortened(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]} ... ({text.count(' '):,} words; --text prints all)"
-
-
-def _never_written(program: Program) -> str:
-    from bitwright.program import summary
-
-    count = int((program.writers == 0).sum())
-    shown = summary.never_written(program, 5)
-    return (", ".join(shown) + (f" and {count - 5:,} more" if count > 5 else "")) or "none"
-
-
-def _span(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def _ending(algorithm: Algorithm) -> str:
-    if algorithm.halt is None:
-        return f"after {counted(algorithm.steps or 0, 'step')}"
-    when = (
-        f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
-        if isinstance(algorithm.halt, int)
-        else "when a step changes nothing"
-    )
-    return when if algorithm.steps is None else f"{when}, in at most {counted(algorithm.steps, 'step')}"
 
 
 if TYPE_CHECKING:

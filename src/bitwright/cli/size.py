@@ -11,7 +11,7 @@ from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 
 if TYPE_CHECKING:
-    from bitwright.program import Algorithm
+    from bitwright import Algorithm
 
 
 @click.command("size")

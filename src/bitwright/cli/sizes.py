@@ -11,8 +11,8 @@ from bitwright.cli.targets import given_lets
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright import Algorithm
     from bitwright.api.sizes import InSizes
-    from bitwright.program import Algorithm
 
 _SIZES = "bitwright.sizes"  # where a command line keeps what --sizes says
 

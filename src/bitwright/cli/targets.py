@@ -1,19 +1,20 @@
-"""How NAME or FILE on the command line becomes an algorithm, and NAME=NUMBER its inputs."""
+"""How NAME or FILE on the command line becomes a program."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.open import IMAGES, NAMES, MachineChoice, opened
+from bitwright.api.numbers import parse_lets, parse_order
+from bitwright.api.open import IMAGES, NAMES, MachineChoice, of_bits, opened
 from bitwright.cli.progress import working
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
-    from bitwright.program import Algorithm
+    from bitwright import Algorithm, NodeProgram
 
 
 def spell_option(setting: str) -> str:
@@ -30,13 +31,6 @@ def spell_option(setting: str) -> str:
     return other.get(setting, f"--{setting.replace('_', '-')}")
 
 
-def parse_order(text: str) -> list[int]:
-    """`3,1,2` as a list of positions."""
-    from bitwright.bits import parse_number
-
-    return [parse_number(part, "each position of --order") for part in text.split(",")]
-
-
 _LETS = "bitwright.lets"  # where a command line keeps what --let says
 _TARGET = "bitwright.target"  # and the program that it asks for
 _NO_RULES = (".sbn", ".safetensors", *IMAGES)
@@ -44,8 +38,7 @@ _NO_RULES = (".sbn", ".safetensors", *IMAGES)
 
 def keep_lets(target: str | None, pairs: Sequence[str]) -> None:
     """Keeps what --let says for `find_algorithm`; raises InputError if the target is no rule file."""
-    lets = _numbers(pairs, "--let", "--let", "l=16")
-    if lets:
+    if lets := parse_lets(pairs):
         path = Path(target or "")
         if target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir():
             raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
@@ -72,39 +65,39 @@ def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
     return True
 
 
-def find_algorithm(
+def find_algorithm(target: str, *given: Any, cells: bool = False, **more: Any) -> Algorithm:
+    """The algorithm that a shipped name, a rule file or an SBN program stands for; see `find_program`.
+
+    Where only `cells` count, a node program is one too.
+    """
+    return of_bits(find_program(target, *given, nodes=cells, **more))
+
+
+def find_program(
     target: str,
     bits: int | None = None,
     order: str | None = None,
     default_bits: int = 4,
     machine: MachineChoice | None = None,
     files: Sequence[Path] = (),
-    cells: bool = False,
+    nodes: bool = False,
     values: Mapping[str, int] | None = None,
-) -> Algorithm:
-    """The algorithm that a shipped name, a rule file or an SBN program stands for.
-
-    A name is the algorithm in the size that network files were trained for, or that `values` need. Where only `cells`
-    count, a node program is one too.
-    """
-    from bitwright.program import NodeProgram
-
+) -> Algorithm | NodeProgram:
+    """The program of a target, in the size that network files were trained for, or that `values` need."""
     with working("reading the program"):
-        places = None if order is None else parse_order(order)
         found = opened(
             target,
             bits=bits,
-            order=places,
+            order=None if order is None else parse_order(order),
             machine=machine,
             lets=given_lets(),
             default_bits=default_bits,
             values=values,
             files=files,
-            nodes=cells,
+            nodes=nodes,
         )
-    algorithm = found.schemas()[0] if isinstance(found, NodeProgram) else found
-    keep_program(target, algorithm, order, None if machine is None else machine.letter)
-    return algorithm
+    keep_program(target, of_bits(found), order, None if machine is None else machine.letter)
+    return found
 
 
 def keep_program(target: str, algorithm: Algorithm, order: str | None = None, machine: str | None = None) -> None:
@@ -117,22 +110,3 @@ def asked_program() -> tuple[str, Algorithm, str | None, str | None] | None:
     """The first program that the command line asks for: its name, order and machine; None before it is read."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_TARGET)
-
-
-def parse_values(pairs: Sequence[str]) -> dict[str, int]:
-    """`a=7 b=13` as a dictionary."""
-    return _numbers(pairs, "inputs", "input", "a=7")
-
-
-def _numbers(pairs: Sequence[str], all_of: str, one: str, form: str) -> dict[str, int]:
-    from bitwright.bits import parse_signed, shorten
-
-    values: dict[str, int] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name:
-            raise InputError(f"give {all_of} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
-        if name in values:
-            raise InputError(f"{one} {name} is given twice")
-        values[name] = parse_signed(text, f"{one} {name}")
-    return values

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bitwright.api.numbers import parse_values
 from bitwright.api.trained import files_of
 from bitwright.cli.options import bits_option, engine_options, graph_options, json_option, machine_option, order_option
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, exit_code, note, print_json
 from bitwright.cli.run_graph import asked_graph
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import find_algorithm, parse_values
+from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright import Algorithm
     from bitwright.api.open import MachineChoice
-    from bitwright.program import Algorithm
 
 
 @click.command("trace")

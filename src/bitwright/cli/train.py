@@ -105,16 +105,13 @@ def command(
     """
     from bitwright.api.train import check_outputs, train, train_members
     from bitwright.errors import BitwrightWarning
-    from bitwright.workers import Workers
 
     executions = _sample(how)
     folder = networks > 1 and not (not whole if integer is None else integer)
     if folder and (onnx is not None or executions is not None):
         raise InputError("a folder holds networks that are trained on templates; leave out --from and --onnx")
-    if not folder and Workers.parse(workers).kind != "serial":
-        raise InputError("--workers share out several networks in a folder: --networks with --float or --whole")
     if not folder:
-        check_outputs(output, onnx)
+        check_outputs(output, onnx, workers=workers)
     keep_sizes(sizes)
     first = find_algorithm(target, bits, order, machine=machine, cells=not whole)
     programs = [first, *(find_algorithm(other, cells=not whole) for other in others)]

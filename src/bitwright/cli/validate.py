@@ -28,9 +28,9 @@ from bitwright.cli.targets import find_algorithm, is_sbn, let_words
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
+    from bitwright import Algorithm
     from bitwright.api.open import MachineChoice, SbnProgram
-    from bitwright.checking.validation import Failure, Validation
-    from bitwright.program import Algorithm
+    from bitwright.api.validate import Failure, Validation
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
@@ -113,7 +113,7 @@ def _subject(
 
 
 def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: bool, quiet: bool) -> None:
-    from bitwright.checking.validation.report import broken_bound
+    from bitwright.api.validate import broken_bound, notes
 
     if as_json:
         found = done.to_dict()
@@ -123,24 +123,19 @@ def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: b
     else:
         click.echo(done.verdict if quiet else done.report(lambda failure: _rerun(failure, target, done, options)))
         tell = TerminalTeller(quiet)
-        if done.task.engine.cell_facts is not None:
-            from bitwright.running.sentences import cells_sentence
-
-            tell.note(cells_sentence(done.task.engine.cell_facts))
-        if done.doubt is not None:
-            tell.note(done.doubt)
-        tell.note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second")
+        for line in notes(done):
+            tell.note(line)
     if done.bound_broken and quiet:
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)
 
 
 def _rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
     """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
-    from bitwright.algorithms.known import order_of
+    from bitwright.api.validate import order_text
 
     task, order = done.task, options["order"]
     if target == "permutation" and options["files"] and order is None:
-        order = ",".join(map(str, order_of(task.algorithm)))  # as the network file says
+        order = order_text(task.algorithm)  # as the network file says
     name = f"./{target}" if target.startswith("-") else target
     words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
     if target in NAMES and order is None:

@@ -184,6 +184,10 @@ class LocalRule:
         """Writes the rules of the whole torus to a .bw file."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
+    def save_cell(self, path: str | PathLike[str]) -> None:
+        """Writes the rule of one cell to a .bw file."""
+        write_atomically(as_path(path, "a rule file"), self.pattern_text().encode())
+
     def pattern_text(self) -> str:
         """A rule file of one cell: its block and one port; what a network has to learn for every torus."""
         if not self.writes:

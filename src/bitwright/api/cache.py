@@ -1,0 +1,126 @@
+"""The networks that runs have trained on the spot and kept: where they are, which there are, and how to remove them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bitwright.api.trained import algorithm_of, length_of, what_of
+from bitwright.errors import InputError, counted
+from bitwright.networks import cache
+from bitwright.networks.cache import CachedNetwork
+from bitwright.networks.store import check_network_file
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One network of the cache, and why it cannot be used, if that is so."""
+
+    network: CachedNetwork
+    problem: str | None
+
+    def __str__(self) -> str:
+        about = self.network.about
+        what = "unreadable"
+        if about is not None:
+            origin = about.origin
+            member = f", member {origin.member}" if origin.member else ""
+            padding = f", padding {origin.padding:,}" if origin.padding else ""
+            what = f"{what_of(about)}, width {about.width:,}, seed {origin.seed}{member}{padding}"
+        return f"  {_size(self.network.bytes):>9}  {what}{'' if self.problem is None else '; not usable'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        if (about := self.network.about) is not None:
+            origin, algorithm = about.origin, algorithm_of(about)
+            known = {
+                "program_id": origin.program_id,
+                "name": None if algorithm is None else algorithm.name,
+                "bits": None if algorithm is None else length_of(algorithm),
+                "examples": len(about.examples) + origin.padding,
+                "width": about.width,
+                "seed": origin.seed,
+                "member": origin.member,
+                "padding": origin.padding,
+                "start": origin.start,
+                "parametrization": origin.parametrization,
+                "digest": about.digest,
+            }
+        return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.problem}
+
+
+@dataclass(frozen=True)
+class Cache:
+    """What is in the cache; `verified` says that every entry was read completely."""
+
+    folder: Path
+    entries: tuple[Entry, ...]
+    verified: bool
+
+    @property
+    def bytes(self) -> int:
+        """The size of all entries together."""
+        return sum(entry.network.bytes for entry in self.entries)
+
+    @property
+    def sound(self) -> bool:
+        """Whether no entry has a problem."""
+        return all(entry.problem is None for entry in self.entries)
+
+    @property
+    def sentence(self) -> str:
+        """Where the cache is, and how large."""
+        return f"{self.folder}: {counted(len(self.entries), 'network')}, {_size(self.bytes)}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *map(str, self.entries)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `bitwright cache --json` prints."""
+        entries = [entry.to_dict() for entry in self.entries]
+        return {"folder": str(self.folder), "bytes": self.bytes, "verified": self.verified, "entries": entries}
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """What was removed from the cache."""
+
+    folder: Path
+    networks: int
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"removed {counted(self.networks, 'network')}, {_size(self.bytes)}, from {self.folder}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `bitwright cache --clear --json` prints."""
+        return {"folder": str(self.folder), "removed": self.networks, "bytes": self.bytes}
+
+
+def look_at_cache(verify: bool = False) -> Cache:
+    """The networks in the cache; `verify` reads each completely and compares it with its digest."""
+    folder = cache.networks_folder()
+    return Cache(folder, tuple(Entry(one, _problem(one, verify)) for one in cache.entries()), verify)
+
+
+def clear_cache() -> Cleared:
+    """Removes all networks from the cache; other files in its folder stay."""
+    return Cleared(cache.networks_folder(), *cache.clear_cache())
+
+
+def _problem(entry: CachedNetwork, verify: bool) -> str | None:
+    if entry.problem is not None or not verify:
+        return entry.problem
+    try:
+        check_network_file(entry.path)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _size(size: int) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size} B"
