@@ -17,9 +17,10 @@ from bitwright.api.open import MachineChoice, SubleqProgram, open_sbn, open_subl
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.program import NodeProgram, parse_node_program
 from bitwright.program.pattern import Pattern
+from bitwright.viewer.library import library_script
 
 ROOT = Path(__file__).parents[1]
-GRAPH_SCRIPTS = ("dom", "cells-view", "graph-wires", "graph-words", "shapes")
+GRAPH_SCRIPTS = ("graph-wires", "graph-words", "shapes")
 
 
 def evaluate(found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = ()) -> Any:
@@ -29,7 +30,7 @@ def evaluate(found: Exported, facts: Mapping[str, Any], code: str, folder: Path,
     answer = (
         f"\nconsole.log(JSON.stringify((() => {{ {code} }})(), (_, v) => typeof v === 'bigint' ? String(v) : v));\n"
     )
-    (folder / "page.mjs").write_text(start + engine_text(found) + joined(scripts) + answer)
+    (folder / "page.mjs").write_text(start + library_script() + engine_text(found) + joined(scripts) + answer)
     command = ["node", folder / "page.mjs", folder / "facts.json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

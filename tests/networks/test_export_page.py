@@ -257,6 +257,7 @@ globalThis.document = { getElementById: () => shown };
 const app = {
   use(machine) { this.machine = machine; },
   begin(state) { this.machine.load(state); },
+  reached() {},
 };
 const stage = new Stage(app);
 stage.reset();
@@ -280,7 +281,7 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
     [done] = run_images(program.machine, [program.image], [typed], engine=RuleEngine(program.machine.program))
     found = exported_cells(network, pattern, None)
     facts = {"sizes": facts["sizes"], "computer": facts["computer"], "typed": list(typed)}
-    said = evaluate(found, facts, COMPUTER, tmp_path, ("dom", "computer"))
+    said = evaluate(found, facts, COMPUTER, tmp_path, ("stage", "computer"))
     assert said["how"] == "done"
     assert bytes(said["output"]) == done.output
     assert said["memory"] == done.memory

@@ -176,7 +176,7 @@ def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: 
     assert f"When this page was written: {claim.note}." in before
     assert page.evaluate(REDS) == 0
     step = broken(page)
-    assert f"refuted: {page.text_content('#weight-note .is-wrong').removesuffix(' now.')}" in page.text_content(
+    assert f"refuted: {page.text_content('#weight-note .wrong').removesuffix(' now.')}" in page.text_content(
         "#about"
     )
     assert f"this run is wrong from step {step:,} on" in page.text_content("#about")
@@ -314,9 +314,9 @@ def test_a_console(show: Open) -> None:
 @pytest.mark.parametrize(
     ("fill", "line"),
     [
-        ({"#input-p": "abc"}, "p must be a whole number in decimal digits."),
+        ({"#input-p": "abc"}, "p must be an integer in decimal digits."),
         ({"#input-p": "1024"}, "p must fit in 10 bits. Give a larger number for bits."),
-        ({"#size": "0"}, "bits must be a whole number, 1 or more."),
+        ({"#size": "0"}, "bits must be an integer, 1 or more."),
         ({"#size": "9999999"}, "needs 29,999,997 bits"),
     ],
 )

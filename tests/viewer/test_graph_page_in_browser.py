@@ -66,7 +66,7 @@ def test_every_step_shows_the_colours_and_bits_of_the_library(show: Open, done: 
             assert (shown[node] == scale_colour(values[node] / most)) == bool(has[node])
         state = done.trace.state(step)
         bits = {
-            chip.split("=")[0]: chip.split("=")[1] for chip in page.locator("#node .block-bits span").all_inner_texts()
+            chip.split("=")[0]: chip.split("=")[1] for chip in page.locator("#node .bits span").all_inner_texts()
         }
         assert bits["x"] == str(int(state[layout["x"].offset + 3]))
         assert bits["level"] == "".join(str(int(b)) for b in state[layout["level"].bits().reshape(10, -1)[3]][::-1])

@@ -129,7 +129,7 @@ def test_pointing_shows_block_template_rule_and_writes(show: Open) -> None:
             assert tip.locator(".bit-head").inner_text() == f"{name} = {int(state[bit])} at step {step}"
             block = int(program.block_of[bit])
             members = [f"{program.layout.name_of(b)}={int(state[b])}" for b in program.block_members(block).tolist()]
-            assert tip.locator(".block-bits span").all_inner_texts() == members
+            assert tip.locator(".bits span").all_inner_texts() == members
             matched = [t for t in done.trace.matches(step).tolist() if program.template_block[t] == block]
             if matched:
                 seen += 1

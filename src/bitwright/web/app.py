@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from bitwright.errors import printable, shorten
 from bitwright.version import __version__
+from bitwright.viewer.library import library_files
 from bitwright.web.examples import example_texts
 from bitwright.web.guard import Guard, log
 from bitwright.web.jobs import BROKEN, BusyError, Job, Jobs
@@ -30,6 +31,7 @@ ASSETS = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
 }
 _PLAIN = dict.fromkeys(("bw", "dec", "txt"), "text/plain; charset=utf-8")
@@ -166,7 +168,8 @@ def _assets() -> dict[str, bytes]:
     folder = files("bitwright.web") / "assets"
     found = {path.name: path for path in folder.iterdir()}
     found |= {f"vendor/{path.name}": path for path in (folder / "vendor").iterdir()}
-    return {name: path.read_bytes() for name, path in found.items() if name.rpartition(".")[2] in ASSETS}
+    own = {name: path.read_bytes() for name, path in found.items() if name.rpartition(".")[2] in ASSETS}
+    return own | {f"library/{name}": text for name, text in library_files().items()}
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -20,12 +16,13 @@ from bitwright.api.export.model import Exported
 from bitwright.api.export.text import filled
 from bitwright.errors import InputError
 from bitwright.program import Program
+from bitwright.viewer.library import plain_script, single_page
 
 ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
-SHELL = ("dom", "colours", "history", "player", "cells-view", "chosen", "weights", "proof")
+SHELL = ("history", "stage", "cells-view", "chosen", "weights", "proof")
 STAGES = {
     "numbers": ("trace-view", "numbers"),
-    "graph": ("graph-wires", "graph-words", "shapes", "graph-layout", "graph"),
+    "graph": ("graph-wires", "graph-words", "shapes", "graph"),
     "life": ("graph-wires", "graph-words", "shapes", "life"),
     "computer": ("computer",),
 }
@@ -40,22 +37,13 @@ def page_text(found: Exported, claim: Claim, view: str, title: str, about: Mappi
             f"{MOST_EXACT:,}; C has integers of 64 bits"
         )
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
-    style = "".join(_asset(f"page/{name}.css") for name in ("page", "stage"))
-    start = '"use strict";\n(() => {\nconst facts = JSON.parse(document.getElementById("facts").textContent);\n'
-    script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"]) + "})();\n"
-    # Nothing is loaded from anywhere, and no other script or style is used, whatever the data says.
-    sources = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
-    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
-    return filled(
-        "page/page.html",
-        {
-            "policy": policy,
-            "title": escape(title),
-            "style": style,
-            "stage": _asset(f"page/{view}.html"),
-            "facts": json.dumps(facts, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-            "script": script,
-        },
+    start = 'const facts = JSON.parse(element("facts").textContent);\n'
+    script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"])
+    return single_page(
+        _asset("page/page.html").replace("{{stage}}", _asset(f"page/{view}.html")),
+        _asset("page/page.css"),
+        script,
+        facts,
     )
 
 
@@ -74,7 +62,7 @@ def engine_text(found: Exported) -> str:
         ),
     }
     parts = [filled("core.mjs", pieces) if name == "core" else _script(name) for name in ENGINE]
-    return re.sub(r"^export ", "", "\n".join(parts), flags=re.MULTILINE)
+    return plain_script(parts)
 
 
 def joined(names: Sequence[str]) -> str:
@@ -143,7 +131,3 @@ def _asset(name: str) -> str:
 
 def _script(name: str) -> str:
     return _asset(f"{name}.mjs" if name == "words" else f"page/{name}.mjs")
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

@@ -21,8 +21,7 @@ from bitwright.viewer.page.blob import Blob
 from bitwright.viewer.page.sampling import SampledSteps
 
 MAX_PAGE = 1 << 25  # bytes
-STYLES = ("trace.css", "graph.css")
-SCRIPTS = ("data", "canvas", "player", "graph-state", "graph-edges", "graph-view", "graph-panel", "graph-controls")
+SCRIPTS = ("graph-state", "graph-view", "graph-panel", "graph-controls")
 
 
 def graph_page(run: Run, *, title: str = "") -> str:
@@ -102,7 +101,7 @@ def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str
         "sets": SETS,
         "arrays": blob.directory,
     }
-    return assemble("graph.html", STYLES, SCRIPTS, facts, blob.packed())
+    return assemble("graph", SCRIPTS, facts, blob.packed())
 
 
 def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") -> None:

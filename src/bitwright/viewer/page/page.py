@@ -19,16 +19,7 @@ from bitwright.viewer.page.outputs import outputs_data
 from bitwright.viewer.page.sampling import sample_of
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
-SCRIPTS = (
-    "data",
-    "canvas",
-    "player",
-    "program",
-    "rows",
-    "view",
-    "panel",
-    "controls",
-)  # in this order they are one script
+SCRIPTS = ("program", "rows", "view", "panel", "controls")
 
 
 def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
@@ -75,7 +66,7 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
         "computer": computer_data(trace, computer, blob, sample) if computer else None,
         "arrays": blob.directory,
     }
-    return assemble("trace.html", ("trace.css",), SCRIPTS, facts, blob.packed())
+    return assemble("trace", SCRIPTS, facts, blob.packed())
 
 
 def run_title(run: Run) -> str:

@@ -1,6 +1,6 @@
 // The text of a program: CodeMirror with the colours of its language, completion, and every problem at its place.
 
-import { element, make, whole } from "./ask.js";
+import { element, grouped, make } from "./library/dom.mjs";
 import { completions, LANGUAGES, tokens } from "./languages.js";
 import {
   EditorState, EditorView, StreamLanguage, autocompletion, bracketMatching, classHighlighter, completionKeymap, defaultKeymap, drawSelection,
@@ -67,11 +67,11 @@ export function mark(problems, count = problems.length) {
   view.dispatch(setDiagnostics(view.state, placed.map((problem) => ({ ...range(problem), severity: "error", message: problem.message }))));
   list.replaceChildren(...shown.map((problem) => {
     const where = problem.line ? `${problem.line}:${problem.column}` : "";
-    const button = make("button", { type: "button" }, make("code", { textContent: where }), ` ${problem.message}`);
+    const button = make("button", { type: "button" }, make("code", where), ` ${problem.message}`);
     button.addEventListener("click", () => go(problem));
-    return make("li", {}, button);
+    return make("li", button);
   }));
-  if (count > SHOWN) list.append(make("li", { textContent: `and ${whole(count - SHOWN)} more` }));
+  if (count > SHOWN) list.append(make("li", `and ${grouped(count - SHOWN)} more`));
 }
 
 // The server counts characters, the browser halves of some.

@@ -1,6 +1,6 @@
 // A graph as a drawing: nodes that can be chosen and dragged, edges, and the values that inputs give them.
 
-import { element } from "./ask.js";
+import { element } from "./library/dom.mjs";
 import { draw } from "./plot.js";
 
 const UNIT = 60, RADIUS = 17, MARGIN = 34;

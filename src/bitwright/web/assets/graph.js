@@ -1,6 +1,7 @@
 // The graph that a node program runs on: of a shape, or drawn by hand; with a pointer or with keys.
 
-import { ask, element, make, whole } from "./ask.js";
+import { ask } from "./ask.js";
+import { element, grouped, hear, make } from "./library/dom.mjs";
 import { drawGraph, focusOn, place } from "./graph-draw.js";
 import { items, keysOf, renamed, textOf, valueAt, withValue } from "./graph-values.js";
 import { inputText, inputWords, setInput } from "./inputs.js";
@@ -34,27 +35,27 @@ export function setGraph({ shape = null, directed = false, nodes = [], edges = [
 export function graphEditor(changed, limits) {
   told = changed;
   most = limits;
-  element("shape").addEventListener("input", ({ target }) => {
+  hear("shape", "input", ({ target }) => {
     if (target.value) setGraph({ shape: `${target.value}:${SIZES[target.value]}` });
     else edited();
     told();
   });
-  element("shape-size").addEventListener("change", ({ target }) => {
+  hear("shape-size", "change", ({ target }) => {
     const shape = `${element("shape").value}:${target.value.trim()}`;
     if (shape !== graph.shape) { setGraph({ shape }); told(); }
   });
-  element("directed").addEventListener("input", ({ target }) => { graph.directed = target.checked; edited(); });
-  element("add-node").addEventListener("click", () => addNode());
-  element("connect").addEventListener("click", () => { from = from === null ? -1 : null; say(from === null ? "" : "choose two nodes to join or part"); showGraph(); });
-  element("remove").addEventListener("click", remove);
-  element("tidy").addEventListener("click", () => layOut(explicit()));
-  element("clear").addEventListener("click", () => { for (const { name } of inputWords()) setInput(name, ""); setGraph({ nodes: [["a", 0, 0]] }); told(); });
-  element("use-edges").addEventListener("click", useText);
-  element("graph-box").addEventListener("keydown", (event) => { // Enter is no wish to run
+  hear("directed", "input", ({ target }) => { graph.directed = target.checked; edited(); });
+  hear("add-node", "click", () => addNode());
+  hear("connect", "click", () => { from = from === null ? -1 : null; say(from === null ? "" : "choose two nodes to join or part"); showGraph(); });
+  hear("remove", "click", remove);
+  hear("tidy", "click", () => layOut(explicit()));
+  hear("clear", "click", () => { for (const { name } of inputWords()) setInput(name, ""); setGraph({ nodes: [["a", 0, 0]] }); told(); });
+  hear("use-edges", "click", useText);
+  hear("graph-box", "keydown", (event) => { // Enter is no wish to run
     if (event.key === "Enter" && event.target.matches("input") && !event.ctrlKey && !event.metaKey) { event.preventDefault(); event.target.dispatchEvent(new Event("change")); }
   });
   pointer();
-  element("graph").addEventListener("keydown", keys);
+  hear("graph", "keydown", keys);
 }
 
 const explicit = () => ({ nodes: graph.nodes.map(({ name }) => name), edges: graph.edges, directed: graph.directed });
@@ -68,7 +69,7 @@ async function layOut(wanted) {
     if (mine !== asked) return;
     graph.nodes = found.nodes.map((name, at) => ({ name, x: found.places[at][0], y: found.places[at][1] }));
     graph.edges = found.edges;
-    say(found.drawn ? `${whole(graph.nodes.length)} nodes, ${whole(graph.edges.length)} edges` : `${whole(found.count)} nodes are too many to be drawn here; it can be run`);
+    say(found.drawn ? `${grouped(graph.nodes.length)} nodes, ${grouped(graph.edges.length)} edges` : `${grouped(found.count)} nodes are too many to be drawn here; it can be run`);
   } catch (error) {
     if (mine !== asked) return;
     graph.nodes = graph.edges = [];
@@ -107,12 +108,12 @@ function inspector() {
     const value = valueAt(items(inputText(word.name), graph.nodes.map(({ name }) => name)), keysOf(word, graph, at), word);
     const field = make("input", word.marks ? { type: "checkbox", checked: value !== "0" } : { value, inputMode: "numeric" });
     field.addEventListener("input", () => { put(word, at, word.marks ? (field.checked ? "1" : "0") : field.value.trim()); showGraph(true); });
-    return word.marks ? make("label", { className: "tick" }, field, `${word.name} at ${title}`) : make("label", {}, `${word.name} of ${title}`, field);
+    return word.marks ? make("label.tick", field, `${word.name} at ${title}`) : make("label", `${word.name} of ${title}`, field);
   });
   if (where === "node") {
     const name = make("input", { value: title, maxLength: 20, spellcheck: false });
     name.addEventListener("change", () => rename(at, name.value.trim()));
-    fields.unshift(make("label", {}, "Name", name));
+    fields.unshift(make("label", "Name", name));
   }
   box.replaceChildren(...fields);
 }
@@ -141,7 +142,7 @@ function edited(words = "") {
 }
 
 function addNode(at = null) {
-  if (graph.nodes.length >= most.nodes) { say(`a graph has at most ${whole(most.nodes)} nodes here`); return; }
+  if (graph.nodes.length >= most.nodes) { say(`a graph has at most ${grouped(most.nodes)} nodes here`); return; }
   const names = new Set(graph.nodes.map(({ name }) => name)), near = graph.nodes[chosen?.node] ?? graph.nodes.at(-1);
   const name = [..."abcdefghijklmnopqrstuvwxyz"].find((letter) => !names.has(letter)) ?? Array.from({ length: names.size + 1 }, (_, number) => `n${number}`).find((one) => !names.has(one));
   const turn = 2.4 * graph.nodes.length;

@@ -1,6 +1,6 @@
 // Inputs: one field for each, which keeps what was typed. On graphs a field holds what the command line takes: a,b or a:3,b:5.
 
-import { element, make, whole } from "./ask.js";
+import { element, grouped, make } from "./library/dom.mjs";
 
 let words = [], changed = () => {};
 
@@ -32,7 +32,7 @@ export function showInputs(kind, found, known) {
     field.addEventListener("input", () => { known[name] = field.value; changed(); });
     known[name] = field.value;
     const wide = kind === "permutation" || place || bits > 40;
-    return make("label", { className: wide ? "wide" : "" }, make("span", {}, make("code", { textContent: name }), make("small", { textContent: ` ${hint(kind, word)}` })), field);
+    return make("label", { className: wide ? "wide" : "" }, make("span", make("code", name), make("small", ` ${hint(kind, word)}`)), field);
   }));
 }
 
@@ -48,8 +48,8 @@ function hint(kind, { bits, signed, place, marks, unique, one, least, most }) {
 }
 
 function range(bits, signed) {
-  if (bits > 24) return `${whole(bits)} bits`;
-  return signed ? `${-(2 ** (bits - 1))} to ${2 ** (bits - 1) - 1}` : `0 to ${whole(2 ** bits - 1)}`;
+  if (bits > 24) return `${grouped(bits)} bits`;
+  return signed ? `${-(2 ** (bits - 1))} to ${2 ** (bits - 1) - 1}` : `0 to ${grouped(2 ** bits - 1)}`;
 }
 
 const field = (name) => [...document.querySelectorAll("#inputs input")].find((one) => one.name === name);

@@ -1,12 +1,14 @@
 // The page: ask what there is, run or train, follow that to its end or cancel it.
 
-import { ask, element, make, sentence, whole } from "./ask.js";
+import { ask } from "./ask.js";
+import { element, grouped, hear, make, notice, sentence, terms } from "./library/dom.mjs";
 import { graphEditor } from "./graph.js";
 import { given, keep, kind, program, refused, settled, soon, source, wholeNumber } from "./program.js";
 import { showLive, showMade, showRun } from "./results.js";
 import { openLink, share } from "./share.js";
 import { split } from "./split.js";
 import { tabs } from "./tabs.js";
+import { followTheme } from "./library/theme.mjs";
 
 const ENGINES = {
   templates: "The rules themselves. The trace also says what the limit would put out.",
@@ -19,6 +21,7 @@ const STORE = "bitwright";
 let running = null, abandoned = false, known = null;
 
 async function start() {
+  followTheme(() => {});
   tabs();
   split();
   try { known = await ask("GET", "api/about"); } catch (error) { fail(error.message); return; }
@@ -28,10 +31,10 @@ async function start() {
   share(fail);
   await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
-  element("setup").addEventListener("submit", (event) => { event.preventDefault(); run(); });
-  element("setup").addEventListener("input", () => { if (running === null) fail(""); }); // it was about something else
-  element("train").addEventListener("click", train);
-  element("cancel").addEventListener("click", cancel);
+  hear("setup", "submit", (event) => { event.preventDefault(); run(); });
+  hear("setup", "input", () => { if (running === null) fail(""); }); // it was about something else
+  hear("train", "click", train);
+  hear("cancel", "click", cancel);
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
   });
@@ -123,17 +126,14 @@ function doing(job) {
   const bar = element("progress"), { phase = "", step = 0, limit = 0, shown = {} } = job.progress ?? {};
   if (limit) { bar.max = limit; bar.value = step; } else bar.removeAttribute("value");
   const unit = shown.unit ?? "step";
-  if (job.state === "waiting") say(job.ahead ? `waiting: ${whole(job.ahead)} before you` : "waiting");
-  else say(limit ? `${phase}: ${unit} ${whole(step)} of at most ${whole(limit)}` : step ? `${phase}: ${whole(step)} ${unit}s` : phase || "starting");
+  if (job.state === "waiting") say(job.ahead ? `waiting: ${grouped(job.ahead)} before you` : "waiting");
+  else say(limit ? `${phase}: ${unit} ${grouped(step)} of at most ${grouped(limit)}` : step ? `${phase}: ${grouped(step)} ${unit}s` : phase || "starting");
   showLive(shown);
 }
 
 const say = (text) => { element("doing").textContent = text; };
 
-function fail(text) {
-  element("failure").hidden = !text;
-  element("failure").textContent = sentence(text);
-}
+const fail = (text) => notice(sentence(text), "failure");
 
 function reveal() {
   element("title").focus({ preventScroll: true });
@@ -142,16 +142,16 @@ function reveal() {
 
 function limits(l, version) {
   const rows = [
-    ["a text", `${whole(l.text)} characters`], ["a program", `${whole(l.bits)} bits, ${whole(l.templates)} templates`],
-    ["a run", `${whole(l.steps)} steps, ${whole(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
-    ["memory", `${whole(l.memory / 2 ** 20)} MiB`], ["kernel", `${whole(l.kernel)} examples`],
-    ["network", `${whole(l.network)} examples, ${l.members} networks of width ${whole(l.width)}`], ["proof", `${whole(l.proof)} states`],
-    ["machine V", `${whole(l.memory_bits)} bits of memory, ${whole(l.console)} bytes printed`], ["a graph", `${whole(l.nodes)} nodes, ${whole(l.edges)} edges`],
+    ["a text", `${grouped(l.text)} characters`], ["a program", `${grouped(l.bits)} bits, ${grouped(l.templates)} templates`],
+    ["a run", `${grouped(l.steps)} steps, ${grouped(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
+    ["memory", `${grouped(l.memory / 2 ** 20)} MiB`], ["kernel", `${grouped(l.kernel)} examples`],
+    ["network", `${grouped(l.network)} examples, ${l.members} networks of width ${grouped(l.width)}`], ["proof", `${grouped(l.proof)} states`],
+    ["machine V", `${grouped(l.memory_bits)} bits of memory, ${grouped(l.console)} bytes printed`], ["a graph", `${grouped(l.nodes)} nodes, ${grouped(l.edges)} edges`],
   ];
   element("limits").replaceChildren(
-    make("p", { textContent: "What this server does for one request. The command line has none of these limits." }),
-    make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
-    make("p", { className: "soft", textContent: `bitwright ${version}` }));
+    make("p", "What this server does for one request. The command line has none of these limits."),
+    make("dl.facts", ...terms(rows)),
+    make("p.soft", `bitwright ${version}`));
 }
 
 // A reload, or the next visit, finds what was typed.

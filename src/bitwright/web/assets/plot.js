@@ -1,6 +1,6 @@
 // The error of a training, step by step, on a logarithmic scale; it is drawn anew whenever there is more of it.
 
-import { make, whole } from "./ask.js";
+import { grouped, make } from "./library/dom.mjs";
 
 const WIDEST = 640, NARROW = 360, HEIGHT = 260, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 40;
 const SVG = "http://www.w3.org/2000/svg";
@@ -19,13 +19,13 @@ export function plot(points, tolerance) {
     drawn.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(10 ** power), y2: y(10 ** power), class: "rule" }),
       text(LEFT - 8, y(10 ** power) + 4, power < -3 ? `1e${power}` : String(10 ** power > 0 ? Number((10 ** power).toPrecision(1)) : 0), "end"));
   }
-  for (const step of ticks(most)) drawn.append(text(x(step), HEIGHT - BOTTOM + 18, whole(step), "middle"));
+  for (const step of ticks(most)) drawn.append(text(x(step), HEIGHT - BOTTOM + 18, grouped(step), "middle"));
   drawn.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "steps of gradient descent", "middle"));
   drawn.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(tolerance), y2: y(tolerance), class: "goal" }));
   if (points.length) drawn.append(draw("polyline", { points: points.map(([step, error]) => `${x(step).toFixed(1)},${y(error).toFixed(1)}`).join(" "), class: "curve" }),
     draw("circle", { cx: x(last[0]), cy: y(last[1]), r: 3.5, class: "end" }));
-  return make("figure", { className: "training" }, drawn, make("figcaption", { className: "soft",
-    textContent: `Largest error of any output: ${last[1].toPrecision(3)} after ${whole(last[0])} step${last[0] === 1 ? "" : "s"}; training ends at ${tolerance}, the dashed line.` }));
+  return make("figure.training", drawn, make("figcaption", { className: "soft",
+    textContent: `Largest error of any output: ${last[1].toPrecision(3)} after ${grouped(last[0])} step${last[0] === 1 ? "" : "s"}; training ends at ${tolerance}, the dashed line.` }));
 }
 
 export function draw(tag, attributes = {}, ...children) {

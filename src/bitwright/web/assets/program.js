@@ -1,6 +1,7 @@
 // Which program: a shipped one or a text, checked while it changes.
 
-import { ask, element, make, sentence, whole } from "./ask.js";
+import { ask } from "./ask.js";
+import { element, grouped, hear, make, plural, sentence } from "./library/dom.mjs";
 import { editor, mark, read, write } from "./editor.js";
 import { graphSource, graphState, setGraph, showGraph } from "./graph.js";
 import { inputValues, inputs, noInputs, showInputs } from "./inputs.js";
@@ -33,11 +34,11 @@ export function program(known, kept, told) {
   texts["subleq image"] = "# prints a word, and halts: M[6] goes to the port at -1\n6 -1 3\n7 7 -1\n65 0\n";
   recall(kept);
   for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", show);
-  element("example").addEventListener("change", (event) => {
+  hear("example", "change", (event) => {
     if (event.target.value) { choose(slot(), event.target.value); useGraph(); show(); }
   });
-  element("language").addEventListener("change", (event) => { languages[kind()] = event.target.value; show(); });
-  element("console-in").addEventListener("input", (event) => { consoles[slot()] = event.target.value; });
+  hear("language", "change", (event) => { languages[kind()] = event.target.value; show(); });
+  hear("console-in", "input", (event) => { consoles[slot()] = event.target.value; });
   for (const id of [...FIELDS, "counter"]) element(id).addEventListener("input", () => soon());
   show();
 }
@@ -112,7 +113,7 @@ export const given = () => ({ source: source(), inputs: inputValues(kind()), ...
 export function wholeNumber(text, what, least, most) {
   const number = Number(text.trim() || NaN);
   if (!Number.isSafeInteger(number) || number < least || number > most)
-    throw new Error(`${what} must be a whole number between ${whole(least)} and ${whole(most)}, got “${text.trim().slice(0, 30)}”`);
+    throw new Error(`${what} must be an integer between ${grouped(least)} and ${grouped(most)}, got “${text.trim().slice(0, 30)}”`);
   return number;
 }
 
@@ -153,7 +154,7 @@ async function check() {
       say(summary(about));
     } else {
       noInputs(isText(shown) ? "They are known once the text has no problems." : "");
-      say(isText(shown) ? `${whole(answer.count)} problem${answer.count === 1 ? "" : "s"}` : answer.problems[0].message, true);
+      say(isText(shown) ? plural(answer.count, "problem") : answer.problems[0].message, true);
     }
   } catch (error) {
     if (error.name === "AbortError" || mine !== asking) return;
@@ -171,8 +172,8 @@ function say(text, wrong = false) {
 
 function summary({ bits, blocks, templates, steps, machine, notes = [] }) {
   const sizes = [[templates, "template"], [bits, "bit"], [blocks, "block"]];
-  const counted = sizes.map(([count, what]) => `${whole(count)} ${what}${count === 1 ? "" : "s"}`).join(", ");
-  return [`No problems: ${counted}${steps === null ? "" : `, at most ${whole(steps)} step${steps === 1 ? "" : "s"}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");
+  const counted = sizes.map(([count, what]) => plural(count, what)).join(", ");
+  return [`No problems: ${counted}${steps === null ? "" : `, at most ${plural(steps, "step")}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");
 }
 
 // What a reload finds again, and what a link brings.

@@ -1,6 +1,6 @@
 // What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
-import { element, make, sentence, whole } from "./ask.js";
+import { element, grouped, headRow, make, notice, plural, row, sentence, terms } from "./library/dom.mjs";
 import { liveConsole, showConsole } from "./console.js";
 import { kib, liveTraining, showNetwork } from "./network.js";
 import { offer } from "./tabs.js";
@@ -27,7 +27,7 @@ export function showRun({ id, result, files }, kind) {
   element("outputs").replaceChildren(...Object.entries(result.outputs ?? {}).map(([name, value]) => {
     const bits = kind === "permutation" ? BigInt(value).toString(2).padStart(result.bits, "0") : value;
     const shown = make("dd", { textContent: bits.length > 60 ? `${bits.slice(0, 57)}…` : bits, title: bits });
-    return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", { textContent: name }), shown);
+    return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", name), shown);
   }));
   downloads(id, files, result.missing);
   if (kind === "subleq") {
@@ -45,8 +45,6 @@ export function showRun({ id, result, files }, kind) {
 
 export function showMade({ id, result, files }) {
   begin(result);
-  element("outputs").replaceChildren();
-  element("facts").textContent = "";
   showNetwork(id, result, files);
   downloads(id, files, result.missing);
   offer("network", "files");
@@ -59,12 +57,8 @@ export function showLive({ curve, tolerance, console: printed }) {
   const tab = curve === undefined ? "console" : "network";
   if (curve === undefined) liveConsole(printed); else liveTraining({ curve, tolerance });
   if (live === tab) return;
+  begin({ title: "" });
   live = tab;
-  element("empty").hidden = true;
-  element("found").hidden = false;
-  element("note").hidden = true;
-  element("outputs").replaceChildren();
-  element("facts").textContent = "";
   offer(tab);
 }
 
@@ -73,21 +67,21 @@ function begin(result) {
   element("empty").hidden = true;
   element("found").hidden = false;
   element("title").textContent = result.title;
-  element("note").hidden = !result.note;
-  element("note").textContent = result.note ?? "";
+  element("outputs").replaceChildren();
+  element("facts").textContent = "";
+  notice(result.note ?? "", "note");
 }
 
 // What every node of a graph put out.
 
 function nodes(rows) {
   const names = Object.keys(Object.values(rows)[0] ?? {});
-  const head = make("tr", {}, ...["node", ...names].map((name) => make("th", { scope: "col", textContent: name })));
-  element("panel-nodes").replaceChildren(make("table", { id: "nodes" }, make("thead", {}, head), make("tbody", {}, ...Object.entries(rows).map(([node, own]) =>
-    make("tr", {}, make("th", { scope: "row", textContent: node }), ...names.map((name) => make("td", { textContent: own[name] || "–" })))))));
+  element("panel-nodes").replaceChildren(make("table", { id: "nodes" }, make("thead", headRow("node", ...names)),
+    make("tbody", ...Object.entries(rows).map(([node, own]) => row(node, ...names.map((name) => own[name] || "–"))))));
 }
 
 function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions }) {
-  const parts = [`${whole(templates)} templates`, ...(instructions === undefined ? [] : [`${whole(instructions)} instruction${instructions === 1 ? "" : "s"}`]), `${whole(steps)} step${steps === 1 ? "" : "s"}`, `engine ${engine}`];
+  const parts = [plural(templates, "template"), ...(instructions === undefined ? [] : [plural(instructions, "instruction")]), plural(steps, "step"), `engine ${engine}`];
   if (rounding) parts.push(`${rounding} rounding`);
   if (margin !== null && margin !== undefined) parts.push(`smallest margin ${margin.toPrecision(3)}`);
   if (exact) parts.push(instructions === undefined ? "every output as the rules give it" : "every step as the rules give it");
@@ -95,9 +89,9 @@ function facts({ steps, engine, rounding, margin, exact, templates, cells, instr
 }
 
 function behind({ kinds, local_states, width, proved, wrong, margin }) {
-  const shown = proved ? `proved on all ${whole(local_states)} local states, smallest margin ${margin.toPrecision(3)}`
-    : `${whole(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${whole(wrong)} ${wrong === 1 ? "comes" : "come"} out wrong`}`;
-  return `one network of width ${whole(width)} for ${whole(kinds)} kind${kinds === 1 ? "" : "s"} of cells, ${shown}`;
+  const shown = proved ? `proved on all ${grouped(local_states)} local states, smallest margin ${margin.toPrecision(3)}`
+    : `${grouped(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${grouped(wrong)} ${wrong === 1 ? "comes" : "come"} out wrong`}`;
+  return `one network of width ${grouped(width)} for ${plural(kinds, "kind")} of cells, ${shown}`;
 }
 
 // As `bitwright certify` prints it, in its words.
@@ -110,25 +104,25 @@ const MEANINGS = {
 
 function certificate(c) {
   const panel = element("panel-certificate");
-  if (c.problem) { panel.replaceChildren(make("p", { textContent: c.problem })); return; }
+  if (c.problem) { panel.replaceChildren(make("p", c.problem)); return; }
   const rows = [
-    ["examples", `K = ${whole(c.examples)}${c.padding ? `, ${whole(c.padding)} of them padding` : ", no padding"}`],
-    ["matches", `n = ${whole(c.n_min)} to ${whole(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
-    ["writers", `at most ${whole(c.writers_max)}, at ${c.writers_bit}`],
-    ["margin", `${c.margin_enclosure} at n = ${whole(c.worst_n)}, of a set bit, in units of the output`],
+    ["examples", `K = ${grouped(c.examples)}${c.padding ? `, ${grouped(c.padding)} of them padding` : ", no padding"}`],
+    ["matches", `n = ${grouped(c.n_min)} to ${grouped(c.n_max)}, from ${c.n_source} (${c.n_scope})`],
+    ["writers", `at most ${grouped(c.writers_max)}, at ${c.writers_bit}`],
+    ["margin", `${c.margin_enclosure} at n = ${grouped(c.worst_n)}, of a set bit, in units of the output`],
   ];
-  if (c.masked_bits) rows.push(["masked", `${whole(c.masked_bits)} bits that nothing writes are fixed to 0`]);
+  if (c.masked_bits) rows.push(["masked", `${grouped(c.masked_bits)} bits that nothing writes are fixed to 0`]);
   if (c.fails_from !== null) {
-    rows.push(["fails", `at n = ${whole(c.fails_from)}: ${c.fails_bit} where ${whole(c.fails_matches)} of ${whole(c.fails_writers)} writers match`]);
-    if (c.witness !== null) rows.push(["state", `on: ${c.witness.slice(0, 12).join(", ") || "no bit"}${c.witness.length > 12 ? ` and ${whole(c.witness.length - 12)} more` : ""}`]);
+    rows.push(["fails", `at n = ${grouped(c.fails_from)}: ${c.fails_bit} where ${grouped(c.fails_matches)} of ${grouped(c.fails_writers)} writers match`]);
+    if (c.witness !== null) rows.push(["state", `on: ${c.witness.slice(0, 12).join(", ") || "no bit"}${c.witness.length > 12 ? ` and ${grouped(c.witness.length - 12)} more` : ""}`]);
     rows.push(["proposal", c.proposal]);
   }
   rows.push(["program", c.program_id]);
   const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", { textContent: sentence(c.verdict) }), `${assumed}, the limit, ${c.rounding} rounding`),
-    make("p", { className: "soft", textContent: MEANINGS[c.verdict] }),
-    make("dl", { className: "facts" }, ...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
+    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", sentence(c.verdict)), `${assumed}, the limit, ${c.rounding} rounding`),
+    make("p.soft", MEANINGS[c.verdict]),
+    make("dl.facts", ...terms(rows)),
   );
 }
 
@@ -136,16 +130,13 @@ function certificate(c) {
 
 function size(s) {
   const panel = element("panel-size");
-  if (s.problem) { panel.replaceChildren(make("p", { textContent: s.problem })); return; }
+  if (s.problem) { panel.replaceChildren(make("p", s.problem)); return; }
   const rows = [["sign, Eq. (8)", s.sign], ["sign, tight", s.sign_tight], ["calibrated", s.calibrated]];
-  const head = make("tr", {}, ...["rounding", "networks", "decided by"].map((name) => make("th", { scope: "col", textContent: name })));
   panel.replaceChildren(
-    make("p", { textContent: `Networks of finite variance to average, for all inputs to come out right except with probability ${s.delta}.` }),
-    make("table", { id: "sizes" }, make("thead", {}, head), make("tbody", {}, ...rows.map(([name, found]) => make("tr", {},
-      make("th", { scope: "row", textContent: name }),
-      make("td", { className: "count", textContent: found.networks === null ? "unbounded" : whole(found.networks) }),
-      make("td", { className: "soft", textContent: found.reason }))))),
-    make("p", { className: "soft", textContent: `n at most ${whole(s.n_max)}, from ${s.n_source}` }),
+    make("p", `Networks of finite variance to average, for all inputs to come out right except with probability ${s.delta}.`),
+    make("table", { id: "sizes" }, make("thead", headRow("rounding", "networks", "decided by")), make("tbody", ...rows.map(([name, found]) =>
+      row(name, make("td.count", found.networks === null ? "unbounded" : grouped(found.networks)), make("td.soft", found.reason))))),
+    make("p.soft", `n at most ${grouped(s.n_max)}, from ${s.n_source}`),
   );
 }
 
@@ -153,10 +144,10 @@ function downloads(id, files, missing) {
   const rows = Object.keys(files).sort((one, other) => order(one) - order(other)).map((name) => make("li", {},
     make("a", { href: `api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
     make("span", { className: "soft", textContent: ` ${kib(files[name])}${FILES[name] ? ` · ${FILES[name]}` : ""}` })));
-  rows.push(...Object.entries(missing).map(([name, why]) => make("li", { className: "soft", textContent: `${name} is not there: ${why}` })));
+  rows.push(...Object.entries(missing).map(([name, why]) => make("li.soft", `${name} is not there: ${why}`)));
   const open = make("a", { href: `api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
-  element("panel-files").replaceChildren(make("ul", { className: "files" }, ...rows), ...("trace.html" in files ? [make("p", {}, open)] : []),
-    make("p", { className: "soft", textContent: "The server keeps results for a while only; what you download is yours." }));
+  element("panel-files").replaceChildren(make("ul.files", ...rows), ...("trace.html" in files ? [make("p", open)] : []),
+    make("p.soft", "The server keeps results for a while only; what you download is yours."));
 }
 
 const order = (name) => (name in FILES ? Object.keys(FILES).indexOf(name) : 100);

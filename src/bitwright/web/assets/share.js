@@ -1,6 +1,6 @@
 // A link that holds the program and its inputs in its fragment, which no server sees; and what such a link brings.
 
-import { element } from "./ask.js";
+import { element, hear } from "./library/dom.mjs";
 import { knowsLanguage, load, shared } from "./program.js";
 
 const LONGEST = 60_000, MOST = 400_000; // characters of a fragment, and of what is packed in it
@@ -10,7 +10,7 @@ const CHOICES = ["engine", "rounding", "networks", "seed", "width", "max-steps",
 const PREFIX = "#program=";
 
 export function share(failed) {
-  element("share").addEventListener("click", async () => {
+  hear("share", "click", async () => {
     const open = element("shared").hidden;
     element("shared").hidden = !open;
     element("share").setAttribute("aria-expanded", String(open));

@@ -1,6 +1,6 @@
 // The line between the program and its results can be dragged, or moved by arrow keys; where it is, is kept.
 
-import { element } from "./ask.js";
+import { element } from "./library/dom.mjs";
 
 const LEAST = 320, STORE = "bitwright-width";
 const line = element("split");

@@ -1,6 +1,6 @@
 // The tabs of the results: those that a result has are shown, and one of them is open.
 
-import { element, make } from "./ask.js";
+import { element, make } from "./library/dom.mjs";
 
 const NAMES = { trace: "Trace", console: "Console", nodes: "Nodes", network: "Network", certificate: "Certificate", size: "Ensemble size", files: "Downloads" };
 const bar = document.querySelector(".tabs");
@@ -8,9 +8,7 @@ let shown = [];
 
 export function tabs() {
   bar.replaceChildren(...Object.entries(NAMES).map(([tab, name]) => {
-    const button = make("button", { id: `tab-${tab}`, type: "button", textContent: name });
-    button.setAttribute("role", "tab");
-    button.setAttribute("aria-controls", `panel-${tab}`);
+    const button = make("button", { id: `tab-${tab}`, type: "button", role: "tab", "aria-controls": `panel-${tab}` }, name);
     button.addEventListener("click", () => turn(tab));
     return button;
   }));

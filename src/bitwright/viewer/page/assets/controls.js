@@ -64,7 +64,7 @@ function rearrange() {
   arrange();
   measure();
   const bits = rows.reduce((sum, entry) => sum + (entry >= 0), 0);
-  element("found").textContent = now.query ? (bits ? `${whole(bits)} of ${whole(facts.bits)} bits` : "no such bit") : "";
+  element("found").textContent = now.query ? (bits ? `${grouped(bits)} of ${grouped(facts.bits)} bits` : "no such bit") : "";
   element("fold").textContent = anyFolded() ? "Unfold" : "Fold";
   element("fold").disabled = now.group === "block" || Boolean(now.query);
   redraw();
@@ -76,7 +76,7 @@ function find(query) {
   scroller.scrollTop = 0;
   if (now.query && rows.length) choose(rows[0]);
   else if (!now.query && now.bit >= 0) reveal(now.step, now.bit);
-  remember();
+  rest();
 }
 
 const groupings = () => (cells.length ? ["name", "block", "cell"] : ["name", "block"]);
@@ -102,12 +102,13 @@ function zoom(cell) {
   redraw();
 }
 
-// Until someone chooses a width for the steps, it is one that fills the page with the whole run, or is easy to read.
+// Until someone chooses a width for the steps, the whole run is shown where every step has a pixel; else steps are easy to read.
 
 function resize() {
   measure();
   if (now.zoomed || !size.width) return;
-  now.cell = Math.min(Math.max(facts.computer ? 9 : 7, Math.floor(fitting())), 8e6 / (facts.steps + 1));
+  const fits = fitting();
+  now.cell = Math.min(fits >= 2 ? Math.floor(fits) : fits >= 1 ? fits : facts.computer ? 9 : 7, 8e6 / (facts.steps + 1));
   measure();
 }
 
@@ -128,13 +129,6 @@ function point(event) {
     redraw();
   }
   placeTip(event, 18);
-}
-
-function leave() {
-  if (!now.hover) return;
-  now.hover = null;
-  tip.hidden = true;
-  redraw();
 }
 
 function press(event) {
@@ -172,9 +166,11 @@ const toLeast = () => {
   if (now.bit >= 0) choose(now.bit);
 };
 
+const KEYS = [["↑ ↓", "the bit above, the bit below"], ["[ ]", "instruction before, next instruction"], ["m", "the step with the smallest margin"], ["/", "find bits"], ["+ − 0", "wider, narrower, the whole run"],
+  ["f", "fold and unfold arrays, or cells"], ["p", "arrays with one bit on as positions"], ["g", "by name, by block, by cell"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveBit(-1), ArrowDown: () => moveBit(1),
-  "+": () => zoom(now.cell * 1.4), "=": () => zoom(now.cell * 1.4), "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()),
+  "+": () => zoom(now.cell * 1.4), "=": () => keys["+"](), "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()),
   f: () => fold(!anyFolded()), m: toLeast, p: () => element("positions-box").hidden || element("positions").click(),
   g: () => {
     element("group").value = groupings()[(groupings().indexOf(now.group) + 1) % groupings().length];
@@ -184,22 +180,18 @@ const keys = {
   "]": () => arrays.instruction_step && toInstruction(instructionNow() + 1),
 };
 
-function listen() {
-  listenToSteps();
+function listenHere() {
   hear("instruction", "change", (e) => toInstruction(Number(e.target.value) - 1));
   hear("instruction-back", "click", keys["["]);
   hear("instruction-next", "click", keys["]"]);
   hear("least", "click", toLeast);
-  hear("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); remember(); });
-  hear("positions", "change", (e) => { showPositions(e.target.checked); rearrange(); reveal(now.step, now.bit); remember(); });
+  hear("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); rest(); });
+  hear("positions", "change", (e) => { showPositions(e.target.checked); rearrange(); reveal(now.step, now.bit); rest(); });
   hear("fold", "click", () => fold(!anyFolded()));
   hear("narrower", "click", keys["-"]);
   hear("wider", "click", keys["+"]);
   hear("fit", "click", keys[0]);
   scroller.addEventListener("scroll", () => { leave(); redraw(); }, { passive: true });
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("pointerleave", leave);
-  canvas.addEventListener("click", press);
   for (const kind of ["pointerdown", "pointermove"]) overview.addEventListener(kind, (event) => {
     if (event.buttons) go(((event.offsetX - 8) / (overview.clientWidth - 16)) * facts.steps);
   });
@@ -216,14 +208,13 @@ begin(() => {
     element("numbers-box").hidden = true;
     element("computer").hidden = element("instruction-controls").hidden = false;
     element("instruction").max = arrays.instruction_step.length;
-    element("instructions").textContent = `of ${whole(arrays.instruction_step.length)}`;
+    element("instructions").textContent = `of ${grouped(arrays.instruction_step.length)}`;
   }
   if (facts.bits > 160 && arraysOfBits.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
   arrange();
   resize();
   describeOnce();
-  listen();
-  recall();
+  listenHere();
   // For pages that embed this one, and for tests: where a cell is, in pixels of the window.
   window.trace = {
     go, choose: (name) => choose(bitOf(name)),

@@ -2,7 +2,7 @@
 
 function go(step) {
   setStep(step);
-  if (!tip.hidden && now.hover >= 0) tip.replaceChildren(...describe(now.hover));
+  if (!tip.hidden) tip.replaceChildren(...describe(now.hover));
   changed();
 }
 
@@ -15,9 +15,9 @@ function advance(steps) {
 
 function choose(node) {
   now.node = node;
-  if (node >= 0 && (placeX(node) < 0 || placeY(node) < 0 || placeX(node) > size.width || placeY(node) > size.height)) {
-    view.x += size.width / 2 - placeX(node);
-    view.y += size.height / 2 - placeY(node);
+  if (node >= 0 && drawing.outside(node)) {
+    view.x += drawing.width / 2 - drawing.x(node);
+    view.y += drawing.height / 2 - drawing.y(node);
   }
   changed();
 }
@@ -27,7 +27,7 @@ function show(what, number) { // what: colour or mark
   element(what).value = number;
   showStep();
   redraw();
-  remember();
+  rest();
 }
 
 function spokenText() {
@@ -92,7 +92,7 @@ function find(text) {
 
 // Pointing and moving.
 
-let drag = null, printed = "";
+let drag = null;
 
 function point(event) {
   if (drag && event.buttons) {
@@ -109,7 +109,7 @@ function point(event) {
     return;
   }
   if (event.pointerType === "touch") return;
-  const node = nodeAt(event);
+  const node = drawing.nodeAt(event);
   canvas.style.cursor = node >= 0 ? "pointer" : "grab";
   if (node < 0) { leave(); return; }
   if (node !== now.hover) {
@@ -119,13 +119,6 @@ function point(event) {
     redraw();
   }
   placeTip(event, 22);
-}
-
-function leave() {
-  if (now.hover < 0) return;
-  now.hover = -1;
-  tip.hidden = true;
-  redraw();
 }
 
 function grab(event) {
@@ -138,20 +131,23 @@ function grab(event) {
 function press(event) {
   const moved = drag && drag.moved;
   drag = null;
-  if (!moved) choose(nodeAt(event));
+  if (!moved) choose(drawing.nodeAt(event));
 }
 
 function wheel(event) {
   if (!event.ctrlKey && document.documentElement.scrollHeight > innerHeight + 4) return; // the wheel scrolls the page
   event.preventDefault();
-  const frame = canvas.getBoundingClientRect();
-  zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - frame.left, event.clientY - frame.top);
+  const { x, y } = pointOn(canvas, event);
+  zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
 }
 
 // Keys.
 
-const wholeGraph = () => { fit(); redraw(); };
+const zoom = (...how) => { drawing.zoom(...how); redraw(); };
+const wholeGraph = () => { drawing.fit(); redraw(); };
 const moveNode = (by) => choose(now.node < 0 ? (by > 0 ? 0 : facts.nodes - 1) : Math.min(Math.max(0, now.node + by), facts.nodes - 1));
+const KEYS = [["[ ]", "the change before, the next change"], ["↑ ↓", "the node before, the next node"], ["Esc", "no node"], ["c e", "other colours, other edges"], ["/", "find a node"],
+  ["+ − 0", "larger, smaller, the whole graph"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveNode(-1), ArrowDown: () => moveNode(1), "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3),
   0: wholeGraph, "[": () => go(nextChange(now.step, -1)), "]": () => go(nextChange(now.step, 1)), Escape: () => choose(-1),
@@ -159,40 +155,32 @@ const keys = {
   e: () => show("mark", now.mark + 1 < facts.marks.length ? now.mark + 1 : -1),
 };
 
-function listen() {
-  listenToSteps();
-  hear("colour", "change", (e) => show("colour", Number(e.target.value)));
-  hear("mark", "change", (e) => show("mark", Number(e.target.value)));
+function listenHere() {
+  for (const what of ["colour", "mark"]) hear(what, "change", (e) => show(what, Number(e.target.value)));
   hear("smaller", "click", keys["-"]);
   hear("larger", "click", keys["+"]);
   hear("fit", "click", wholeGraph);
-  hear("ports", "click", (e) => { const row = e.target.closest("tr[data-node]"); if (row) choose(Number(row.dataset.node)); });
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("pointerleave", leave);
+  hear("ports", "click", (e) => { const chosen = e.target.closest("tr[data-node]"); if (chosen) choose(Number(chosen.dataset.node)); });
   canvas.addEventListener("pointerdown", grab);
-  canvas.addEventListener("click", press);
   canvas.addEventListener("wheel", wheel, { passive: false });
-  window.addEventListener("beforeprint", () => { printed = document.documentElement.dataset.theme || ""; theme("light"); draw(); });
-  window.addEventListener("afterprint", () => { document.documentElement.dataset.theme = printed; theme(printed); });
   new ResizeObserver(() => { measure(); redraw(); }).observe(field);
 }
 
 begin(() => {
   prepare();
-  prepareEdges();
-  preparePlaces();
+  prepareDrawing();
   element("changes").checked = facts.grid;
+  element("speed").value = 4;
   measure();
   describeOnce();
   fillChoices();
-  listen();
-  recall();
+  listenHere();
   // For pages that embed this one, and for tests: where a node is, in pixels of the window, and its colour.
   window.graph = {
     go, choose: (name) => choose(facts.names.indexOf(name)),
     place(name) {
       const node = facts.names.indexOf(name), frame = canvas.getBoundingClientRect();
-      return { x: frame.left + placeX(node), y: frame.top + placeY(node) };
+      return { x: frame.left + drawing.x(node), y: frame.top + drawing.y(node) };
     },
     colour: (name) => { const choice = colouring(), node = facts.names.indexOf(name); return hueOf(choice, choice ? shadeOf(choice, node, now.step) : 0); },
   };

@@ -3,24 +3,19 @@
 const MOST_PORTS = 100, MOST_RULES = 40;
 
 function describeOnce() {
-  const count = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
-  const parts = [count(runSteps, "step"), count(facts.nodes, "node"), count(facts.edges, facts.directed ? "directed edge" : "edge"), count(facts.bits, "bit"), `engine ${facts.engine}`];
-  const about = element("about"), wrong = facts.wrong_steps;
+  const parts = [plural(runSteps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
   const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
-  about.textContent = `${first ? `${first.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  showAbout(first, parts, facts.wrong_steps);
   element("program").textContent = facts.description;
   element("program-box").hidden = first === facts.description;
-  if (sampled()) about.append(" · ", make("span", sampled(), "sampled"));
-  if (!facts.halted) about.append(" · ", make("span", "did not halt within its step limit", "wrong"));
-  if (wrong) about.append(" · ", make("span", `${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`, "wrong"));
   element("there").hidden = facts.directed;
   element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page holds everything and loads nothing`;
 }
 
 // The legend says what colours and strong edges mean.
 
-function key(hue, text, className) {
-  const entry = make("span", undefined, "key"), patch = make("i", undefined, className);
+function key(hue, text, className = "") {
+  const entry = make("span.key"), patch = make("i", { className });
   if (hue) patch.style.background = hue;
   entry.append(patch, text);
   return entry;
@@ -43,7 +38,7 @@ function keysOf(choice) {
     counts.set(value, (counts.get(value) || 0) + 1);
   }
   const words = (value) => choice.sort === "flag" ? (value ? "on" : "off") : choice.flags.filter((_, i) => (value >> i) & 1).join(", ") || "none of them";
-  return [...entries.map((value) => key(hueOf(choice, value), `${words(value)}: ${whole(counts.get(value) || 0)}`)), ...none];
+  return [...entries.map((value) => key(hueOf(choice, value), `${words(value)}: ${grouped(counts.get(value) || 0)}`)), ...none];
 }
 
 function numberKeys(choice) {
@@ -61,21 +56,21 @@ const titleOf = (choice) => (choice.group === "some port" ? `some port: ${choice
 // Numbers and lamps.
 
 function figure(word, at, step) {
-  const value = valueOf(word, at, step), entry = make("span", undefined, "value");
+  const value = valueOf(word, at, step), entry = make("span.value");
   entry.append(`${word.name} = `, make("b", value === null ? "none" : String(value)));
   return entry;
 }
 
 function lamp({ label, values, any, flag }) {
-  const entry = make("span", undefined, any ? "lamp is-on" : "lamp");
+  const entry = make("span", { className: any ? "lamp is-on" : "lamp" });
   entry.append(make("i"), flag ? label : `${label} ${[...values].reverse().join("")}`);
   return entry;
 }
 
 function chips(place, at, step) {
-  const list = make("div", undefined, "block-bits");
+  const list = make("div.bits");
   for (const { label, flag, values, any } of bitsAt(place, at, step))
-    list.append(make("span", `${label}=${flag ? values[0] : [...values].reverse().join("")}`, any ? "is-on" : ""));
+    list.append(make("span", { className: any ? "is-on" : "" }, `${label}=${flag ? values[0] : [...values].reverse().join("")}`));
   return list;
 }
 
@@ -94,21 +89,21 @@ function showStep() {
 function showNode() {
   const node = now.node, panel = element("node");
   if (node < 0) {
-    panel.replaceChildren(make("p", "Point at a node, or tap it, to see its bits and those of its ports.", "soft"));
+    panel.replaceChildren(make("p.soft", "Point at a node, or tap it, to see its bits and those of its ports."));
     return;
   }
-  const values = make("p"), inputs = make("p", undefined, "soft");
+  const values = make("p"), inputs = make("p.soft");
   values.append(...facts.outputs.filter((word) => word.place === "node").map((word) => figure(word, node, now.step)));
   const given = facts.inputs.filter((word) => word.place === "node");
   if (given.length) inputs.append("given: ", ...given.map((word) => figure(word, node, 0)));
-  panel.replaceChildren(make("p", facts.names[node], "node-name"), values, chips("node", node, now.step), inputs);
-  if (arrays.wrong[now.step - 1]) panel.append(make("p", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${whole(arrays.wrong[now.step - 1])} bits of the graph wrong.`, "wrong"));
+  panel.replaceChildren(make("p.node-name", facts.names[node]), values, chips("node", node, now.step), inputs);
+  if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
 }
 
 function showPorts() {
   const ports = now.node < 0 ? [] : portsOf(now.node);
   element("ports-box").hidden = !ports.length;
-  element("ports-of").textContent = `${whole(ports.length)}, one for each ${facts.directed ? "edge that leaves it" : "end of an edge"}`;
+  element("ports-of").textContent = `${grouped(ports.length)}, one for each ${facts.directed ? "edge that leaves it" : "end of an edge"}`;
   const numbers = [...facts.inputs.map((word) => [word, 0]), ...facts.outputs.map((word) => [word, now.step])]
     .filter(([word]) => word.place === "port" && (word.bits.length > 1 || word.way));
   const cell = (port) => {
@@ -116,18 +111,15 @@ function showPorts() {
     if (port < 0) return found;
     for (const [word, step] of numbers) found.append(make("span", `${word.name}=${valueOf(word, port, step) ?? "none"}`));
     for (const name of namesOn("port", port, now.step)) found.append(make("span", name));
-    if (!found.childNodes.length) found.append(make("span", "–", "soft"));
+    if (!found.childNodes.length) found.append(make("span.soft", "–"));
     return found;
   };
   element("ports").tBodies[0].replaceChildren(...ports.slice(0, MOST_PORTS).map((port) => {
-    const row = make("tr"), name = make("th", facts.names[arrays.port_far[port]]);
-    name.scope = "row";
-    row.dataset.node = arrays.port_far[port];
-    row.append(name, cell(port));
-    if (arrays.opposite) row.append(cell(arrays.opposite[port]));
-    return row;
+    const there = arrays.port_far[port], found = row(facts.names[there], cell(port), ...(arrays.opposite ? [cell(arrays.opposite[port])] : []));
+    found.dataset.node = there;
+    return found;
   }));
-  element("ports-more").textContent = ports.length > MOST_PORTS ? `and ${whole(ports.length - MOST_PORTS)} more` : "";
+  element("ports-more").textContent = ports.length > MOST_PORTS ? `and ${grouped(ports.length - MOST_PORTS)} more` : "";
 }
 
 function showRules() {
@@ -140,7 +132,7 @@ function showRules() {
   element("rules-box").hidden = !found.length;
   element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => {
     const line = make("p");
-    if (where) line.append(make("span", where, "soft"));
+    if (where) line.append(make("span.soft", where));
     line.append(make("code", text));
     return line;
   }));
@@ -149,11 +141,11 @@ function showRules() {
 // What the tip beside the pointer says.
 
 function describe(node) {
-  const head = make("p", facts.names[node], "node-name"), values = make("p");
+  const head = make("p.node-name", facts.names[node]), values = make("p");
   const choice = colouring(), given = facts.outputs.filter((word) => word.place === "node");
   values.append(...given.map((word) => figure(word, node, now.step)));
   if (choice && choice.group !== "outputs") values.append(`${titleOf(choice)} = ${shadeOf(choice, node, now.step)}`);
-  const names = namesOn("node", node, now.step), bits = make("p", undefined, "bits");
-  bits.append(...(names.length ? names.map((name) => make("span", name)) : [make("span", "no bit is on", "soft")]));
+  const names = namesOn("node", node, now.step), bits = make("p.bits");
+  bits.append(...(names.length ? names.map((name) => make("span", name)) : [make("span.soft", "no bit is on")]));
   return [head, values, bits];
 }

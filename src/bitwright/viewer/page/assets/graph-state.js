@@ -1,7 +1,7 @@
 // The run: bits of nodes, ports and the whole after every step, and the numbers they make.
 
 // Where the page is: the step, the chosen node, and what is shown.
-const now = { step: 0, node: -1, hover: -1, colour: facts.colour, mark: facts.mark, playing: false };
+const now = { step: 0, node: -1, hover: null, colour: facts.colour, mark: facts.mark };
 
 const stride = Math.ceil(facts.bits / 8); // bytes of a state
 const declared = facts.declared.map(([name, place, first, apart]) => ({ name, place, first, apart }));
@@ -14,8 +14,7 @@ function prepare() {
   for (let node = 0; node < facts.nodes; node++) firstPort[node + 1] += firstPort[node];
 }
 
-const raw = (step, bit) => (states[step * stride + (bit >> 3)] >> (7 - (bit & 7))) & 1;
-const on = (step, bit, at) => raw(step, declared[bit].first + at * declared[bit].apart);
+const on = (step, bit, at) => bitIn(states, declared[bit].first + at * declared[bit].apart, step * stride);
 const portsOf = (node) => Array.from({ length: firstPort[node + 1] - firstPort[node] }, (_, i) => firstPort[node] + i);
 const countOf = (place) => ({ node: facts.nodes, port: arrays.port_node.length, whole: 1 })[place];
 
@@ -25,14 +24,8 @@ function valueOf(word, at, step) {
   if (word.where >= 0 && !on(step, word.where, at)) return null;
   const { bits, way } = word, flip = way === "not" ? 1 : 0;
   if (way === "place") return bits.reduce((sum, bit, place) => sum + (place + 1) * on(step, bit, at), 0);
-  if (bits.length > 52) {
-    let large = 0n;
-    for (let place = bits.length - 1; place >= 0; place--) large = (large << 1n) | BigInt(on(step, bits[place], at) ^ flip);
-    return word.signed && large >> BigInt(bits.length - 1) ? large - (1n << BigInt(bits.length)) : large;
-  }
-  let value = 0;
-  for (let place = bits.length - 1; place >= 0; place--) value = value * 2 + (on(step, bits[place], at) ^ flip);
-  return word.signed && value >= 2 ** (bits.length - 1) ? value - 2 ** bits.length : value;
+  const value = numberOf(bits, (bit) => on(step, bit, at) ^ flip, word.signed);
+  return bits.length > 52 ? value : Number(value);
 }
 
 // What a node is coloured by.

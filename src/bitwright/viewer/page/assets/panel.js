@@ -6,23 +6,16 @@ const plot = element("plot"), dots = plot.getContext("2d");
 function describeOnce() {
   const { real } = facts;
   const parts = [
-    `${whole(runSteps)} ${runSteps === 1 ? "step" : "steps"}`, `${whole(facts.bits)} bits`,
-    `${whole(arrays.template_block.length)} templates`, `engine ${facts.engine}`,
+    plural(runSteps, "step"), plural(facts.bits, "bit"), plural(arrays.template_block.length, "template"), `engine ${facts.engine}`,
   ];
   if (facts.rounding) parts.push(`${facts.rounding} rounding`);
-  const wrong = real.wrong_steps;
-  const about = element("about"), warnings = [];
-  if (!facts.halted) warnings.push("did not halt within its step limit");
-  if (wrong) warnings.push(`${whole(wrong)} ${wrong === 1 ? "step differs" : "steps differ"} from the rules`);
-  about.textContent = `${facts.description ? `${facts.description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
-  if (sampled()) about.append(" · ", make("span", sampled(), "sampled"));
-  for (const warning of warnings) about.append(" · ", make("span", warning, "wrong"));
+  showAbout(facts.description, parts, real.wrong_steps);
 
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
     ? "The margin of each step: nothing was at stake in this run."
-    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.number)}: ${short(least.margin)}${far}.`;
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
@@ -40,25 +33,24 @@ function describeOnce() {
   element("outputs-text").textContent = `${source} ${real.stored === "nothing" ? "" : rounding}`;
   element("value-head").textContent = real.rounding === "calibrated" ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
-  element("outputs").classList.toggle("six", real.deviations);
-  element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${whole(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
+  element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
 }
 
 function showStep() {
   if (facts.computer) showComputer();
   else showNumbers();
   const box = element("bit");
-  box.replaceChildren(...(now.bit < 0 ? [make("p", "Point at a bit, or tap it, to see its block and what it writes.", "soft")] : describe(now.bit, now.step)));
+  box.replaceChildren(...(now.bit < 0 ? [make("p.soft", "Point at a bit, or tap it, to see its block and what it writes.")] : describe(now.bit, now.step)));
   showOutputs();
 }
 
 // Words as numbers.
 
 function wordList(words, before) {
-  const list = make("dl", undefined, "words");
+  const list = make("dl.words");
   for (const [name, bits, signed, role] of words) {
     const value = String(numberAt(now.step, bits, signed));
-    const entry = make("div", undefined, role || "");
+    const entry = make("div", { className: role || "" });
     const number = make("dd", value.length > 24 ? `${value.slice(0, 10)}…${value.slice(-10)}` : value);
     number.title = value;
     if (name.length > 11 || value.length > 9) entry.classList.add(value.length > 20 ? "widest" : "wide");
@@ -72,7 +64,7 @@ function wordList(words, before) {
 function showNumbers() {
   const before = Math.max(0, now.step - 1);
   const list = wordList(facts.words.slice(0, 64), before), n = make("div");
-  n.append(make("dt", "matches n"), make("dd", whole(arrays.n[now.step])));
+  n.append(make("dt", "matches n"), make("dd", grouped(arrays.n[now.step])));
   list.append(n);
   element("numbers").replaceChildren(list);
 }
@@ -86,14 +78,15 @@ function showComputer() {
   const chip = element("phase");
   const sbn = computer.instructions[address];
   chip.textContent = phase < 0 || !sbn ? "" : computer.phases[kinds[phase]];
-  chip.className = phase < 0 ? "" : `phase phase-${kinds[phase] % 5}`;
+  chip.className = phase < 0 ? "" : "phase";
+  chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
   const line = element("executing");
   if (at < 0) line.textContent = "No instruction has begun.";
   else if (!sbn) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
   else {
     line.replaceChildren(
-      make("span", `instruction ${whole(at + 1)}, address ${address}${sbn.label ? ` (${sbn.label})` : ""}`, "soft"),
-      make("br"), make("code", `${sbn.b} −= ${sbn.a}; if negative go to ${sbn.c}`), make("span", cameOf(at, sbn), "soft"));
+      make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${sbn.label ? ` (${sbn.label})` : ""}`),
+      make("br"), make("code", `${sbn.b} −= ${sbn.a}; if negative go to ${sbn.c}`), make("span.soft", cameOf(at, sbn)));
   }
   const marked = computer.words.map((word, i) => [...word, sbn && sbn.words[1] === i ? "target" : sbn && sbn.words[0] === i ? "source" : ""]);
   element("memory").replaceChildren(wordList(marked, at >= 0 ? begins[at] : undefined));
@@ -112,42 +105,42 @@ function cameOf(at, sbn) {
 
 function describe(bit, step) {
   const block = rules.blockOf[bit], template = templateAt(step, block);
-  const head = make("p", undefined, "bit-head");
+  const head = make("p.bit-head");
   const name = make("strong", nameOf(bit));
   name.style.color = colour(bit);
   head.append(name, make("span", ` = ${on(step, bit)} at step ${stepText(step)}`));
-  const list = make("dl", undefined, "facts");
+  const list = make("dl.facts");
   const add = (term, ...nodes) => { const d = make("dd"); d.append(...nodes); list.append(make("dt", term), d); };
-  const members = make("span", undefined, "block-bits");
-  for (const other of blockBits(block)) members.append(make("span", `${nameOf(other)}=${on(step, other)}`, on(step, other) ? "is-on" : ""));
+  const members = make("span.bits");
+  for (const other of blockBits(block)) members.append(make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`));
   add("block", members);
-  if (template < 0) add("template", make("span", "none matches", "soft"));
+  if (template < 0) add("template", make("span.soft", "none matches"));
   else {
-    add("template", make("code", templateText(template), "template"));
-    if (ruleText(template)) add("rule", make("code", ruleText(template), "rule"));
-    add("writes", make("span", namesOf(writesOf(template)), "writes"));
+    add("template", make("code.template", templateText(template)));
+    if (ruleText(template)) add("rule", make("code.rule", ruleText(template)));
+    add("writes", make("span.writes", namesOf(writesOf(template))));
   }
   const setters = settersOf(step, bit);
   if (step > 0 && every === 1 && (on(step, bit) || setters.length)) {
     const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
     if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
-    else add("set by", make("span", "no template: the engine was wrong here", "wrong"));
+    else add("set by", make("span.wrong", "no template: the engine was wrong here"));
   }
-  if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span", "the engine did not set it", "wrong"));
+  if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
   return [head, list];
 }
 
 function describeNumber(group, step) {
-  const head = make("p", undefined, "bit-head"), name = make("strong", group.label);
+  const head = make("p.bit-head"), name = make("strong", group.label);
   name.style.color = colour(group.bits[0]);
   if (group.cell) {
     const ones = group.bits.filter((bit) => on(step, bit));
     head.append(name, make("span", ` at step ${stepText(step)}`));
-    return [head, make("p", ones.length ? `on: ${namesOf(ones)}` : "all bits are off", "soft")];
+    return [head, make("p.soft", ones.length ? `on: ${namesOf(ones)}` : "all bits are off")];
   }
   head.append(name, make("span", ` = ${valueText(group, step)} at step ${stepText(step)}`));
   const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
-  const more = make("p", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `, "soft");
+  const more = make("p.soft", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `);
   more.append(make("code", digits.length > 200 ? `${digits.slice(0, 200)}…` : digits));
   return [head, more];
 }
@@ -162,18 +155,18 @@ function namesOf(bits) {
 function showOutputs() {
   const body = element("outputs").tBodies[0], more = element("outputs-more"), said = saidAt(now.step);
   element("outputs").hidden = plot.hidden = !said;
-  element("outputs-of").textContent = said ? `of step ${stepText(now.step)}, n = ${whole(said.n)}` : "";
+  element("outputs-of").textContent = said ? `of step ${stepText(now.step)}, n = ${grouped(said.n)}` : "";
   if (!said) {
     body.replaceChildren();
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
   const bits = said.bits || everyBit;
-  const shown = closest(said, bits, now.playing ? 12 : MOST_ROWS);
+  const shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
   body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
   const left = bits.length - shown.length;
-  more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${whole(facts.bits)}; choose any other to see it here.` : "";
+  more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${grouped(facts.bits)}; choose any other to see it here.` : "";
   drawPlot(said, bits);
 }
 
@@ -197,7 +190,7 @@ function closest(said, bits, most) {
 }
 
 function outputRow(bit, said) {
-  const row = make("tr", undefined, bit === now.bit ? "chosen" : "");
+  const row = make("tr", { className: bit === now.bit ? "chosen" : "" });
   row.dataset.bit = nameOf(bit);
   const output = said.output(bit), cells = [make("th", nameOf(bit))];
   cells[0].scope = "row";
@@ -211,7 +204,7 @@ function outputRow(bit, said) {
   const margin = said.margin(bit);
   cells.push(Number.isFinite(margin) || Number.isNaN(margin) ? number(margin) : make("td", "–"));
   const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
-  cells.push(make("td", String(next), right ? (next ? "is-on" : "") : "wrong"));
+  cells.push(make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   row.append(...cells);
   row.addEventListener("click", () => choose(bit));
   return row;
@@ -222,8 +215,7 @@ function outputRow(bit, said) {
 function drawPlot(said, bits) {
   const w = plot.parentElement.clientWidth, h = 92;
   if (w <= 0) return;
-  sharp(plot, dots, w, h);
-  dots.clearRect(0, 0, w, h);
+  sheet(plot, w, h);
   const apart = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
   const values = (apart > 1 ? bits.filter((_, i) => i % apart === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
   let low = Math.min(...sample(values), said.threshold) - reach, high = Math.max(...sample(values), said.threshold) + reach;
@@ -256,7 +248,7 @@ function drawPlot(said, bits) {
   dots.lineTo(x(said.threshold), base);
   dots.stroke();
   dots.setLineDash([]);
-  dots.font = "11px system-ui, sans-serif";
+  dots.font = `11px ${LETTERS}`;
   dots.textAlign = "center";
   dots.fillStyle = palette.soft;
   dots.fillText(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34), h - 4);

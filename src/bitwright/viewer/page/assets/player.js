@@ -1,14 +1,21 @@
-// What every page does alike: go to a step, play, speak, keep the address, listen to keys; light and dark; and how a page
-// starts. A page has go, advance, showStep, draw, spokenText, addressParts, recall, find, keys and canvas.
+// What every page of a recorded run does alike: go to a step, play, speak, keep the address, listen to keys; and how it
+// starts. A page has go, advance, showStep, draw, spokenText, addressParts, recall, find, keys, KEYS and canvas.
 
 const slider = element("slider"), tip = element("tip");
+const redraw = oncePerFrame(() => draw());
+const player = new Player({
+  speed: () => Number(element("speed").value),
+  ready: () => { if (now.step >= facts.steps) go(0); return true; },
+  advance: (steps) => { advance(steps); return now.step < facts.steps; },
+  changed: () => { if (player.mode === "idle") changed(); },
+});
 
 // Of a long run not every step is shown: `step` counts those that are, people read the run's own numbers.
 
 const every = facts.every || 1, runSteps = facts.run_steps || facts.steps;
 const stepNumber = (step) => (step >= facts.steps ? runSteps : step * every);
 const stepShown = (number) => (number >= runSteps ? facts.steps : Math.round(number / every));
-const stepText = (step) => whole(stepNumber(step));
+const stepText = (step) => grouped(stepNumber(step));
 
 function setStep(step) {
   now.step = Math.min(Math.max(0, Math.round(step) || 0), facts.steps);
@@ -20,23 +27,18 @@ function setStep(step) {
 function changed() { // whatever is new, everything follows
   showStep();
   redraw();
-  remember();
-  speak();
+  rest();
 }
 
-let speaking = 0, remembering = 0;
+// Once things have come to rest: the address keeps #step=12 and what else differs from the beginning, and screen readers are told.
 
-function speak() { // to screen readers, once things have come to rest
-  clearTimeout(speaking);
-  if (!now.playing) speaking = setTimeout(() => { element("spoken").textContent = spokenText(); }, 250);
-}
+let resting = 0;
 
-// The address: #step=12 and what else differs from the beginning.
-
-function remember() {
-  clearTimeout(remembering);
-  if (now.playing) return;
-  remembering = setTimeout(() => {
+function rest() {
+  clearTimeout(resting);
+  if (player.mode !== "idle") return;
+  resting = setTimeout(() => {
+    element("spoken").textContent = spokenText();
     try { history.replaceState(null, "", `#${[`step=${stepNumber(now.step)}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
   }, 200);
 }
@@ -47,61 +49,29 @@ function asked() {
 
 const askedStep = () => stepShown(Number(asked().get("step")) || 0);
 
-// Play.
-
-let clock = 0;
-
-function play(start) {
-  now.playing = start;
-  element("play").textContent = start ? "Pause" : "Play";
-  element("play").setAttribute("aria-label", start ? "Pause" : "Play");
-  if (!start) { showStep(); remember(); speak(); return; }
-  if (now.step >= facts.steps) go(0);
-  clock = performance.now();
-  requestAnimationFrame(tick);
-}
-
-function tick(time) {
-  if (!now.playing) return;
-  const steps = Math.floor(((time - clock) / 1000) * Number(element("speed").value));
-  if (steps > 0) {
-    clock += (steps * 1000) / Number(element("speed").value);
-    advance(steps);
-  }
-  if (now.step >= facts.steps) play(false);
-  else requestAnimationFrame(tick);
-}
-
-// Light and dark.
-
-function theme(choice) {
-  if (choice) document.documentElement.dataset.theme = choice;
-  readPalette();
-  showStep();
-  redraw();
-}
-
-function toggleTheme() {
-  const dark = document.documentElement.dataset.theme
-    ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  theme(dark ? "light" : "dark");
-}
-
 // The tip beside the pointer, where it is inside the window.
 
 function placeTip(event, aside) {
   const box = tip.getBoundingClientRect();
-  const right = event.clientX + aside + box.width > innerWidth, under = event.clientY + aside + box.height > innerHeight;
-  tip.style.left = `${Math.max(4, right ? event.clientX - box.width - aside + 4 : event.clientX + aside)}px`;
-  tip.style.top = `${Math.max(4, under ? event.clientY - box.height - aside + 4 : event.clientY + aside)}px`;
+  const beside = (at, side, room) => `${Math.max(4, at + aside + side > room ? at - side - aside + 4 : at + aside)}px`;
+  tip.style.left = beside(event.clientX, box.width, innerWidth);
+  tip.style.top = beside(event.clientY, box.height, innerHeight);
+}
+
+function leave() {
+  if (tip.hidden) return;
+  now.hover = null;
+  tip.hidden = true;
+  redraw();
 }
 
 // Keys work everywhere but in fields that use them themselves.
 
+let toggleTheme = () => {};
 const stepKeys = {
   ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
-  Home: () => go(0), End: () => go(facts.steps), " ": () => play(!now.playing), "/": () => element("search").focus(),
-  t: toggleTheme, "?": () => element("help").showModal(),
+  Home: () => go(0), End: () => go(facts.steps), " ": () => player.toggle("play"), "/": () => element("search").focus(),
+  t: () => toggleTheme(), "?": () => element("help").showModal(),
 };
 
 function keyDown(event) {
@@ -114,33 +84,40 @@ function keyDown(event) {
   }
   if (typing || (event.key === " " && target.matches("button, input"))) return;
   if (target === slider && !/^(Arrow(Left|Right)|Home|End)$/.test(event.key) && event.key.length > 1) return;
-  const action = keys[event.key];
-  if (!action) return;
+  if (!keys[event.key]) return;
   event.preventDefault();
-  action(event);
+  keys[event.key](event);
 }
 
-const hear = (id, kind, action) => element(id).addEventListener(kind, action);
+function helpText() {
+  const all = [["← →", "one step back, one step on"], ["shift ← →", "ten steps"], ["Home End", "first and last step"], ["space", "play and pause"], ...KEYS, ["t", "light, dark"]];
+  element("help").append(make("h2", "Keys"), make("dl", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
+    make("form", { method: "dialog" }, make("button", "Close")));
+  element("help-button").hidden = false;
+}
 
-function listenToSteps() {
-  hear("first", "click", () => go(0));
-  hear("back", "click", () => go(now.step - 1));
-  hear("next", "click", () => go(now.step + 1));
-  hear("last", "click", () => go(facts.steps));
-  hear("play", "click", () => play(!now.playing));
+function listen() {
+  for (const [id, step] of [["first", () => 0], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
   hear("step", "change", (e) => go(stepShown(Number(e.target.value))));
   hear("slider", "input", () => go(Number(slider.value)));
   hear("search", "input", (e) => find(e.target.value));
-  hear("theme", "click", toggleTheme);
   hear("help-button", "click", keys["?"]);
   document.addEventListener("keydown", keyDown);
   window.addEventListener("hashchange", recall);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("pointerleave", leave);
+  canvas.addEventListener("click", press);
 }
 
-// What a page says of a run of which it shows only some steps.
+// The first lines: what was run, which of its steps are shown, and what went wrong.
 
-const sampled = () => (every > 1 ? `of ${whole(runSteps)} steps ${whole(facts.steps + 1)} are shown: 0, ${whole(every)}, ${whole(2 * every)}, … and the last` : "");
+function showAbout(description, parts, wrong) {
+  const about = element("about");
+  about.textContent = `${description ? `${description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
+  if (every > 1) about.append(" · ", make("span.sampled", `of ${grouped(runSteps)} steps ${grouped(facts.steps + 1)} are shown: 0, ${grouped(every)}, ${grouped(2 * every)}, … and the last`));
+  if (!facts.halted) about.append(" · ", make("span.wrong", "did not halt within its step limit"));
+  if (wrong) about.append(" · ", make("span.wrong", `${plural(wrong, "step differs", "steps differ")} from the rules`));
+}
 
 async function begin(open) {
   try {
@@ -149,12 +126,14 @@ async function begin(open) {
     await decode();
     slider.max = facts.steps;
     element("step").max = runSteps;
-    element("steps").textContent = `of ${whole(runSteps)}`;
-    readPalette();
+    element("steps").textContent = `of ${grouped(runSteps)}`;
+    helpText();
     open();
+    listen();
+    toggleTheme = followTheme(() => { showStep(); draw(); });
+    recall();
     document.documentElement.dataset.ready = "true";
   } catch (error) {
-    element("notice").textContent = error.message;
-    element("notice").hidden = false;
+    notice(error.message);
   }
 }

@@ -2,61 +2,30 @@
 
 const stride = Math.ceil(facts.bits / 8); // bytes of a state
 let states = null;
-const on = (step, bit) => (states[step * stride + (bit >> 3)] >> (7 - (bit & 7))) & 1;
-
-// Names. Bits are numbered through all fields, the last index of an array runs fastest.
+const on = (step, bit) => bitIn(states, bit, step * stride);
 
 const fields = [];
-{
-  let offset = 0;
-  for (const [name, shape] of facts.fields) {
-    const size = shape.reduce((a, b) => a * b, 1);
-    fields.push({ name, shape, offset, size, number: fields.length });
-    offset += size;
-  }
+for (const [name, extents] of facts.fields) {
+  const before = fields.at(-1);
+  fields.push({ name, extents, offset: before ? before.offset + before.size : 0, size: extents.reduce((a, b) => a * b, 1), number: fields.length });
 }
-
-function fieldOf(bit) {
-  let low = 0, high = fields.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (fields[middle].offset <= bit) low = middle; else high = middle - 1;
-  }
-  return fields[low];
-}
-
-function nameOf(bit) {
-  const field = fieldOf(bit), index = [];
-  let rest = bit - field.offset;
-  for (let axis = field.shape.length - 1; axis >= 0; axis--) {
-    index.unshift(rest % field.shape[axis] + 1);
-    rest = Math.floor(rest / field.shape[axis]);
-  }
-  return index.length ? `${field.name}[${index.join(",")}]` : field.name;
-}
+const fieldAt = (bit) => fieldOf(fields, bit), nameOf = (bit) => bitName(fields, bit);
 
 function bitOf(name) {
   const found = /^\s*([A-Za-z_]\w*)\s*(?:\[([\d,\s]+)\])?\s*$/.exec(name);
   const field = found && fields.find((f) => f.name === found[1]);
   if (!field) return -1;
   const index = found[2] ? found[2].split(",").map(Number) : [];
-  if (index.length !== field.shape.length) return -1;
+  if (index.length !== field.extents.length) return -1;
   let at = 0;
   for (let axis = 0; axis < index.length; axis++) {
-    if (!(index[axis] >= 1 && index[axis] <= field.shape[axis])) return -1;
-    at = at * field.shape[axis] + index[axis] - 1;
+    if (!(index[axis] >= 1 && index[axis] <= field.extents[axis])) return -1;
+    at = at * field.extents[axis] + index[axis] - 1;
   }
   return field.offset + at;
 }
 
-// A number inside the state; index 1 of an array is its lowest bit.
-
-function numberAt(step, bits, signed) {
-  let value = 0n;
-  for (let place = bits.length - 1; place >= 0; place--) value = (value << 1n) | BigInt(on(step, bits[place]));
-  if (signed && on(step, bits[bits.length - 1])) value -= 1n << BigInt(bits.length);
-  return value;
-}
+const numberAt = (step, bits, signed) => numberOf(bits, (bit) => on(step, bit), signed);
 
 // Blocks and templates.
 

@@ -2,16 +2,16 @@
 // cells under a heading that shows all their bits small.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
-const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), playing: false, zoomed: false };
+const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), zoomed: false };
 
 const oneHot = new Set(facts.one_hot); // where arrays begin that never have more than one bit on
 const groups = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
 for (const field of fields) {
-  const length = field.shape.length ? field.shape[field.shape.length - 1] : 1;
+  const length = field.extents.length ? field.extents[field.extents.length - 1] : 1;
   for (let from = 0; from < field.size; from += length) {
     const bits = Array.from({ length }, (_, i) => field.offset + from + i);
-    const heading = field.shape.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name;
-    groups.push({ label: heading, bits, field, signed: false, flag: !field.shape.length, oneHot: oneHot.has(bits[0]) });
+    const heading = field.extents.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name;
+    groups.push({ label: heading, bits, field, signed: false, flag: !field.extents.length, oneHot: oneHot.has(bits[0]) });
   }
 }
 
@@ -36,7 +36,7 @@ function groupCells() { // where blocks are grouped; called once, when the array
     const bits = Array.from(blocks.subarray(start[cell], start[cell + 1]), (block) => Array.from(blockBits(block))).flat();
     const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`;
     const label = `${nameOf(bits[0])} … (${kind})`;
-    cells.push({ label, bits, field: fieldOf(bits[0]), number: groups.length, signed: false, flag: bits.length === 1, cell: true });
+    cells.push({ label, bits, field: fieldAt(bits[0]), number: groups.length, signed: false, flag: bits.length === 1, cell: true });
     groups.push(cells[cell]);
   }
 }
@@ -79,8 +79,8 @@ function search(query) {
     }
   }
   // A name given in full comes first, and alone where it is an array or flag.
-  const exact = found.filter((bit) => words.includes(nameOf(bit).toLowerCase()) || words.includes(fieldOf(bit).name.toLowerCase()));
+  const exact = found.filter((bit) => words.includes(nameOf(bit).toLowerCase()) || words.includes(fieldAt(bit).name.toLowerCase()));
   return exact.length ? exact : found;
 }
 
-const colour = (bit) => `var(--field-${fieldOf(bit).number % 7})`;
+const colour = (bit) => `var(--tone-${fieldAt(bit).number % 7})`;

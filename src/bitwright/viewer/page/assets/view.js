@@ -11,7 +11,7 @@ function measure() {
   size.ruler = facts.computer ? 40 : 24;
   const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
   size.row = room < 13 ? 17 : Math.min(34, Math.floor(room));
-  paint.font = "12px system-ui, sans-serif";
+  paint.font = `12px ${LETTERS}`;
   let longest = 5;
   const some = Math.max(1, Math.floor(rows.length / 3000));
   for (let row = 0; row < rows.length; row += some) longest = Math.max(longest, labelOf(rows[row]).length);
@@ -25,9 +25,7 @@ const columnOf = (step) => size.label + step * now.cell - scroller.scrollLeft;
 const lineOf = (row) => size.ruler + row * size.row - scroller.scrollTop;
 
 function draw() {
-  sharp(canvas, paint, size.width, size.height);
-  paint.fillStyle = palette.paper;
-  paint.fillRect(0, 0, size.width, size.height);
+  sheet(canvas, size.width, size.height);
   const first = Math.max(0, Math.floor(scroller.scrollLeft / now.cell));
   const last = Math.min(facts.steps, Math.floor((scroller.scrollLeft + size.width - size.label) / now.cell));
   const top = Math.max(0, Math.floor(scroller.scrollTop / size.row));
@@ -72,21 +70,16 @@ function drawBands(top, bottom, first, last) {
 
 function drawBit(bit, row, first, last) {
   const gap = now.cell >= 7 ? 1 : 0, y = lineOf(row) + 2, height = size.row - (size.row < 15 ? 4 : 5);
-  paint.fillStyle = palette.fields[fieldOf(bit).number % 7];
-  for (let step = first; step <= last; step++) {
-    if (!on(step, bit)) continue;
-    const from = step;
-    if (!gap) while (step < last && on(step + 1, bit)) step++;
-    paint.fillRect(columnOf(from) + gap, y, Math.max((step - from + 1) * now.cell - gap, 1), height);
-  }
+  paint.fillStyle = tone(fieldAt(bit).number);
+  drawBars(paint, (step) => on(step, bit), first, last, columnOf, now.cell, y, height, gap);
 }
 
 // An array as a number over time: one piece for as long as it stays the same.
 
 function drawNumber(group, row, first, last) {
   const y = lineOf(row), middle = y + size.row / 2;
-  const hue = palette.fields[group.field.number % 7];
-  paint.font = "11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
+  const hue = tone(group.field.number);
+  paint.font = `11px ${DIGITS}`;
   paint.textBaseline = "middle";
   paint.lineWidth = 1;
   for (let step = first; step <= last;) {
@@ -138,13 +131,8 @@ function valueText(group, step) {
 function drawSmall(group, row, first, last) {
   const high = (size.row - 4) / group.bits.length;
   group.bits.forEach((bit, place) => {
-    paint.fillStyle = palette.fields[fieldOf(bit).number % 7];
-    for (let step = first; step <= last; step++) {
-      if (!on(step, bit)) continue;
-      const from = step;
-      while (step < last && on(step + 1, bit)) step++;
-      paint.fillRect(columnOf(from), lineOf(row) + 2 + place * high, Math.max((step - from + 1) * now.cell, 1), Math.max(high, 1));
-    }
+    paint.fillStyle = tone(fieldAt(bit).number);
+    drawBars(paint, (step) => on(step, bit), first, last, columnOf, now.cell, lineOf(row) + 2 + place * high, Math.max(high, 1));
   });
 }
 
@@ -208,15 +196,15 @@ function drawLabels(top, bottom) {
     const entry = rows[row], y = lineOf(row) + size.row / 2;
     if (entry < 0) {
       const group = groups[-1 - entry];
-      paint.font = `600 ${letters}px system-ui, sans-serif`;
-      paint.fillStyle = palette.fields[group.field.number % 7];
+      paint.font = `600 ${letters}px ${LETTERS}`;
+      paint.fillStyle = tone(group.field.number);
       paint.fillText(now.folded.has(group.number) ? "▸" : "▾", 6, y);
-      paint.fillText(group.label, 20, y);
+      paint.fillText(clipped(paint, group.label, size.label - 26), 20, y);
     } else {
-      const flag = !fieldOf(entry).shape.length && now.group === "name" && !now.query;
-      paint.font = `${entry === now.bit || flag ? 600 : 400} ${letters}px system-ui, sans-serif`;
-      paint.fillStyle = flag ? palette.fields[fieldOf(entry).number % 7] : entry === now.bit ? palette.text : palette.soft;
-      paint.fillText(nameOf(entry), flag ? 20 : 24, y);
+      const flag = !fieldAt(entry).extents.length && now.group === "name" && !now.query;
+      paint.font = `${entry === now.bit || flag ? 600 : 400} ${letters}px ${LETTERS}`;
+      paint.fillStyle = flag ? tone(fieldAt(entry).number) : entry === now.bit ? palette.text : palette.soft;
+      paint.fillText(clipped(paint, nameOf(entry), size.label - 30), flag ? 20 : 24, y);
     }
   }
   paint.restore();
@@ -236,7 +224,7 @@ function drawRuler(first, last) {
   paint.clip();
   if (facts.computer) drawPhases(first, last);
   const apart = nice(56 / now.cell);
-  paint.font = "11px system-ui, sans-serif";
+  paint.font = `11px ${LETTERS}`;
   paint.textAlign = "center";
   paint.textBaseline = "middle";
   const centre = (step) => columnOf(step) + now.cell / 2;
@@ -252,21 +240,13 @@ function drawRuler(first, last) {
     paint.fillStyle = palette.wrong;
     paint.fillText("▼", centre(least.step), 21);
   }
-  const text = stepText(now.step), half = text.length * 3.6 + 6;
-  const x = Math.min(Math.max(centre(now.step), size.label + half), size.width - half);
-  if (now.step >= first - 1 && now.step <= last + 1) {
-    paint.fillStyle = palette.accent;
-    paint.beginPath();
-    paint.roundRect(x - half, 2, 2 * half, 17, 8);
-    paint.fill();
-    paint.fillStyle = palette.paper;
-    paint.font = "600 11px system-ui, sans-serif";
-    paint.fillText(text, x, 11);
-  }
+  paint.font = `600 11px ${LETTERS}`;
+  const text = stepText(now.step), half = paint.measureText(text).width / 2 + 6;
+  if (now.step >= first - 1 && now.step <= last + 1) plate(paint, text, Math.min(Math.max(centre(now.step), size.label + half), size.width - half), 10.5, palette.accent);
   paint.restore();
   paint.textAlign = "left";
   paint.fillStyle = palette.soft;
-  paint.font = "11px system-ui, sans-serif";
+  paint.font = `11px ${LETTERS}`;
   paint.textBaseline = "middle";
   paint.fillText("step", 20, 11);
   if (facts.computer) paint.fillText("phase", 20, 30);
@@ -274,14 +254,16 @@ function drawRuler(first, last) {
   paint.fillRect(0, size.ruler - 1, size.width, 1);
 }
 
+const phaseTone = (kind) => tone([0, 2, 5, 1, 3][kind % 5]);
+
 function drawPhases(first, last) {
   const { phase_step: steps, phase_kind: kinds } = arrays;
   paint.textBaseline = "middle";
-  paint.font = "11px system-ui, sans-serif";
+  paint.font = `11px ${LETTERS}`;
   for (let i = Math.max(0, below(steps, first)); i < steps.length && steps[i] <= last; i++) {
     const until = i + 1 < steps.length ? steps[i + 1] : facts.steps + 1;
     const x = columnOf(steps[i]), w = (until - steps[i]) * now.cell, name = facts.computer.phases[kinds[i]];
-    paint.fillStyle = palette.phases[kinds[i] % 5];
+    paint.fillStyle = phaseTone(kinds[i]);
     paint.globalAlpha = 0.25;
     paint.fillRect(x, 23, w - 1, 14);
     paint.globalAlpha = 1;
@@ -328,8 +310,7 @@ function closenessByPixel(w) {
 
 function drawOverview(first, last) {
   const w = overview.parentElement.clientWidth || 1, h = 46;
-  sharp(overview, strip, w, h);
-  strip.clearRect(0, 0, w, h);
+  sheet(overview, w, h);
   const at = (step) => 8 + (step / Math.max(1, facts.steps)) * (w - 16); // as the slider's thumb moves
   strip.fillStyle = palette.well;
   strip.beginPath();
@@ -368,7 +349,7 @@ function drawOverview(first, last) {
 // Pointer and position.
 
 function cellAt(event) {
-  const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  const { x, y } = pointOn(canvas, event);
   const step = Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
   const row = Math.floor((y - size.ruler + scroller.scrollTop) / size.row);
   const entry = y < size.ruler || row >= rows.length ? null : rows[row];

@@ -3,8 +3,8 @@
 class ChosenView {
   constructor(app) {
     this.app = app;
-    byId("cell-number").addEventListener("input", () => {
-      const number = Number(byId("cell-number").value);
+    hear("cell-number", "input", () => {
+      const number = Number(element("cell-number").value);
       if (Number.isInteger(number) && number >= 1 && number <= app.machine.cells) app.choose(number - 1);
     });
   }
@@ -12,14 +12,14 @@ class ChosenView {
   draw() {
     const { machine, shown, chosen } = this.app;
     const { wires } = machine;
-    const name = this.app.stage.bitName ?? ((bit) => nameOf(wires.fields, bit));
+    const name = this.app.stage.bitName ?? ((bit) => bitName(wires.fields, bit));
     const { kind, matched, wrong } = machine.answer(chosen, shown);
-    const number = byId("cell-number");
+    const number = element("cell-number");
     number.max = machine.cells;
     if (document.activeElement !== number) number.value = chosen + 1;
     const n = matched.length;
-    byId("chosen-about").textContent = `Kind ${kind + 1} of ${kinds}; ${n ? `n = ${n}: ${plural(n, "example matches", "examples match")}` : "nothing matches, so all ports are off"}.`;
-    byId("chosen-bits").replaceChildren(...this.blocks(kind, chosen, name));
+    element("chosen-about").textContent = `Kind ${kind + 1} of ${kinds}; ${n ? `n = ${n}: ${plural(n, "example matches", "examples match")}` : "nothing matches, so all ports are off"}.`;
+    element("chosen-bits").replaceChildren(...this.blocks(kind, chosen, name));
     const said = n ? sums(kind, matched) : [];
     const rows = [];
     for (let port = 0; port < kindPorts[kind] && port < 64; port++) {
@@ -27,14 +27,13 @@ class ChosenView {
       const limit = n ? thresholdOf(kind, port, n) : 0;
       const over = n ? said[port] - limit : 0;
       const isWrong = wrong.includes(port);
-      const figures = n ? [grouped(said[port]), grouped(limit), (over > 0 ? "+" : "\u2212") + grouped(Math.abs(over))] : ["\u2013", "\u2013", "\u2013"];
-      const says = made("td", isWrong ? { class: "is-wrong" } : {}, n && over > 0 ? "on" : "off", isWrong ? ", wrong" : "");
-      const far = made("td", {}, figures[2], n ? this.scale(over / units[n - 1], isWrong) : "");
-      rows.push(made("tr", {}, made("th", { scope: "row" }, targets), made("td", {}, figures[0]), made("td", {}, figures[1]), far, says));
+      const figures = n ? [grouped(said[port]), grouped(limit), (over > 0 ? "+" : "−") + grouped(Math.abs(over))] : ["–", "–", "–"];
+      const says = make("td", isWrong ? { className: "wrong" } : {}, n && over > 0 ? "on" : "off", isWrong ? ", wrong" : "");
+      rows.push(row(targets, figures[0], figures[1], make("td", figures[2], n ? this.scale(over / units[n - 1], isWrong) : ""), says));
     }
-    byId("ports").tBodies[0].replaceChildren(...rows);
+    element("ports").tBodies[0].replaceChildren(...rows);
     const more = kindPorts[kind] > 64 ? ` The first 64 of ${grouped(kindPorts[kind])} ports.` : "";
-    byId("chosen-note").textContent = (n ? "A port is on where G exceeds T. The bars are as long as G is far from T." : "") + more;
+    element("chosen-note").textContent = (n ? "A port is on where G exceeds T. The bars are as long as G is far from T." : "") + more;
   }
 
   blocks(kind, cell, name) {
@@ -43,10 +42,10 @@ class ChosenView {
     const found = [];
     let at = machine.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
-      const box = made("span", { class: "block" });
+      const box = make("span.bits");
       for (let i = 0; i < blockBits[block]; i++) {
         const bit = machine.wires.cellBit[at++];
-        box.append(made("span", { class: bad.has(bit) ? "is-bad" : shown[bit] ? "is-on" : "" }, `${name(bit)} ${shown[bit]}`));
+        box.append(make("span", { className: bad.has(bit) ? "is-bad" : shown[bit] ? "is-on" : "" }, `${name(bit)} ${shown[bit]}`));
       }
       found.push(box);
       if (found.length > 64) break;
@@ -67,9 +66,9 @@ class ChosenView {
   /** A bar from the threshold in the middle to where the sum is, in the unit of margins. */
   scale(over, isWrong) {
     const far = Math.max(-1, Math.min(1, over)) * 50;
-    const bar = made("i", { class: isWrong ? "is-bad" : over > 0 ? "" : "is-off" });
+    const bar = make("i", { className: isWrong ? "is-bad" : over > 0 ? "" : "is-off" });
     bar.style.setProperty("--from", `${Math.min(50, 50 + far)}%`);
     bar.style.setProperty("--long", `${Math.abs(far)}%`);
-    return made("div", { class: "scale", "aria-hidden": "true" }, bar);
+    return make("div.scale", { "aria-hidden": "true" }, bar);
   }
 }

@@ -82,8 +82,6 @@ function endsOf(graph, counts, start, path, end, at) {
   throw new Error(`there is no path ${path}`);
 }
 
-const range = (from, to) => Array.from({ length: to - from }, (_, at) => from + at);
-
 /** The tables of a node program on a graph. */
 function graphWires(schema, graph) {
   const places = placesOf(schema, graph);

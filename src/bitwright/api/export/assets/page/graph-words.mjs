@@ -49,11 +49,11 @@ function graphValues(word, wires, state) {
 /** `3.7.a`, `3.7→3.8.h[2]`: a bit by its place in the graph. */
 function placeName(wires, bit, nodeName, graph) {
   const field = fieldOf(wires.fields, bit);
-  if (field.place === "whole") return nameOf(wires.fields, bit);
+  if (field.place === "whole") return bitName(wires.fields, bit);
   const size = field.own.reduce((product, extent) => product * extent, 1);
   const at = Math.floor((bit - field.offset) / size);
-  const own = nameOf([{ ...field, extents: field.own, offset: 0 }], (bit - field.offset) % size);
+  const own = bitName([{ ...field, extents: field.own, offset: 0 }], (bit - field.offset) % size);
   if (field.place === "node") return `${nodeName(at)}.${own}`;
   const node = graph.portNode[at];
-  return `${nodeName(node)}\u2192${nodeName(graph.portFar[at])}.${own}`;
+  return `${nodeName(node)}→${nodeName(graph.portFar[at])}.${own}`;
 }

@@ -21,25 +21,22 @@ class History {
 
   push(state) {
     const packed = new Uint8Array(this.bytes);
-    for (let bit = 0; bit < this.bits; bit++) if (state[bit]) packed[bit >> 3] |= 1 << (bit & 7);
+    for (let bit = 0; bit < this.bits; bit++) if (state[bit]) packed[bit >> 3] |= 128 >> (bit & 7);
     this.states.push(packed);
-    if (this.states.length > this.most) {
-      const dropped = this.states.length >> 1;
-      this.states.splice(0, dropped);
-      this.begin += dropped;
-    }
+    if (this.states.length <= this.most) return;
+    const dropped = this.states.length >> 1;
+    this.states.splice(0, dropped);
+    this.begin += dropped;
   }
 
-  /** The packed state at a step, or undefined. */
+  /** The packed state at a step. */
   packed(step) {
-    return this.states[step - this.begin];
+    return this.states[Math.min(Math.max(step, this.begin), this.end) - this.begin];
   }
 
   /** The state at a step, one bit to a byte. */
   at(step) {
-    const packed = this.packed(Math.min(Math.max(step, this.begin), this.end));
-    const state = new Uint8Array(this.bits);
-    for (let bit = 0; bit < this.bits; bit++) state[bit] = (packed[bit >> 3] >> (bit & 7)) & 1;
-    return state;
+    const packed = this.packed(step);
+    return Uint8Array.from({ length: this.bits }, (_, bit) => bitIn(packed, bit));
   }
 }

@@ -57,5 +57,5 @@ function shapeOf(text) {
   if (nodes > 1e6) throw new RangeError("That is more nodes than this page takes.");
   if (name === "complete" && nodes > 300) throw new RangeError("A complete graph may have 300 nodes here.");
   const edges = SHAPES[name](Number(first), Number(second), Number(third ?? 0));
-  return { name, nodes, edges, rows: flat ? Number(first) : 1, columns: flat ? Number(second) : nodes };
+  return { name, nodes, edges, columns: flat ? Number(second) : nodes };
 }

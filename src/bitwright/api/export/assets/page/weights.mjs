@@ -11,38 +11,38 @@ class WeightsView {
   constructor(app) {
     this.app = app;
     this.kept = null; // what was there before the change
-    byId("weights-count").textContent = grouped(first.length + last.length + threshold.length);
-    for (const id of ["layer", "weight-row", "weight-column"]) byId(id).addEventListener("input", () => this.show());
-    byId("weights").addEventListener("submit", (event) => {
+    element("weights-count").textContent = grouped(first.length + last.length + threshold.length);
+    for (const id of ["layer", "weight-row", "weight-column"]) hear(id, "input", () => this.show());
+    hear("weights", "submit", (event) => {
       event.preventDefault();
-      const typed = byId("weight-value").value.trim();
+      const typed = element("weight-value").value.trim();
       this.change(this.place(), typed === "" ? NaN : Number(typed));
     });
-    byId("restore").addEventListener("click", () => this.restore());
-    byId("weakest").addEventListener("click", () => this.breakRun());
-    byId("layer").value = "last";
+    hear("restore", "click", () => this.restore());
+    hear("weakest", "click", () => this.breakRun());
+    element("layer").value = "last";
     this.show();
   }
 
   /** The layer and the number in its table that the form names; null where there is no such weight. */
   place() {
-    const name = byId("layer").value;
+    const name = element("layer").value;
     const { table, across } = LAYERS[name];
-    const row = Number(byId("weight-row").value) - 1;
-    const column = Number(byId("weight-column").value) - 1;
+    const row = Number(element("weight-row").value) - 1;
+    const column = Number(element("weight-column").value) - 1;
     const inside = [row, column].every(Number.isInteger) && row >= 0 && column >= 0 && column < across && row * across + column < table.length;
     return inside ? { name, at: row * across + column } : null;
   }
 
   show() {
-    const { rows, columns, across, table } = LAYERS[byId("layer").value];
-    byId("row-name").textContent = rows;
-    byId("column-name").textContent = columns;
-    byId("weight-row").max = table.length / across;
-    byId("weight-column").max = across;
+    const { rows, columns, across, table } = LAYERS[element("layer").value];
+    element("row-name").textContent = rows;
+    element("column-name").textContent = columns;
+    element("weight-row").max = table.length / across;
+    element("weight-column").max = across;
     const place = this.place();
-    byId("weight-value").value = place ? table[place.at] : "";
-    byId("weight-about").textContent = place ? this.about(place.name, place.at % across) : `There are ${grouped(table.length / across)} rows and ${grouped(across)} columns.`;
+    element("weight-value").value = place ? table[place.at] : "";
+    element("weight-about").textContent = place ? this.about(place.name, place.at % across) : `There are ${grouped(table.length / across)} rows and ${grouped(across)} columns.`;
   }
 
   about(name, column) {
@@ -60,14 +60,14 @@ class WeightsView {
   }
 
   change(place, value) {
-    const note = byId("weight-note");
+    const note = element("weight-note");
     if (!place) {
       note.textContent = "There is no such weight.";
       return;
     }
     const { table, least, most } = LAYERS[place.name];
     if (!Number.isInteger(value) || value < least || value > most) {
-      note.textContent = `A whole number from ${grouped(least)} to ${grouped(most)}, please.`;
+      note.textContent = `An integer from ${grouped(least)} to ${grouped(most)}, please.`;
       return;
     }
     if (this.kept) this.undo();
@@ -79,14 +79,14 @@ class WeightsView {
     if (states > MOST_COUNTED) note.replaceChildren(before, this.app.proof.possible ? "Prove counts what is wrong now." : "Run it, and see what goes wrong.");
     else {
       const { wrong } = (this.app.proof.known = proveAll());
-      note.replaceChildren(before, made("span", { class: wrong ? "is-wrong" : "is-right" }, wrong ? `${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${plural(states, STATE)} are still right: one weight does little.`));
+      note.replaceChildren(before, make("span", { className: wrong ? "wrong" : "right" }, wrong ? `${grouped(wrong)} of ${plural(states, STATE)} ${wrong === 1 ? "is" : "are"} wrong now.` : `All ${plural(states, STATE)} are still right: one weight does little.`));
     }
   }
 
   restore() {
     this.undo();
     this.changed();
-    byId("weight-note").textContent = "As it was.";
+    element("weight-note").textContent = "As it was.";
     this.show();
   }
 
@@ -97,7 +97,7 @@ class WeightsView {
   }
 
   changed() {
-    byId("restore").disabled = !this.kept;
+    element("restore").disabled = !this.kept;
     forgetAnswers();
     this.app.proof.forget();
     this.app.machine.again();
@@ -112,20 +112,20 @@ class WeightsView {
     if (app.stage.stale && !app.stage.reset()) return;
     const found = breakingChange(app.stage);
     if (!found) {
-      byId("weight-note").textContent = "No single weight that was tried breaks this run: give other inputs, and try again.";
+      element("weight-note").textContent = "No single weight that was tried breaks this run: give other inputs, and try again.";
       return;
     }
     const { across } = LAYERS[found.name];
-    byId("layer").value = found.name;
-    byId("weight-row").value = Math.floor(found.at / across) + 1;
-    byId("weight-column").value = (found.at % across) + 1;
+    element("layer").value = found.name;
+    element("weight-row").value = Math.floor(found.at / across) + 1;
+    element("weight-column").value = (found.at % across) + 1;
     this.show();
-    byId("weight-value").value = found.value;
+    element("weight-value").value = found.value;
     this.change(found, found.value);
     runFromStart(app.stage, found.steps);
     const { step, bits } = app.machine.firstWrong;
     const result = facts.view === "numbers" && found.result !== found.right ? ` Its result: ${found.result}; without the change: ${found.right}.` : "";
-    byId("weight-note").append(` This run is wrong from step ${grouped(step)} on.${result}`);
+    element("weight-note").append(` This run is wrong from step ${grouped(step)} on.${result}`);
     if (app.history.end >= step) app.look(step);
     else runFromStart(app.stage, step);
     app.choose(Math.max(0, app.machine.bitCell[bits[0]]));

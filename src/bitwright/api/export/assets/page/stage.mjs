@@ -1,0 +1,55 @@
+/* What all stages do alike. A stage has start(), the state in which a run starts, paint(), and result(), what came of the run. */
+
+class BaseStage {
+  constructor(app) {
+    this.app = app;
+    this.ended = ""; // how the run ended
+    this.stale = false; // whether what is on the page cannot be run
+    this.looksBack = false; // whether states are kept
+  }
+
+  /** To the start; false, and a notice, where a RangeError says that there is none. */
+  reset() {
+    notice();
+    try {
+      this.app.begin(this.start());
+      Object.assign(this, { ended: "", stale: false, following: true });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.app.player?.stop();
+      notice(error.message);
+      this.stale = true;
+    }
+    return !this.stale;
+  }
+
+  /** To the start because something has changed; where it says how, by that. */
+  again(change = () => {}) {
+    this.app.player?.stop();
+    change();
+    this.reset();
+    this.app.draw();
+  }
+
+  /** One step: "on", or how the run has ended. */
+  advance() {
+    const { machine } = this.app, before = machine.steps, how = machine.advance();
+    this.following = true;
+    if (machine.steps > before) this.app.reached();
+    return how;
+  }
+
+  say(text) {
+    element("status").replaceChildren(text, this.app.wrongNote());
+  }
+}
+
+const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its limit." };
+
+/** A box with a label; `changed` is called when there is something else in it. */
+function inputBox(boxes, label, properties, changed, event = "change") {
+  const box = make("input", { spellcheck: false, ...properties });
+  box.addEventListener(event, changed);
+  boxes.push(make("label", label, box));
+  return box;
+}

@@ -1,0 +1,64 @@
+"""What all pages share, and how a page becomes one file: the library of scripts and styles is put into it.
+
+Library files are ES modules. The local page loads them as they are; in a page that is one file they stand one after
+the other, without their imports and exports.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "layout")  # each uses only those before it
+
+
+def library_files() -> dict[str, bytes]:
+    """Scripts and styles by the names under which a server offers them."""
+    names = (*(f"{name}.mjs" for name in MODULES), "base.css", "dark.css")
+    return {name: _asset(name).encode() for name in names}
+
+
+def library_script() -> str:
+    """All modules as one script."""
+    return plain_script(_asset(f"{name}.mjs") for name in MODULES)
+
+
+def plain_script(modules: Iterable[str]) -> str:
+    """Modules one after the other, as one script: without imports and exports."""
+    return re.sub(r"^(?:export |import .*\n)", "", "\n".join(modules), flags=re.MULTILINE)
+
+
+def single_page(body: str, style: str, script: str, facts: Mapping[str, object], data: bytes = b"") -> str:
+    """A page that is one file and loads nothing: `body` between head and tail, the library before style and script.
+
+    `facts`, of which `title` is one, can hold any text: it is put in so that it stays text. `data` is binary.
+    """
+    base, dark = _asset("base.css") + style, _asset("dark.css")
+    code = f'"use strict";\n(() => {{\n{library_script()}{script}}})();\n'
+    # Nothing may be loaded from anywhere, and no other script or style may be used, whatever the data says.
+    styles = f"'{_digest(base)}' '{_digest(dark)}'"
+    pieces = {
+        "policy": f"default-src 'none'; script-src '{_digest(code)}'; style-src {styles}; "
+        "base-uri 'none'; form-action 'none'",
+        "title": escape(str(facts["title"])),
+        "style": base,
+        "dark": dark,
+        "facts": json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "data": b64encode(data).decode(),
+        "script": code,
+    }
+    before, *rest = _asset("page.html").replace("{{body}}", body).split("{{")
+    return before + "".join(pieces[name] + after for name, _, after in (part.partition("}}") for part in rest))
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()

@@ -1,0 +1,42 @@
+/* Bits of a state: packed eight to a byte, the first one highest, and their names. A field has a name, extents, a size and an offset. */
+
+export const bitIn = (packed, bit, from = 0) => (packed[from + (bit >> 3)] >> (7 - (bit & 7))) & 1;
+
+export function fieldOf(fields, bit) {
+  let low = 0, high = fields.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (fields[middle].offset <= bit) low = middle;
+    else high = middle - 1;
+  }
+  return fields[low];
+}
+
+/** `p[3]`, `M[2,1]` or `done`. The last index of an array runs fastest. */
+export function bitName(fields, bit) {
+  const field = fieldOf(fields, bit), index = [];
+  let rest = bit - field.offset;
+  for (const extent of [...field.extents].reverse()) {
+    index.unshift((rest % extent) + 1);
+    rest = Math.floor(rest / extent);
+  }
+  return index.length ? `${field.name}[${index.join(",")}]` : field.name;
+}
+
+/** The number that bits make, the lowest first; `on(bit)` is 0 or 1. */
+export function numberOf(bits, on, signed = false) {
+  if (!bits.length) return 0n;
+  const value = BigInt(`0b${Array.from(bits, on).reverse().join("")}`);
+  return signed ? BigInt.asIntN(bits.length, value) : value;
+}
+
+/** Draws the steps from `first` to `last` in which a bit is on, as bars; those that touch are one. */
+export function drawBars(context, on, first, last, x, wide, y, high, gap = 0) {
+  for (let step = first; step <= last; step++) {
+    if (!on(step)) continue;
+    const from = step;
+    if (!gap) while (step < last && on(step + 1)) step++;
+    const left = x(from) + gap;
+    context.fillRect(left, y, Math.max(x(step) + wide - left, 1), high);
+  }
+}

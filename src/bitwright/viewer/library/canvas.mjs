@@ -1,0 +1,86 @@
+/* Canvases: sharp on every screen, tiles that can be chosen, and one drawing per frame. */
+
+import { palette } from "./theme.mjs";
+
+export const LETTERS = "system-ui, sans-serif", DIGITS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
+
+/** The context of a canvas of this size in CSS pixels, cleared. */
+export function sheet(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1, [across, down] = [width, height].map((side) => Math.round(side * ratio));
+  if (canvas.width !== across || canvas.height !== down) {
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** How wide a canvas can be in its box. */
+export function roomFor(canvas) {
+  const box = canvas.parentElement, style = getComputedStyle(box);
+  return Math.max(40, box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+}
+
+/** Draws once in the next frame, however often it is called until then. */
+export function oncePerFrame(draw) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; draw(); });
+  };
+}
+
+/** Where a pointer is on a canvas. */
+export function pointOn(canvas, event) {
+  const box = canvas.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+/** Tiles that a click or the arrow keys choose: `tiles` has at(x, y), chosen(), count(), columns() and choose(tile). */
+export function choosable(canvas, tiles) {
+  canvas.addEventListener("click", (event) => {
+    const { x, y } = pointOn(canvas, event), tile = tiles.at(x, y);
+    if (tile >= 0) tiles.choose(tile, event);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: tiles.columns(), ArrowUp: -tiles.columns() }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    tiles.choose(Math.min(Math.max(tiles.chosen() + by, 0), tiles.count() - 1), event);
+  });
+}
+
+/** A tile with this corner: filled, and framed where a frame is given. */
+export function drawTile(context, x, y, side, fill, frame, wide = 2) {
+  const inset = side > 9 ? 2 : side > 3 ? 1 : 0;
+  context.beginPath();
+  context.roundRect(x + inset / 2, y + inset / 2, side - inset, side - inset, side > 12 ? 4 : side > 7 ? 2 : 0);
+  context.fillStyle = fill;
+  context.fill();
+  if (!frame) return;
+  context.lineWidth = wide;
+  context.strokeStyle = frame;
+  context.stroke();
+}
+
+/** A text on a plate, in the middle of which (x, y) is. */
+export function plate(context, text, x, y, fill = palette.text) {
+  Object.assign(context, { textAlign: "center", textBaseline: "middle", fillStyle: fill });
+  const half = context.measureText(text).width / 2 + 5;
+  context.beginPath();
+  context.roundRect(x - half, y - 8.5, 2 * half, 17, 7);
+  context.fill();
+  context.fillStyle = palette.paper;
+  context.fillText(text, x, y + 0.5);
+}
+
+/** A text that fits, with an ellipsis where it does not. */
+export function clipped(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let kept = text.length - 1;
+  while (kept > 1 && context.measureText(`${text.slice(0, kept)}…`).width > width) kept--;
+  return `${text.slice(0, kept)}…`;
+}

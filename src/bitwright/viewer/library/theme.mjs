@@ -1,0 +1,48 @@
+/* Light and dark: canvases take their colours from the style sheet, so that they follow it. */
+
+import { element } from "./dom.mjs";
+
+const NAMES = ["paper", "well", "line", "text", "soft", "off", "edge", "accent", "wrong", "wrong-well", "now", "chosen"];
+export const palette = { tones: [] };
+export const tone = (number) => palette.tones[number % palette.tones.length];
+
+function readPalette() {
+  const style = getComputedStyle(document.documentElement), read = (name) => style.getPropertyValue(`--${name}`).trim();
+  for (const name of NAMES) palette[name] = read(name);
+  palette.tones = Array.from({ length: 7 }, (_, at) => read(`tone-${at}`));
+}
+
+/** As the system has it, or as the button says; paper is light. `changed` draws; what is returned switches. */
+export function followTheme(changed) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let own = null, printing = false;
+  const apply = () => {
+    const dark = !printing && (own ?? system.matches);
+    element("dark").media = dark ? "all" : "not all";
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    readPalette();
+    changed();
+  };
+  const toggle = () => { own = !(own ?? system.matches); apply(); };
+  system.addEventListener("change", apply);
+  element("theme")?.addEventListener("click", toggle);
+  for (const [event, begins] of [["beforeprint", true], ["afterprint", false]]) addEventListener(event, () => { printing = begins; apply(); });
+  readPalette();
+  apply();
+  return toggle;
+}
+
+// Colours of nodes, as in colours.py: a scale for numbers, and ink that can be read on a colour.
+
+const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
+export function mixed(scale, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (scale.length - 1), low = Math.min(Math.floor(place), scale.length - 2);
+  const one = parts(scale[low]), other = parts(scale[low + 1]);
+  return `#${one.map((part, i) => Math.round(part + (other[i] - part) * (place - low)).toString(16).padStart(2, "0")).join("")}`;
+}
+
+export function inkOn(colour) {
+  const [red, green, blue] = parts(colour);
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111111" : "#ffffff";
+}
