@@ -1,4 +1,4 @@
-"""Every state of the page at three widths, light and dark: no serious accessibility fault, nothing cut off."""
+"""Every state of the page, narrow and wide, light and dark: no serious accessibility fault, nothing cut off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from web.pages import Visit, choose, press_run, until
 
 AXE = gzip.decompress((Path(__file__).parent / "axe" / "axe.min.js.gz").read_bytes()).decode()
 DESK = (1400, 900)
-LOOKS = (((400, 850), "dark"), ((800, 1000), "dark"), (DESK, "light"))  # the last one stays
+LOOKS = (((400, 850), "dark"), (DESK, "light"))  # the last one stays
 
 
 def look(page: Any, state: str) -> None:
@@ -19,11 +19,13 @@ def look(page: Any, state: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         found = page.evaluate(
-            "axe.run(document, { iframes: false }).then(({ violations }) => violations"
+            "axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) => violations"
             ".filter((one) => ['serious', 'critical'].includes(one.impact))"
             ".map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary)]))"
         )
         assert found == [], (state, width, scheme, found)
+    for width in (400, 800, DESK[0]):
+        page.set_viewport_size({"width": width, "height": DESK[1]})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (state, width)
 
 
