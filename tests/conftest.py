@@ -45,8 +45,13 @@ def uses_ray(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    waiting = {
+        path
+        for path in {item.path for item in items}
+        if any(path.is_relative_to(Path(__file__).parent / name) for name in WAITING)
+    }
     for item in items:
-        if any(item.path.is_relative_to(Path(__file__).parent / name) for name in WAITING):
+        if item.path in waiting:
             item.add_marker(pytest.mark.waits)
     items.sort(key=uses_ray)  # these last, in a row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -43,7 +44,9 @@ def dense_program(rng: np.random.Generator) -> Program:
     return b.build()
 
 
-PROGRAMS = [dense_program(rng) for rng in np.random.default_rng(5).spawn(400)]
+@cache
+def programs() -> list[Program]:
+    return [dense_program(rng) for rng in np.random.default_rng(5).spawn(400)]
 
 
 class Everything:
@@ -65,6 +68,9 @@ class Everything:
 
     def wrong(self, examples: int) -> BoolArray:  # (states,)
         return np.asarray(((self.means(examples) > 0) != (self.m > 0)).any(axis=1) & (self.n > 0))
+
+
+everything = cache(Everything)
 
 
 def state_of(program: Program, certificate: LimitVerdict) -> BoolArray:  # (1, k)
@@ -91,8 +97,8 @@ def outcomes(program: Program, examples: int, state: BoolArray) -> tuple[BoolArr
 
 def test_every_refusal_has_a_failing_state_and_every_certificate_none() -> None:
     verdicts = {"certified": 0, "refuted": 0}
-    for number, program in enumerate(PROGRAMS):
-        every = Everything(program)
+    for number, program in enumerate(programs()):
+        every = everything(program)
         for examples in {program.templates, program.templates + 2 * (number % 9)}:
             certificate, wrong = certify(program, "sign", examples=examples), every.wrong(examples)
             verdict = "refuted" if wrong.any() else "certified"
@@ -110,15 +116,15 @@ def test_every_refusal_has_a_failing_state_and_every_certificate_none() -> None:
 def test_what_is_tight_refuses_less_than_the_rule_for_the_most_writers() -> None:
     """The numbers of docs/explanation/theory.md."""
     rough = 0
-    for program in PROGRAMS:
+    for program in programs():
         w = weights(Feasible(program, program.blocks).blocks, program.templates)
         rough += bool(w.matched + (program.writers.max() - 1) * w.unmatched <= 0)
-    assert (rough, sum(not certify(program, "sign").certified for program in PROGRAMS)) == (219, 62)
+    assert (rough, sum(not certify(program, "sign").certified for program in programs())) == (219, 62)
 
 
 def test_within_a_bound_too_what_is_refused_fails_in_a_state_but_is_no_refutation() -> None:
-    for program in PROGRAMS[:120]:
-        every = Everything(program)
+    for program in programs()[:120]:
+        every = everything(program)
         wrong = every.wrong(program.templates)
         for most in set(every.n[every.n > 0].tolist()):
             within = certify(program, "sign", Range(most, "declared", "test"))
@@ -128,8 +134,8 @@ def test_within_a_bound_too_what_is_refused_fails_in_a_state_but_is_no_refutatio
 
 
 def test_the_margin_is_the_smallest_mean_of_a_set_bit() -> None:
-    for program in PROGRAMS:
-        every = Everything(program)
+    for program in programs():
+        every = everything(program)
         means, certificate = every.means(program.templates), certify(program, "sign")
         lowest = means[every.m > 0].min()
         assert certificate.margin == pytest.approx(lowest, rel=1e-9, abs=1e-14)
@@ -145,8 +151,8 @@ def test_the_calibrated_margin_is_that_of_a_situation_that_occurs() -> None:
     """Of a bit of which m writers match it is |m - 1/2| gaps, by the definition of its threshold."""
     elsewhere, rng = 0, np.random.default_rng(6)
     sparse = [random_program(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)), 4) for _ in range(300)]
-    for program in [*PROGRAMS[:100], *sparse]:
-        every, certificate = Everything(program), certify(program, "calibrated")
+    for program in [*programs()[:100], *sparse]:
+        every, certificate = everything(program), certify(program, "calibrated")
         distance = np.abs(every.m - 0.5) * weights(every.n, program.templates).gap[:, None]
         assert certificate.margin == pytest.approx(distance[every.m > 0].min(), rel=1e-9)
         bit = place_of(program, certificate.worst_bit)
@@ -177,7 +183,7 @@ def test_where_no_state_sets_a_bit_there_is_nothing_to_decide(rounding: Rounding
 
 def test_the_padding_proposed_is_the_least() -> None:
     tried = 0
-    for program in PROGRAMS[:150]:
+    for program in programs()[:150]:
         needed = smallest_examples(program)
         assert certify(program, "sign", examples=needed).certified
         assert certify(program, "sign").examples_needed == needed
@@ -189,7 +195,7 @@ def test_the_padding_proposed_is_the_least() -> None:
 
 def test_a_refutation_holds_by_the_dense_solve() -> None:
     tried = 0
-    for program in PROGRAMS[:100]:
+    for program in programs()[:100]:
         certificate = certify(program, "sign")
         if certificate.certified:
             continue
@@ -251,8 +257,8 @@ def test_a_declared_bound_that_is_no_less_than_the_blocks_is_proved() -> None:
 
 def test_sizes_cover_what_can_occur_and_no_more() -> None:
     """The largest sigma^2/gap^2 of any state, by looking at all of them."""
-    for program in PROGRAMS:
-        every, K = Everything(program), smallest_examples(program) + 3
+    for program in programs():
+        every, K = everything(program), smallest_examples(program) + 3
         chance = every.n > 1
         means = every.means(K)[chance][:, program.writers > 0]
         assert ((means > 0) == (every.m[chance][:, program.writers > 0] > 0)).all()

@@ -357,11 +357,18 @@ def test_the_module_runs() -> None:
     assert (done.returncode, done.stdout) == (0, "1202\n")
 
 
-def test_help_loads_nothing_heavy() -> None:
-    script = "import sys; from bitwright.cli.main import main; main(['--help']); print(*sorted(sys.modules))"
+@for_each(
+    ("arguments", "heavy"),
+    [
+        (["--help"], ("numpy", "rich", "bitwright.engines", "bitwright.program")),
+        (["add", "719", "483"], ("numba", "scipy.sparse", "torch")),
+    ],
+)
+def test_nothing_heavy_is_loaded_that_is_not_used(arguments: list[str], heavy: tuple[str, ...]) -> None:
+    script = f"import sys; from bitwright.cli.main import main; main({arguments}); print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    for heavy in ("numpy", "rich", "bitwright.execution", "bitwright.program"):
-        assert f" {heavy} " not in loaded
+    assert " bitwright.cli.main " in loaded
+    assert [module for module in heavy if f" {module} " in loaded] == []
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from serving import Process, serving_process
 
 from bitwright.web.limits import Limits
+from bitwright.web.listen import open_socket
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="starts a process as Linux does")
 BOUNDED = settings(
@@ -115,3 +118,20 @@ def test_odd_values_of_headers(server: Process, name: str, value: str, method: s
 def test_odd_lengths_are_refused(server: Process, value: str) -> None:
     lines = [f"POST {server.prefix}/api/check HTTP/1.1", "Host: localhost", f"Content-Length: {value}"]
     assert_proper(say(server, "\r\n".join([*lines, "Connection: close", "", "{}"]).encode("latin-1")))
+
+
+def test_answers_leave_at_once() -> None:
+    """An answer is written in pieces, and without TCP_NODELAY the second waits 40 ms for the first to be confirmed."""
+
+    async def found() -> int:
+        opened, asked = open_socket(0), asyncio.get_running_loop().create_future()
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(answer, sock=opened):
+            with socket.create_connection(opened.getsockname()):
+                return await asked
+
+    assert asyncio.run(found()) != 0

@@ -191,6 +191,8 @@ def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, t
 
 def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     """The networks that were given: those that are held, or the files they are in."""
+    if network is None:
+        return [], ()
     from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
@@ -198,11 +200,11 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     def known(item: object) -> bool:
         return isinstance(item, (str | PathLike | Network | TrainedCells, AnyNetwork))
 
-    if not known(network) and not isinstance(network, list | tuple | None):
+    if not known(network) and not isinstance(network, list | tuple):
         raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
-    if network is not None and not known(network) and not network:
+    if not known(network) and not network:
         raise InputError("give at least one network, or leave it out")
-    given: list[Any] = [] if network is None else [network] if known(network) else list(network)  # type: ignore[arg-type]
+    given: list[Any] = [network] if known(network) else list(network)  # type: ignore[arg-type]
     if other := [item for item in given if not known(item)]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
     if len(given) > 1 and any(_integer_cells(item) for item in given):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bitwright.bits import BoolArray, whole_number
 from bitwright.errors import InputError, counted
@@ -61,7 +61,7 @@ class TrainingSet:
         """K, the paper's k' with padding: the number of examples and the input dimension."""
         return self.program.templates + self.padding
 
-    def inputs(self) -> sparse.csr_array:  # (K, K)
+    def inputs(self) -> scipy.sparse.csr_array:  # (K, K)
         """X: row t encodes template t; zero outside the columns of its block (Section 5.1).
 
         >>> from bitwright import permutation
@@ -72,11 +72,11 @@ class TrainingSet:
         _, first, counts = np.unique(self.program.template_block, return_index=True, return_counts=True)
         blocks = self.program.template_block[first].tolist()
         if not self.bases:
-            return sparse.eye_array(self.examples, format="csr")
+            return scipy.sparse.eye_array(self.examples, format="csr")
         parts = [self.bases.get(block, np.eye(count)) for block, count in zip(blocks, counts.tolist(), strict=True)]
-        return sparse.block_diag([*parts, sparse.eye_array(self.padding)], format="csr")
+        return scipy.sparse.block_diag([*parts, scipy.sparse.eye_array(self.padding)], format="csr")
 
-    def labels(self) -> sparse.csr_array:  # (K, k)
+    def labels(self) -> scipy.sparse.csr_array:  # (K, k)
         """Y: row t has ones at the bits that template t writes.
 
         >>> from bitwright import permutation
@@ -86,9 +86,11 @@ class TrainingSet:
         """
         starts = np.concatenate((self.program.write_start, np.full(self.padding, len(self.program.write_bits))))
         values = np.ones(len(self.program.write_bits))
-        return sparse.csr_array((values, self.program.write_bits, starts), shape=(self.examples, self.program.bits))
+        return scipy.sparse.csr_array(
+            (values, self.program.write_bits, starts), shape=(self.examples, self.program.bits)
+        )
 
-    def matches(self, states: BoolArray) -> tuple[sparse.csr_array, IntArray]:  # (batch, K), (batch,)
+    def matches(self, states: BoolArray) -> tuple[scipy.sparse.csr_array, IntArray]:  # (batch, K), (batch,)
         """Which examples each state matches, as a sparse indicator, and how many: the paper's n.
 
         >>> from bitwright import permutation
@@ -102,7 +104,9 @@ class TrainingSet:
         counts = np.count_nonzero(found.reshape(len(states), -1) >= 0, axis=1)
         columns = found[found >= 0]
         starts = np.concatenate(([0], np.cumsum(counts)))
-        return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(states), self.examples)), counts
+        return scipy.sparse.csr_array(
+            (np.ones(len(columns)), columns, starts), shape=(len(states), self.examples)
+        ), counts
 
     def encode(self, states: BoolArray) -> FloatArray:  # (batch, K)
         """Test inputs: the sum of the matched examples over sqrt(n); the zero vector where nothing matches.
@@ -114,7 +118,7 @@ class TrainingSet:
         """
         indicator, counts = self.matches(states)
         scale = 1 / np.sqrt(np.maximum(counts, 1))
-        return np.asarray((sparse.diags_array(scale) @ indicator @ self.inputs()).todense())
+        return np.asarray((scipy.sparse.diags_array(scale) @ indicator @ self.inputs()).todense())
 
     def example_names(self) -> list[str]:
         """The rule text of every example, in order.

@@ -11,13 +11,13 @@ averaged. In the programs that we looked at it lifts set bits and lowers unset o
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from bitwright.bits import BoolArray
 from bitwright.theory.closed_form import FloatArray, diagonal, weights
 
 
-def scaled_bias(matched: BoolArray, labels: sparse.csr_array, examples: int) -> FloatArray:  # (states, k)
+def scaled_bias(matched: BoolArray, labels: scipy.sparse.csr_array, examples: int) -> FloatArray:  # (states, k)
     """sqrt(h) times the bias of zhat, from the examples that states match (states, K without padding) and Y (K, k)."""
     n = np.count_nonzero(matched, axis=1)
     w = weights(n, examples)

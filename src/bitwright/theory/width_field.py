@@ -12,8 +12,8 @@ from functools import cached_property
 from math import pi, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bitwright.bits import BoolArray
 from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
@@ -45,7 +45,7 @@ class Draw:
 class WidthField:
     """Errors of zhat, times sqrt(h), of networks with a zero-output start trained on these labels."""
 
-    labels: sparse.csr_array  # Y (K without padding, k)
+    labels: scipy.sparse.csr_array  # Y (K without padding, k)
     examples: int  # K
     kind: Kind = "ntk"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil, log, pi, sqrt
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from bitwright.bits import BoolArray
 from bitwright.program import Program
@@ -52,10 +52,12 @@ class WorstError:
         return float(self.errors.mean()), float(low), float(high)
 
 
-def label_matrix(program: Program) -> sparse.csr_array:  # (K, k)
+def label_matrix(program: Program) -> scipy.sparse.csr_array:  # (K, k)
     """Y: ones at the bits that each template writes."""
     shape = (program.templates, program.bits)
-    return sparse.csr_array((np.ones(len(program.write_bits)), program.write_bits, program.write_start), shape=shape)
+    return scipy.sparse.csr_array(
+        (np.ones(len(program.write_bits)), program.write_bits, program.write_start), shape=shape
+    )
 
 
 def worst_error(

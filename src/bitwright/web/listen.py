@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 
 def open_socket(port: int) -> socket.socket:
     """A socket that only this machine can reach; raises InputError where the port cannot be had."""
-    opened = socket.socket()
+    opened = socket.socket(proto=socket.IPPROTO_TCP)  # named, so that asyncio sets TCP_NODELAY: else 40 ms a request
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((HOST, port))

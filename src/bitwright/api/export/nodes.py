@@ -20,7 +20,7 @@ _LARGE = (1_000, 1_000_000)
 def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
     """What the program says from which number of nodes on."""
     schemas: list[tuple[int, dict[str, Any]]] = []
-    for nodes in range(1, MOST_NODES + 1):
+    for nodes in range(1, MOST_NODES + 1) if "nodes" in program.depends_on else (1,):
         found = _at(program, pattern, nodes)
         if found is not None and (not schemas or schemas[-1][1] != found):
             schemas.append((nodes, found))
@@ -33,12 +33,13 @@ def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
 def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | None:
     """The tables for so many nodes; None where the program is not for them."""
     try:
-        few, many = (_document(program.schema(nodes, ports), pattern) for ports in (2 * nodes, 8 * nodes))
+        few, many = (program.schema(nodes, ports) for ports in (2 * nodes, 8 * nodes))
     except ProgramError:
         return None
-    if few != many:
+    found = _document(few, pattern)
+    if many is not few and _document(many, pattern) != found:
         raise InputError(f"what {program.name} says depends on how many edges a graph has; a page takes other programs")
-    return few
+    return found
 
 
 def _document(schema: Schema, pattern: Pattern) -> dict[str, Any]:

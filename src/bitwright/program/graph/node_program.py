@@ -59,7 +59,8 @@ class NodeProgram(Shown):
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
         """What it says for graphs of this size; most programs say the same for all."""
-        found: Schema = self._schemas(nodes, ports)  # type: ignore[attr-defined]
+        size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
+        found: Schema = self._schemas(*size)  # type: ignore[attr-defined]
         return found
 
     @property
