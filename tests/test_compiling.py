@@ -31,13 +31,13 @@ def follow(folder: Path) -> str:
 
 
 def test_an_index_with_a_class_that_is_gone_is_replaced(tmp_path: Path) -> None:
-    assert follow(tmp_path) == "ActiveBlocksBatch 11"
-    indices = list(tmp_path.rglob("active_blocks_loop.*.nbi"))
+    assert follow(tmp_path) == "TableBatch 11"
+    indices = list(tmp_path.rglob("loop.*.nbi"))
     assert indices
     for index in indices:
         with index.open("rb") as file:
             version = pickle.load(file)
         # As numba writes it: the version, then a stamp of the source and what is kept by kinds of arguments.
         index.write_bytes(pickle.dumps(version) + b"(S'stamp'\ncbitwright.compiling\nGone\nt.")
-    assert follow(tmp_path) == "ActiveBlocksBatch 11"
-    assert all(b"Gone" not in index.read_bytes() for index in tmp_path.rglob("active_blocks_loop.*.nbi"))
+    assert follow(tmp_path) == "TableBatch 11"
+    assert all(b"Gone" not in index.read_bytes() for index in tmp_path.rglob("loop.*.nbi"))

@@ -119,6 +119,10 @@ def check_steps(rules: Rules, step: Callable[[State], State], some: Iterable[Eng
         batch = engine.begin(np.array(states, dtype=bool))
         batch.step()
         assert np.array_equal(batch.states(), wanted), (engine.name, rules.text())
+        for at in range(0, len(states), max(1, len(states) // 16)):  # alone too, in the loops for long runs
+            alone = engine.begin(np.array(states[at : at + 1], dtype=bool), long=True)
+            alone.step()
+            assert np.array_equal(alone.states()[0], wanted[at]), (engine.name, rules.text())
         counts["steps compared"] += len(states)
 
 

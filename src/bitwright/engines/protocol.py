@@ -84,7 +84,7 @@ class Batch(ABC):
         """Goes on with some of the states only."""
 
     def margin(self) -> FloatArray | None:  # (batch,)
-        """How far the last leap was from rounding some bit the other way; None where nothing is rounded."""
+        """How far the last leap, or all steps so far, were from rounding some bit the other way; None: nothing is."""
         return None
 
     def rounded(self) -> NDArray[np.floating] | None:  # (batch, k)

@@ -8,6 +8,7 @@ of the templates, and is made as one.
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ from bitwright.encoding.packed import PackedRules, Words, pack, unpack, with_com
 from bitwright.engines.protocol import Batch
 from bitwright.engines.sparse.sign import SignRule
 from bitwright.engines.sparse.tables import SparseTables
+from bitwright.engines.table.packed import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, Weights, weights
@@ -25,14 +27,15 @@ from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.rounding import Rounding
 
 _CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
-LARGE = 4_000  # templates; smaller programs are stepped as fast in packed words, without a compiler's start
+LARGE = 4_000  # templates; smaller programs begin in packed words, without a compiler's start
 
 
 class RuleEngine:
     """Steps states by matching templates (Eq. 5-6) and a table of decisions.
 
-    A single run of a program with at least `large` templates is made by compiled loops that look only at what moves;
-    `compiled=False` leaves these alone, for processes that may write no files.
+    A single run is made by compiled loops that look only at what moves, once they are loaded or worth loading: at once
+    for a program with at least `large` templates. `compiled=False` leaves them alone, for processes that may write no
+    files.
     """
 
     name = "templates"
@@ -60,9 +63,9 @@ class RuleEngine:
         return PackedRules(self.program)
 
     @cached_property
-    def tables(self) -> SparseTables:
-        """What following changes takes."""
-        return SparseTables(self.program)
+    def packed(self) -> PackedCells:
+        """The rules' answers, as the compiled loop reads them."""
+        return pack_rules(self.program)
 
     @property
     def chunk(self) -> int:
@@ -79,19 +82,16 @@ class RuleEngine:
         return {name: value for name, value in vars(self).items() if name in kept}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        if self._compiled and len(states) == 1 and (long or self.program.templates >= self._large):
+        soon = long or self.program.templates >= self._large or (self._large <= LARGE and loops_are_loaded())
+        if self._compiled and len(states) == 1 and soon:
             return self._follow(states)
         return PackedBatch(self, states)
 
     def _follow(self, states: BoolArray) -> Batch:
         """A batch of one state that looks only at what moves."""
-        from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch  # compiled loops: only where they are used
-        from bitwright.engines.sparse.changed_bits import ChangedBitsBatch
+        from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
-        rounded = self.rounding is not None
-        if not self.tables.rewrites_itself:
-            return ActiveBlocksBatch(self.tables, states[0], rounded)
-        return ChangedBitsBatch(self.program, states[0], rounded)
+        return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margin_of_limit)
 
     def decide(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
         """The next bits: what the matches set, less what the decisions do not allow."""
@@ -127,6 +127,11 @@ class LimitEngine(RuleEngine):
         assert self.examples is not None
         return weights(np.arange(self.decisions.n_max + 1), self.examples)
 
+    @cached_property
+    def tables(self) -> SparseTables:
+        """What following active blocks takes."""
+        return SparseTables(self.program)
+
     def _follow(self, states: BoolArray) -> Batch:
         if self.rounding != "sign":
             return super()._follow(states)
@@ -134,7 +139,7 @@ class LimitEngine(RuleEngine):
             return PackedBatch(self, states)
         from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
 
-        return ActiveBlocksBatch(self.tables, states[0], True, self.sign_rule)
+        return ActiveBlocksBatch(self.tables, states[0], self.sign_rule)
 
     @property
     def sign_rule(self) -> SignRule:
@@ -166,6 +171,11 @@ class LimitEngine(RuleEngine):
             return np.where(unpack(matched, count)[:, 0], 0.5, np.inf)
         n, m = self.rules.counts(matches, count)
         return np.where(n > 1, np.abs(self._means(n, m)).min(axis=1, initial=np.inf), np.inf)
+
+
+def loops_are_loaded() -> bool:
+    """Whether this process has the compiled loops already; loading them takes half a second."""
+    return "bitwright.engines.table.batch" in sys.modules
 
 
 class PackedBatch(Batch):

@@ -17,7 +17,8 @@ from bitwright.program.layout import IntArray
 from bitwright.running.endings import Ending
 from bitwright.running.observers import Observer, View
 
-LONG = 30_000  # steps after which a single run is worth the start of the compiled loops
+LONG = 30_000  # steps after which a single run is worth the start of the compiled loops, or
+_WORTH = 0.1  # so many seconds
 _FIRST_LEAP, _LEAP = 16, 400_000  # steps between two looks at a run that can be left alone
 _SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress is shown and Ctrl-C is heard
 
@@ -87,7 +88,7 @@ def drive(
     counted = tuple(bit for observer in observers for bit in observer.counted)
     every_step = any(observer.every_step for observer in observers)
     can_be_long = runs.going == 1 and not (every_step or engine.costly or isinstance(start, Batch))
-    leaps = _Leaps()
+    leaps, begin = _Leaps(), time.perf_counter()
     for observer in observers:
         observer.start(view)
     runs.finish(ending.at_start(view), 0, True)
@@ -95,7 +96,7 @@ def drive(
         if view.step == limit:  # what comes is a look only; what was asked for is here
             runs.states[view.rows[view.running]] = view.batch.states()[view.running]
         runs.drop_ended()
-        if can_be_long and view.step >= long:
+        if can_be_long and (view.step >= long or time.perf_counter() - begin > _WORTH):
             runs.take_over()
             can_be_long = False
         for observer in observers:

@@ -13,8 +13,8 @@ from subleq_lockstep import Report, compare, random_image
 from bitwright import InputError
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
-from bitwright.engines.sparse.tables import SparseTables
+from bitwright.engines.table.batch import TableBatch
+from bitwright.engines.table.packed import pack_rules
 from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v, resources
 
 MACHINES = [
@@ -107,14 +107,14 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(("words", "width", "dialect"), [(16, 6, "howerj"), (11, 6, "kth"), (64, 8, "plain")])
-def test_the_loop_over_active_blocks_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
+def test_the_loop_over_packed_cells_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
     """In lockstep with packed words, n and all; and against the interpreter."""
     v, rng = machine(words, width, dialect), random.Random(7)
-    tables, engine = SparseTables(v.program), RuleEngine(v.program)
+    cells, engine = pack_rules(v.program), RuleEngine(v.program)
 
-    def follow(states: BoolArray) -> ActiveBlocksBatch:
+    def follow(states: BoolArray) -> TableBatch:
         [state] = states
-        return ActiveBlocksBatch(tables, state, rounded=False)
+        return TableBatch(cells, state)
 
     for number in range(12):
         image = random_image(rng, v.shape)

@@ -8,6 +8,7 @@ from bitwright.checking.validation.judge import OutputJudge
 from bitwright.checking.validation.prepare import Prepared
 from bitwright.checking.validation.tally import Tally
 from bitwright.checking.validation.walk import Walker
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.running.sliced.runs import Look, SlicedRuns
 
 Runner = SlicedRuns | Walker
@@ -46,5 +47,6 @@ def _make(ready: Prepared) -> Runner:
     task = ready.task
     decisions = task.engine.decisions if task.sliced else None
     if decisions is not None:
-        return SlicedRuns(task.algorithm, task.limit, decisions)
+        answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
+        return SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
     return Walker(task.algorithm, task.engine, task.limit)

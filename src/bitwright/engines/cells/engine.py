@@ -1,8 +1,8 @@
 """Engines cell by cell: every cell through one small network, or through the limit of such networks.
 
-Where the local states are few the network is evaluated once on each. If it then says of all of them what the rules say,
-every step of it is a step of the rules (docs/explanation/cells.md has the theorem), and the loops of the rules
-make it. If not, its own table makes the steps. Whatever else decides on a pattern's bits is used in the same way.
+The network is evaluated once on every local state, and all steps are taken from this table of its answers, right or
+wrong (docs/explanation/cells.md). Where there are too many local states, those that occur are evaluated and remembered.
+Whatever else decides on a pattern's bits is used in the same way.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.encoding.packed import Words, unpack
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import CellNetwork
+from bitwright.engines.cells.tables import PART, CellTables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import Batch
-from bitwright.engines.rules import RuleEngine
+from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_are_loaded
+from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -27,7 +30,6 @@ from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.rounding import Rounding
 
 TABLED = 1 << 20  # local states that are all evaluated beforehand
-_PART = 1 << 12
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
@@ -49,15 +51,18 @@ class CellEngine:
         compiled: bool = True,
         tile: int | None = None,
     ) -> None:
-        self.program, self.evaluate = program, evaluate
+        self.program, self.evaluate, self._compiled = program, evaluate, compiled
         self.cells = CellNetwork(pattern, by, rounding)
         self.wiring = Wiring(program, pattern, tile)
         decider = self.cells.decider
         self.name, self.rounding = decider.engine, decider.rounding
         self.examples, self.kind = decider.examples, decider.kind
         self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
-        self._rules = RuleEngine(program, compiled)
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
+
+    def __getstate__(self) -> dict[str, object]:
+        """Travels to other processes without what it can pack again."""
+        return {name: value for name, value in vars(self).items() if name not in ("packed", "answered")}
 
     @property
     def pattern(self) -> Pattern:
@@ -66,10 +71,26 @@ class CellEngine:
     @cached_property
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None where these are too many."""
-        kinds = [wired.kind for wired in self.wiring.kinds]
+        kinds = self.wiring.places
         return (
             CellTables(self.cells, kinds) if sum(self.pattern.kinds[k].local_states for k in kinds) <= TABLED else None
         )
+
+    @cached_property
+    def packed(self) -> PackedCells | None:
+        """The network's answers as the compiled loop reads them; None where there are too many, or cells too large."""
+        tables, found = self.tables, self.wiring.found
+        if tables is None or not self._compiled or not fits(found.kinds):
+            return None
+        places = self.wiring.places
+        return PackedCells(self.program, self.wiring.cells, found, lambda own: tables.of(places[own])[0])
+
+    @cached_property
+    def answered(self) -> AnsweredEngine | None:
+        """The network's answers as rules: what each template sets. None where they are no such rules."""
+        if self.tables is None or any(self.tables.writes(place) is None for place in self.wiring.places):
+            return None
+        return AnsweredEngine(self, self.tables)
 
     @property
     def right(self) -> bool:
@@ -84,7 +105,7 @@ class CellEngine:
     @property
     def cell_facts(self) -> dict[str, object]:
         """How many kinds and local states there are, and what trying all of them has shown."""
-        kinds, tables = [wired.kind for wired in self.wiring.kinds], self.tables
+        kinds, tables = self.wiring.places, self.tables
         return {
             "kinds": len(kinds),
             "local_states": sum(self.pattern.kinds[kind].local_states for kind in kinds),
@@ -94,12 +115,8 @@ class CellEngine:
             "proved": self.proved,
             "wrong": None if tables is None else tables.wrong,
             "margin": None if tables is None or np.isinf(tables.margin) else tables.margin,
-            "evaluated": self.evaluate or tables is None,
+            "evaluated": self.evaluate,
         }
-
-    @property
-    def _by_rules(self) -> bool:
-        return self.right and not self.evaluate
 
     @property
     def fallible(self) -> bool:
@@ -107,15 +124,22 @@ class CellEngine:
 
     @property
     def costly(self) -> bool:
-        return not self._by_rules
+        return self.evaluate or self.tables is None
+
+    @property
+    def sliced(self) -> Program | None:
+        """The program whose steps are those of the network, for bit-parallel loops; None where there is none."""
+        return None if self.evaluate or not self.right or self.answered is None else self.answered.program
 
     @property
     def decisions(self) -> Decisions | None:
-        return decide(self.program, self.examples, None) if self._by_rules else None
+        return None if self.sliced is None else decide(self.program, self.examples, None)
 
     @property
     def chunk(self) -> int:
-        return self._rules.chunk if self._by_rules else max(1, (1 << 22) // self.program.bits)
+        if self.evaluate or self.answered is None:
+            return max(1, (1 << 22) // self.program.bits)
+        return self.answered.chunk
 
     def describe(self) -> dict[str, object]:
         own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples, "cells": list(self.digests)}
@@ -123,7 +147,30 @@ class CellEngine:
         return {**own, **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        return self._rules.begin(states, long) if self._by_rules else CellBatch(self, states)
+        if self.evaluate or self.tables is None:
+            return CellBatch(self, states)
+        soon = long or loops_are_loaded() or self.program.templates >= LARGE
+        if len(states) == 1 and soon and self.packed is not None:
+            from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
+
+            return TableBatch(self.packed, states[0], self._smallest)
+        return CellBatch(self, states) if self.answered is None else PackedBatch(self.answered, states)
+
+    @cached_property
+    def _margins(self) -> FloatArray:  # (entries,)
+        """The margin of every entry of the packed table."""
+        packed, tables = self.packed, self.tables
+        assert packed is not None
+        assert tables is not None
+        parts = [
+            tables.of(self.wiring.places[kind])[1][numbers] if kind >= 0 else np.full(len(numbers), np.inf)
+            for (kind, _), numbers in zip(packed.refined, packed.numbers, strict=True)
+        ]
+        return np.concatenate(parts)
+
+    def _smallest(self, seen: BoolArray) -> float:
+        """The smallest margin among entries that occurred."""
+        return float(self._margins[seen].min(initial=np.inf))
 
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
         """The next states as the network decides on them, and the smallest margin in each state."""
@@ -146,7 +193,7 @@ class CellEngine:
         return on[place], margins[place]
 
     def _evaluated(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        found = [self.cells.ports(kind, numbers[at : at + _PART]) for at in range(0, len(numbers) or 1, _PART)]
+        found = [self.cells.ports(kind, numbers[at : at + PART]) for at in range(0, len(numbers) or 1, PART)]
         margins = [margin.min(axis=1, initial=np.inf) for _, margin in found]
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 
@@ -167,28 +214,23 @@ class CellEngine:
         return known[1][at], known[2][at]
 
 
-class CellTables:
-    """What a network says of every local state of some kinds, beside what the rules say."""
+class AnsweredEngine(RuleEngine):
+    """Many states at once by a network's answers, where these are what each template sets by itself."""
 
-    def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
-        self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
-        self.wrong = self.states = 0
-        self.margin = np.inf  # the smallest; below 0 where something is wrong
-        for kind in kinds:
-            local = cells.states[kind]
-            parts = []
-            for at in range(0, local.count, _PART):
-                numbers = np.arange(at, min(at + _PART, local.count))
-                on, margins = cells.ports(kind, numbers)
-                right = on == local.truth(local.matched(numbers))
-                self.wrong += int((~right).any(axis=1).sum())
-                self.margin = min(self.margin, float(np.where(right, margins, -margins).min(initial=np.inf)))
-                parts.append((on, margins.min(axis=1, initial=np.inf)))
-            self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
-            self.states += local.count
+    def __init__(self, engine: CellEngine, tables: CellTables) -> None:
+        wiring = engine.wiring
+        super().__init__(tables.as_program(wiring.program, wiring.found, wiring.places))
+        self._engine = engine
 
-    def of(self, kind: int) -> tuple[BoolArray, FloatArray]:  # (local states, ports), (local states,)
-        return self._tables[kind]
+    def margins(self, matches: Words, count: int) -> FloatArray:
+        """The smallest margin of the local states of each state."""
+        tables, wiring = self._engine.tables, self._engine.wiring
+        assert tables is not None
+        matched = unpack(matches.take(self.rules.row_of, axis=0), count)  # (count, K)
+        least = np.full(count, np.inf)
+        for wired, numbers in zip(wiring.kinds, wiring.numbers_of(matched), strict=True):
+            least = np.minimum(least, tables.of(wired.kind)[1][numbers].min(axis=1, initial=np.inf))
+        return least
 
 
 class CellBatch(Batch):

@@ -8,8 +8,9 @@ from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
-from bitwright.engines.cells.engine import TABLED, CellEngine, CellTables
+from bitwright.engines.cells.engine import TABLED, CellEngine
 from bitwright.engines.cells.network import CellNetwork
+from bitwright.engines.cells.tables import CellTables
 from bitwright.errors import InputError, counted, readable
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.integer import check_belongs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -37,31 +38,43 @@ class Wiring:
 
     def __init__(self, program: Program, pattern: Pattern, tile: int | None = None) -> None:
         self.program, self.pattern = program, pattern
-        self.tile, cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
-        found = program.kinds if cells is program.cells else cell_kinds(program, cells)
-        places = [pattern.place_of(kind) for kind in found.kinds]
-        self._digit = np.zeros(program.templates, dtype=np.int64)  # that chooses each template
-        self.kinds: list[WiredKind] = []
+        self.tile, self.cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
+        self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
+        places = [pattern.place_of(kind) for kind in self.found.kinds]
+        assert None not in places
+        self.places = [place for place in places if place is not None]  # of the kinds here in the pattern
+
+    @cached_property
+    def kinds(self) -> list[WiredKind]:
+        program, found, cells = self.program, self.found, self.cells
+        kinds = []
         occupied = cells.blocks[np.bincount(program.template_block, minlength=program.blocks)[cells.blocks] > 0]
         begins = np.searchsorted(cells.of_block[occupied], np.arange(len(cells)))  # blocks come cell by cell
-        for own, place in enumerate(places):
-            assert place is not None
+        for own, place in enumerate(self.places):
             members = np.flatnonzero(found.of == own)
             local = LocalStates(found.kinds[own])
-            blocks = occupied[begins[members][:, None] + np.arange(len(local.kind.blocks))]
-            templates = found.order[found.first_template[members][:, None] + np.arange(local.kind.templates)]
-            self._digit[templates] = local.digit
             mine = np.flatnonzero(found.of[found.wire_cell] == own)
-            self.kinds.append(
+            kinds.append(
                 WiredKind(
                     place,
-                    blocks,
+                    occupied[begins[members][:, None] + np.arange(len(local.kind.blocks))],
                     local.value,
                     np.searchsorted(members, found.wire_cell[mine]),
                     found.wire_port[mine],
                     found.wire_bit[mine],
                 )
             )
+        return kinds
+
+    @cached_property
+    def _digit(self) -> IntArray:  # (K,)
+        """The digit that chooses each template."""
+        found, digit = self.found, np.zeros(self.program.templates, dtype=np.int64)
+        for own, kind in enumerate(found.kinds):
+            members = np.flatnonzero(found.of == own)
+            templates = found.order[found.first_template[members][:, None] + np.arange(kind.templates)]
+            digit[templates] = LocalStates(kind).digit
+        return digit
 
     def numbers(self, states: BoolArray) -> list[IntArray]:  # (batch, k) -> (batch, cells) for each kind
         """The local state of every cell."""
@@ -69,6 +82,13 @@ class Wiring:
         configs = program.configurations(states)  # (batch, b)
         found = program.lookup(np.tile(np.arange(program.blocks), len(states)), configs.ravel()).reshape(configs.shape)
         digits = np.where(found >= 0, self._digit[found], 0)
+        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+
+    def numbers_of(self, matched: BoolArray) -> list[IntArray]:  # (batch, K) -> (batch, cells) for each kind
+        """The same from the templates that match."""
+        digits = np.zeros((len(matched), self.program.blocks), dtype=np.int64)
+        row, template = np.nonzero(matched)
+        digits[row, self.program.template_block[template]] = self._digit[template]
         return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
 
     def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)

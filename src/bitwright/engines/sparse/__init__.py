@@ -1,1 +1,1 @@
-"""One long run of a large program: compiled loops that look only at what moves."""
+"""One long run of a large program by the sign rule: a compiled loop that looks only at what moves."""

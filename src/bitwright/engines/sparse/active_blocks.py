@@ -1,4 +1,4 @@
-"""One long run of a large program: follow only the blocks that do not rest, in compiled loops.
+"""One long run of a large program by the sign rule: follow only the blocks that do not rest, in compiled loops.
 
 Between two steps most blocks of a large program rest: they are empty, or just keep what they hold. This batch of a
 single state looks at the others only, and still knows n exactly: resting holders and active matches.
@@ -20,13 +20,10 @@ from bitwright.theory.closed_form import FloatArray
 
 
 class ActiveBlocksBatch(Batch):
-    """A batch of one state. With `rounded`, its steps are those of a limit that is proved equal to the templates.
+    """A batch of one state; steps in which the sign rule could differ from the templates are made by it, one by one."""
 
-    With a `sign` rule, steps in which the limit could differ from the templates are made by that rule, one by one.
-    """
-
-    def __init__(self, tables: SparseTables, state: BoolArray, rounded: bool, sign: SignRule | None = None) -> None:
-        self._tables, self._rounded, self._sign = tables, rounded, sign
+    def __init__(self, tables: SparseTables, state: BoolArray, sign: SignRule) -> None:
+        self._tables, self._sign = tables, sign
         self._counters = np.zeros(len(loop.COUNTERS), dtype=np.int64)
         self._counters[loop.LEAST] = loop.NONE_YET
         self._worst = np.inf
@@ -57,11 +54,8 @@ class ActiveBlocksBatch(Batch):
         if self._watched_for != (stops, counted):
             self._watched = loop.WatchedBits(tables.places(stops), tables.places(counted))
             self._watched_for = stops, counted
-        sign = self._sign is not None
         made = int(
-            loop.advance_from_python(
-                most, self._watched, self._memory, tables.lookup, tables.writes, sign, self._counts
-            )
+            loop.advance_from_python(most, self._watched, self._memory, tables.lookup, tables.writes, self._counts)
         )
         if not made and counters[loop.REFUSED]:
             made = self._step_by_sign(counted)
@@ -71,7 +65,6 @@ class ActiveBlocksBatch(Batch):
 
     def _step_by_sign(self, counted: Sequence[int]) -> int:
         """One step in which the sign rule may round a bit otherwise than the templates have it."""
-        assert self._sign is not None
         before = self.states()
         after, margin, n = self._sign.step(before)
         self._worst = min(float(self._counts.worst[0]), margin)
@@ -92,9 +85,8 @@ class ActiveBlocksBatch(Batch):
                 counters[loop.ACTIVE] += 1
             if resting:
                 counters[loop.HOLDERS] -= 1
-                if self._sign is not None:
-                    members = program.block_members(block)
-                    np.subtract.at(self._counts.held, self._counts.class_of[members[self.read(members)]], 1)
+                members = program.block_members(block)
+                np.subtract.at(self._counts.held, self._counts.class_of[members[self.read(members)]], 1)
             config[block] = (now & loop.FULL) | mask
 
     def keep(self, rows: BoolArray) -> None:
@@ -116,10 +108,6 @@ class ActiveBlocksBatch(Batch):
     def unchanged(self) -> BoolArray:
         return np.array([self._counters[loop.UNCHANGED] != 0])
 
-    def margin(self) -> FloatArray | None:
-        """With a sign rule, the smallest of all steps so far."""
-        if self._sign is not None:
-            return self._counts.worst.copy()
-        if not self._rounded:
-            return None
-        return np.array([0.5 if self._counters[loop.MOST] else np.inf])
+    def margin(self) -> FloatArray:
+        """The smallest of all steps so far."""
+        return self._counts.worst.copy()

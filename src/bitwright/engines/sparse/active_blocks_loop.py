@@ -89,14 +89,14 @@ def _weigh(n: int, clock: int, queue: Any, config: Any, writes: Any, counts: Any
 
 
 @compiled
-def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sign: bool, counts: Any) -> int:
+def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, counts: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
 
     A block rests if it is empty, or if the template it matches writes exactly what the block holds; all others are
     active (also blocks that are empty and match a template all the same, the `empties`). A step looks up the active
     blocks and clears them, then writes what their templates write; a block that is written to is active next.
-    n = resting holders + active matches. With `by_sign`, a step that the sign rule could make otherwise is left to
-    others: `counters[REFUSED]` is set.
+    n = resting holders + active matches. A step that the sign rule could make otherwise is left to others:
+    `counters[REFUSED]` is set.
     """
     counters, config, lists, before, untouched, queue = memory
     table, first, sparse, keys, holds = lookup
@@ -123,8 +123,7 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
             if held_whole:
                 config[block] = now | RESTING
                 holders += 1
-                if by_sign:
-                    _shift(block, now, 1, counts)
+                _shift(block, now, 1, counts)
                 continue
             config[block] = ZERO
             cleared += 1
@@ -133,7 +132,7 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
                 matches += 1
         n = holders + matches
         clock += 1
-        if by_sign and n >= counts.fails_from[0]:
+        if n >= counts.fails_from[0]:
             holders -= count - cleared
             for at in range(count):
                 if config[active[at]] & RESTING:
@@ -141,7 +140,7 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
                 config[active[at]] = before[at]
             counters[REFUSED] = 1
             break
-        if by_sign and counts.bound[n] < counts.worst[0]:
+        if counts.bound[n] < counts.worst[0]:
             _weigh(n, clock, queue[:matches], config, writes, counts)
         least, largest = min(least, n), max(largest, n)
         new = fresh = 0
@@ -156,8 +155,7 @@ def advance(most: int, watch: Any, memory: Any, lookup: Any, writes: Any, by_sig
                     fresh += 1
                 elif now & RESTING:
                     now &= FULL
-                    if by_sign:
-                        _shift(block, now, -1, counts)
+                    _shift(block, now, -1, counts)
                     following[new], untouched[new] = block, now
                     new += 1
                     holders -= 1

@@ -52,13 +52,8 @@ class SignCounts(NamedTuple):
     block_bits: IntArray
 
 
-def sign_counts(program: Program, rule: SignRule | None) -> SignCounts:
-    """The counts of a state in which nothing rests; without a rule, arrays that nothing reads."""
-    ints, floats = np.zeros(1, dtype=np.int64), np.zeros(1)
-    if rule is None:
-        return SignCounts(
-            ints, floats, floats, ints, ints, ints, floats, floats, ints, ints, ints, ints, ints[None], ints, ints
-        )
+def sign_counts(program: Program, rule: SignRule) -> SignCounts:
+    """The counts of a state in which nothing rests."""
     writers, class_of = np.unique(program.writers, return_inverse=True)
     return SignCounts(
         fails_from=np.array([2**62 if rule.fails_from is None else rule.fails_from], dtype=np.int64),

@@ -56,7 +56,7 @@ class SparseTables:
     def rewrites_itself(self) -> bool:
         """Whether some template writes all that it matches again, and more: its block is active though nothing changes.
 
-        Such programs are followed by the bits that change instead (changed_bits.py).
+        Such programs are stepped in packed words instead.
         """
         kept, counts = _kept(self.program)
         wanted = _ones(self.program.template_config)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, Program
 from bitwright.running.sliced.lanes import Rows, first_lanes, unpack_lanes
 from bitwright.running.sliced.plan import plan
 from bitwright.theory.decisions import Decisions, Triple
@@ -39,13 +39,20 @@ class Outcome:
 
 
 class SlicedRuns:
-    """Runs one algorithm by a table of decisions, in rows of `words` words."""
+    """Runs one algorithm by a table of decisions, in rows of `words` words; `program`: whose steps, if not its own."""
 
-    def __init__(self, algorithm: Algorithm, limit: int, decisions: Decisions, words: int | None = None) -> None:
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        limit: int,
+        decisions: Decisions,
+        words: int | None = None,
+        program: Program | None = None,
+    ) -> None:
         from bitwright.running.sliced import kernel  # compiled loops: only where they are used
 
-        self._kernel, self._plan, self._needed = kernel, plan(algorithm.program), decisions.needed
-        program, p = algorithm.program, self._plan
+        self._kernel, self._plan, self._needed = kernel, plan(program or algorithm.program), decisions.needed
+        program, p = program or algorithm.program, self._plan
         halt = kernel.NEVER if algorithm.halt is None else kernel.FIXED_POINT
         self._ports = kernel.RunPorts(
             inputs=algorithm.input_bits,

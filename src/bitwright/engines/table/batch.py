@@ -1,0 +1,92 @@
+"""A single run, stepped from a table of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Batch
+from bitwright.engines.table import loop
+from bitwright.engines.table.packed import PackedCells
+from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+
+Margin = Callable[[BoolArray], float]  # from the entries that occurred to the smallest margin among them
+
+
+class TableBatch(Batch):
+    """A batch of one state; `margin` says how close a run was to another answer, if any was rounded."""
+
+    def __init__(self, cells: PackedCells, state: BoolArray, margin: Margin | None = None) -> None:
+        self._cells, self._margin = cells, margin
+        self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
+        units = cells.units
+        self._lists = np.zeros((2, units + 1), dtype=np.uint32)
+        self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
+        self._counters = np.zeros(len(loop.COUNTERS), dtype=np.int64)
+        self._seen = np.zeros(len(cells.tables.entries), dtype=np.uint8)
+        self.load(state[np.newaxis])
+
+    def load(self, states: BoolArray) -> None:
+        """Takes a state in: every cell that may do something is looked at in the next step."""
+        words = self._cells.words(states[0])
+        look = words != 0
+        look[self._cells.tables.always] = True
+        active = np.flatnonzero(look)
+        self._lists[0, : len(active)] = active
+        self._counters[[loop.ACTIVE, loop.HELD, loop.SIDE, loop.UNCHANGED]] = len(active), 0, 0, 0
+        self._moving = loop.Moving(self._counters, words, self._lists, self._before, self._queue, self._seen)
+
+    def step(self) -> None:
+        self.leap(1)
+
+    def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
+        if self._watched_for != (stops, counted):
+            self._watched = self._cells.places(stops), self._cells.places(counted)
+            self._watched_for = stops, counted
+        made = int(loop.advance_from_python(most, *self._watched, self._moving, self._cells.tables))
+        self.counted = int(self._counters[loop.COUNTED])
+        self.matches = int(self._counters[loop.LEAST]), int(self._counters[loop.MOST])
+        return made
+
+    def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:  # noqa: ARG002
+        words, counters, tables = self._moving.words, self._counters, self._cells.tables
+        for unit, mask in self._cells.places(bits).tolist():
+            now = int(words[unit])
+            if now & loop.RESTING:
+                now &= int(loop.FULL)
+                entry = int(tables.entries[tables.table[unit] + now])
+                counters[loop.HELD] -= entry >> loop.N_AT & ((1 << loop.SET - loop.N_AT) - 1)
+                self._append(unit)
+            elif now == 0 and unit not in tables.always:
+                self._append(unit)
+            words[unit] = now | mask
+
+    def _append(self, unit: int) -> None:
+        self._lists[self._counters[loop.SIDE], self._counters[loop.ACTIVE]] = unit
+        self._counters[loop.ACTIVE] += 1
+
+    def keep(self, rows: BoolArray) -> None:
+        """Nothing to leave out of a batch of one."""
+
+    def states(self) -> BoolArray:
+        cells = self._cells
+        return np.asarray(((self._moving.words[cells.unit] >> cells.place) & 1).astype(bool)[np.newaxis])
+
+    def read(self, bits: IntArray, rows: int | IntArray = 0) -> BoolArray:  # without making the whole state
+        cells = self._cells
+        found = ((self._moving.words[cells.unit[bits]] >> cells.place[bits]) & 1).astype(bool)
+        return np.asarray(found if isinstance(rows, int) else found[np.newaxis])
+
+    def bit(self, bit: int) -> BoolArray:
+        cells = self._cells
+        return np.array([bool(self._moving.words[cells.unit[bit]] >> cells.place[bit] & 1)])
+
+    def unchanged(self) -> BoolArray:
+        return np.array([self._counters[loop.UNCHANGED] != 0])
+
+    def margin(self) -> FloatArray | None:
+        """The smallest of all steps so far."""
+        return None if self._margin is None else np.array([self._margin(self._seen.astype(bool))])

@@ -1,0 +1,121 @@
+"""The compiled loop over packed cells; importing it takes numba."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.compiling import compiled, entry
+from bitwright.engines.table.packed import HOLD, SET, WORD
+from bitwright.engines.table.packed import N as N_AT
+
+# What the loop keeps in its counters between two calls, and what it says about the last one.
+COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED) = range(7)
+NONE_YET = 1 << 62  # more than any n
+FULL = np.uint32((1 << WORD) - 1)  # the bits of a cell
+RESTING = np.uint32(1 << WORD)  # beside the bits of a cell that holds what it has and is not active
+_FULL, _HOLDS, _WORD = np.uint64((1 << WORD) - 1), np.uint64(1 << HOLD), np.uint64(WORD)
+_ONE = np.uint64(1)
+_N_AT, _N, _SET = np.uint64(N_AT), np.uint64((1 << SET - N_AT) - 1), np.uint64(SET)
+
+
+class Moving(NamedTuple):
+    """A state on its way, and room to work in."""
+
+    counters: NDArray[np.int64]
+    words: NDArray[np.uint32]  # (units,) the bits of every cell, with RESTING beside them
+    lists: NDArray[np.uint32]  # (2, units + 1) the active cells, now and next
+    before: NDArray[np.uint32]  # (units,) what each active cell was before the step
+    queue: NDArray[np.uint64]  # (units + 1,) rows of wires that are on
+    seen: NDArray[np.uint8]  # (entries,) which occurred
+
+
+@compiled
+def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
+    """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
+
+    A cell rests if it is empty, or if it just holds what it has; all others are active, also those that do something
+    when they are empty. A step replaces every active cell by what it keeps of itself, then sets what the wires that
+    are on reach. A cell that is changed so is active next. n = that of cells at rest and that of active ones.
+    """
+    counters, words, lists, before, queue, seen = moving
+    entries, table, base, rows, wires, always = tables
+    active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
+    count, held = counters[ACTIVE], counters[HELD]
+    least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
+    made = 0
+    same = False
+    while made < most:
+        new = fired = rested = zeros = 0
+        n = held
+        for at in range(count):
+            unit = active[at]
+            now = words[unit]
+            before[at] = now
+            place = table[unit] + now
+            entry = entries[place]
+            seen[place] = 1
+            own = np.int64((entry >> _N_AT) & _N)
+            n += own
+            if entry & _HOLDS:
+                words[unit] = now | RESTING
+                held += own
+                rested += 1
+                continue
+            kept = np.uint32(entry & _FULL)
+            words[unit] = kept
+            following[new] = unit
+            new += kept != 0
+            which = entry >> _SET
+            queue[fired] = np.uint64(base[unit]) + which
+            fired += which != 0
+            zeros += now == 0
+        woken = False
+        for at in range(fired):
+            row = queue[at]
+            for wire in range(rows[row], rows[row + _ONE]):
+                record = wires[wire]
+                target, mask = record >> _WORD, np.uint32(record & _FULL)
+                now = words[target]
+                if now & RESTING:
+                    if now & mask == mask:
+                        continue
+                    now &= FULL
+                    held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)
+                    following[new] = np.uint32(target)
+                    new += 1
+                    woken = True
+                else:
+                    following[new] = np.uint32(target)
+                    new += now == 0
+                words[target] = now | mask
+        same = not woken and new == count - rested - zeros
+        for at in range(len(always)):
+            unit = always[at]
+            if words[unit] == 0:
+                following[new] = unit
+                new += 1
+        at = 0
+        while same and at < count:
+            same = words[active[at]] & FULL == before[at]
+            at += 1
+        count = new
+        active, following = following, active
+        least, largest = min(least, n), max(largest, n)
+        made += 1
+        stopped = same
+        for at in range(len(stops)):
+            stopped = stopped or (words[stops[at, 0]] & stops[at, 1]) != 0
+        for at in range(len(counted)):
+            found += (words[counted[at, 0]] & counted[at, 1]) != 0
+        if stopped:
+            break
+    counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
+    counters[SIDE] = (counters[SIDE] + made) % 2
+    counters[LEAST], counters[MOST], counters[COUNTED] = least, largest, found
+    return made
+
+
+advance_from_python = entry(advance)

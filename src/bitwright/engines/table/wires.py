@@ -1,0 +1,102 @@
+"""Rows of wires, one for each set of ports that may be on together; importing it takes numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.compiling import compiled, entry
+from bitwright.program.layout import IntArray
+
+_SHIFT = 16
+
+
+def wire_up(
+    of: IntArray,  # (units,) refined kind
+    starts: IntArray,  # (units + 1,) the wires of each unit
+    ports: IntArray,  # (wires,)
+    records: NDArray[np.uint64],  # (wires,) target << 16 | mask
+    first_set: IntArray,  # (refined kinds + 1,)
+    set_start: IntArray,  # (sets + 1,)
+    set_ports: IntArray,
+) -> tuple[IntArray, IntArray, NDArray[np.uint64]]:
+    """Where each row begins, the first row of each unit, and the wires of all rows, one for each target."""
+    counts = np.diff(first_set)[of]
+    base = np.cumsum(counts) - counts
+    rows = np.zeros(int(counts.sum()) + 1, dtype=np.int64)
+    note = np.full((len(of), 2), -1, dtype=np.int64)
+    ordered = _by_port(starts, ports)
+    arguments = (of, starts, ports, records, ordered, first_set, set_start, set_ports, base, rows, note)
+    _fill(*arguments, np.zeros(0, dtype=np.uint64), False)
+    np.cumsum(rows, out=rows)
+    note[:] = -1
+    wires = np.zeros(int(rows[-1]), dtype=np.uint64)
+    _fill(*arguments, wires, True)
+    return rows, base, wires
+
+
+@compiled
+def _sorted_by_port(starts: Any, ports: Any) -> Any:
+    """The wires of every unit in the order of their ports."""
+    order = np.arange(len(ports))
+    for unit in range(len(starts) - 1):
+        first, last = starts[unit], starts[unit + 1]
+        if last - first > 64:
+            order[first:last] = first + np.argsort(ports[first:last], kind="mergesort")
+            continue
+        for at in range(first + 1, last):
+            one, place = order[at], at
+            while place > first and ports[order[place - 1]] > ports[one]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = one
+    return order
+
+
+@compiled
+def _filled(
+    of: Any,
+    starts: Any,
+    ports: Any,
+    records: Any,
+    ordered: Any,
+    first_set: Any,
+    set_start: Any,
+    set_ports: Any,
+    base: Any,
+    rows: Any,
+    note: Any,
+    wires: Any,
+    write: bool,
+) -> None:
+    """Counts the wires of row r in rows[r + 1], or writes them from rows[r] on; `note`: the last of each target."""
+    for unit in range(len(of)):
+        kind = of[unit]
+        for number in range(first_set[kind], first_set[kind + 1]):
+            row = base[unit] + number - first_set[kind]
+            at = rows[row] if write else 0
+            first = at
+            wire = starts[unit]
+            for member in range(set_start[number], set_start[number + 1]):
+                port = set_ports[member]
+                while wire < starts[unit + 1] and ports[ordered[wire]] < port:
+                    wire += 1
+                while wire < starts[unit + 1] and ports[ordered[wire]] == port:
+                    record = records[ordered[wire]]
+                    target = np.int64(record >> np.uint64(_SHIFT))
+                    if note[target, 0] == row:
+                        if write:
+                            wires[note[target, 1]] |= record
+                    else:
+                        note[target, 0], note[target, 1] = row, at
+                        if write:
+                            wires[at] = record
+                        at += 1
+                    wire += 1
+            if not write:
+                rows[row + 1] = at - first
+
+
+_by_port, _fill = entry(_sorted_by_port), entry(_filled)
