@@ -88,6 +88,11 @@ class Form:
         divisor = gcd(*(int(factor) for _, factor in scaled.terms))
         return scaled * Fraction(1, divisor) if divisor else scaled
 
+    def upright(self) -> Form:
+        """The primitive form of this one or of its negative, whichever has its first variable positive."""
+        found = self.primitive()
+        return found if self[min(self.names)] > 0 else -found
+
     def __str__(self) -> str:
         pieces = []
         for name, factor in sorted(self.terms, key=lambda term: (term[0] == ONE, term[0])):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations, product
 from math import lcm
 
@@ -25,7 +26,7 @@ class Atoms:
 
     def add(self, *forms: Form) -> None:
         """Notes that the kind may depend on the signs of these."""
-        self.forms.update(form.primitive() for form in forms if form.constant is None)
+        self.forms.update(form.upright() for form in forms if form.constant is None)
 
     def divisible(self, form: Form, by: int = 1) -> None:
         """Notes that the kind may depend on the remainder of this form by a number, or on its being an integer."""
@@ -144,12 +145,19 @@ def _written(
                 atoms.add(form)
                 continue
             name = min(names)
-            if len(names) > 1 or abs(form[name]) != 1:
+            if len(names) > 1:
                 raise OutsideError(rule.token, f"the bits of {target.array} that it writes are not a box")
-            end = (form - Form.of(name) * form[name]) * -form[name]
-            bounds[name][form[name] < 0].append(end)
+            end = (Form.of(name) * form[name] - form) * (1 / form[name])
+            atoms.divisible(end)
+            bounds[name][form[name] < 0].extend(_rounded(end, up=form[name] > 0))
         ends = [bounds.get(f"#{at}", ([first], [last])) for at, (first, last) in enumerate(box.ranges)]
         yield box.array, tuple((tuple(lows), tuple(highs)) for lows, highs in ends)
+
+
+def _rounded(end: Form, up: bool) -> list[Form]:
+    """What an end can be once it is rounded to an integer: one form for each remainder."""
+    q = end.denominator
+    return [end + Form.of(Fraction(rest if up else -rest, q)) for rest in range(q)]
 
 
 def _fixed(rule: LineCase, form: Form) -> None:
@@ -167,7 +175,7 @@ def _without(rule: LineCase, constraints: Sequence[Form], free: frozenset[str]) 
 
 
 def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:
-    """The order of the ends of intervals; single points are only compared with each other where there are no others."""
+    """The order of the ends of intervals; where all are single points, only which of them are equal."""
     points = all(lows == highs and len(lows) == 1 for lows, highs in coordinate)
     ends = {low for lows, _ in coordinate for low in lows}
     if not points:

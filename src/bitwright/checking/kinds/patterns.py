@@ -35,7 +35,7 @@ class _Line:
         names = [*indices, *sizes]
         forms = [form.primitive() for form in known]
         self.known = self.rows(forms, names)
-        self.rest = self.rows(sorted(atoms.forms - set(forms), key=str), names)
+        self.rest = self.rows(sorted(atoms.forms, key=str), names)
 
     @staticmethod
     def rows(forms: Sequence[Form], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

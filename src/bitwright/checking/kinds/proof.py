@@ -25,8 +25,8 @@ from bitwright.program.program import Program
 
 FORMAT = "bitwright kinds certificate 1"
 Progress = Callable[[int, int], None]
-_MOST_SIZES = 5_000  # that are expanded
-_FEW_SIZES = 200  # of several numbers: beyond it, one size for each pattern
+_MOST_SIZES = 200_000  # up to the cut-off
+_FEW_SIZES = 64  # beyond it, one size for each pattern is expanded
 _FIRST_TRIED = 64  # sizes that are tried to find the smallest at which a text is a program
 
 
@@ -88,7 +88,7 @@ class KindsProof:
         return Claim("sizes", "not decided", "none", self.method, f"not decided at every size: {self.refusal}")
 
     def certificate(self) -> dict[str, Any]:
-        """The proof as JSON: what a checker recomputes."""
+        """The proof as JSON: all of it is recomputed by a checker, which expands every size up to the cut-offs."""
         return {
             "format": FORMAT,
             "text_sha256": self.digest,
@@ -98,13 +98,12 @@ class KindsProof:
             "lines": [
                 {
                     "line": one.line,
-                    "atoms": [str(form) for form in one.atoms],
+                    "atoms": sorted(map(str, one.atoms)),
                     "modulus": one.modulus,
                     "cutoffs": dict(one.cutoffs),
                 }
                 for one in self.lines
             ],
-            "expanded": [list(values) for values in self.expanded],
             "kinds": [
                 {"blocks": one.kind.blocks, "ports": one.kind.ports, "sizes": dict(one.sizes), "cell": one.cell}
                 for one in self.kinds
@@ -212,13 +211,13 @@ def _expanded(
     atoms: Sequence[tuple[Atoms, list[str]]],
     valid: Sequence[Form],
 ) -> list[tuple[int, ...]]:
-    """All sizes up to the cut-off; of several numbers, where that is many, one size for each pattern."""
+    """All sizes up to the cut-off; where that is many, those with a pattern that no size before them has."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
     points = prod(map(len, ranges))
-    if points > (_MOST_SIZES if len(ranges) < 2 else _MOST_SIZES**2):
+    if points > _MOST_SIZES:
         raise _NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
     box = (values for values in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, values, strict=True))))
-    if len(ranges) < 2 or points <= _FEW_SIZES:
+    if points <= _FEW_SIZES:
         return list(box)
     return list(representatives(box, list(sized.sizes), atoms))
 
