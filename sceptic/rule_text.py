@@ -1,0 +1,209 @@
+"""Rule text with open sizes: what its lines say, and the kinds of its cells at given sizes. Standard library alone.
+
+An expression is kept as Python's own syntax tree, of which only numbers, names, + - * // % ** and digits(x) are read.
+Groups (`group`, `use`) are not read.
+"""
+
+import ast
+import re
+from itertools import groupby, product
+
+REFERENCE = r"[A-Za-z_][\w.]*(?:\s*\[[^\]]*\])?"
+IGNORED = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph", "ensure", "invariant"}
+OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "^"}
+COMPARE = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "=": int.__eq__, "!=": int.__ne__}
+
+
+class NoProgramError(Exception):
+    """What the text says at these sizes is not a program."""
+
+
+def must(condition, message):
+    if not condition:
+        raise NoProgramError(message)
+
+
+def expression(text):
+    """An int, a name, or (operator, left, right)."""
+
+    def walk(node):
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return "-", 0, walk(node.operand)
+        if isinstance(node, ast.Call) and node.func.id == "digits" and len(node.args) == 1:
+            return "digits", walk(node.args[0]), 0
+        return OPERATORS[type(node.op)], walk(node.left), walk(node.right)
+
+    return walk(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
+
+
+def reference(text):
+    """(name, indices); an index is a pair of expressions, or None for `*`; no brackets: all of it, or a single bit."""
+    name, _, inside = text.replace(" ", "").rstrip("]").partition("[")
+    parts, depth, piece = [], 0, ""
+    for letter in inside + "," * bool(inside):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            ends = [None if end == "*" else expression(end) for end in piece.split("..")]
+            parts.append(None if ends == [None] else (ends[0], ends[-1]))
+            letter = piece = ""
+        piece += letter
+    return name, tuple(parts)
+
+
+def clauses(text):
+    """`for i in a..b, j in c..d if x < y and z = 1`: the ranges and the conditions."""
+    ranges, _, conditions = re.sub(r"\bfor\b", ",", text).partition(" if ")
+    found = [re.fullmatch(r"\s*(\w+)\s+in\b(.*)\.\.(.*)", one) for one in re.split(r",(?=\s*\w+\s+in\b)", ranges)[1:]]
+    tests = [re.fullmatch(r"(.*?)(<=|>=|!=|<|>|=)(.*)", one) for one in re.split(r"\band\b", conditions) if one.strip()]
+    ends = [(one[1], expression(one[2]), expression(one[3])) for one in found]
+    return ends, [(one[2], expression(one[1]), expression(one[3])) for one in tests]
+
+
+def number_of(value, env):
+    """An expression at the values of its names."""
+    if isinstance(value, int | str):
+        return value if isinstance(value, int) else env[value]
+    sign, left, right = value[0], number_of(value[1], env), number_of(value[2], env)
+    if sign == "digits":
+        return max(1, abs(left).bit_length())
+    must(sign not in ("//", "%") or right, "division by zero")
+    must(sign != "^" or 0 <= right <= 64, "an exponent is negative, or too large")
+    return {"+": int.__add__, "-": int.__sub__, "*": int.__mul__, "//": int.__floordiv__, "%": int.__mod__, "^": pow}[
+        sign
+    ](left, right)
+
+
+def every_row(rows, env):
+    """The values of the names, in each row of a line."""
+    found = [env]
+    for name, first, last in rows[0]:
+        found = [{**e, name: at} for e in found for at in range(number_of(first, e), number_of(last, e) + 1)]
+    return [e for e in found if all(COMPARE[s](number_of(a, e), number_of(b, e)) for s, a, b in rows[1])]
+
+
+def pick(bits, shape, env):
+    """The bits that a reference stands for."""
+    name, parts = bits
+    extents = shape[name.rpartition(".")[2]]
+    must(len(parts) == len(extents), f"{name} has another number of indices")
+    ends = [(1, n) if part is None else [number_of(end, env) for end in part] for part, n in zip(parts, extents, strict=True)]
+    chosen = [(name, *at) for at in product(*(range(first, last + 1) for first, last in ends))]
+    must(all(1 <= i <= n for _, *at in chosen for i, n in zip(at, extents, strict=True)), f"{name}: out of range")
+    return chosen
+
+
+def picked(members, rows, shape, env):
+    """The bits that a line names, row by row."""
+    return [[bit for one in members for bit in pick(one, shape, row)] for row in every_row(rows, env)]
+
+
+def alternatives(test, shape, env):
+    """The ways in which a test holds, each a list of bits and their values."""
+    left, same, is_bit, right = test
+    bits = pick(left, shape, env)
+    if right is None or is_bit:
+        other = pick(right, shape, env) if is_bit else []
+        return [[*((bit, x) for bit in bits), *((bit, x if same else 1 - x) for bit in other)] for x in (0, 1)]
+    value = number_of(right, env)
+    must(value in (0, 1), "a bit is compared with another number")
+    return [[(bit, value if same else 1 - value) for bit in bits]]
+
+
+class Text:
+    """`lets` and `arrays` by name; blocks, cells and rules as (line, clauses, bits, ...)."""
+
+    def __init__(self, text):
+        self.lets, self.arrays, self.blocks, self.cells, self.rules, self.nodes = {}, {}, [], [], [], False
+        said, number = "", 0
+        for at, line in enumerate([*text.splitlines(), ""], 1):
+            number, said = number if said else at, said + line.partition("#")[0]
+            if said.rstrip().endswith("\\") or said.count("[") + said.count("(") > said.count("]") + said.count(")"):
+                said = said.rstrip().rstrip("\\") + " "
+                continue
+            if said.strip():
+                self.line(number, " ".join(said.split()))
+            said = ""
+        self.said = [*self.blocks, *self.cells, *self.rules]
+        self.in_cells = self.cells + (self.blocks if self.nodes or not self.cells else [])
+
+    def line(self, number, text):
+        word, _, rest = text.partition(" ")
+        if word in ("port", "whole"):
+            self.nodes, word, rest = True, *rest.split(" ", 1)
+        self.nodes |= word in ("chain", "graph")
+        body, kept = re.split(r"\s(?=for\s|if\s)", rest + " ", maxsplit=1)[0], rest
+        tail = " " + kept[len(body) :]
+        if word == "let":
+            name, _, value = rest.partition("=")
+            self.lets[name.strip()] = expression(value)
+        elif word == "bits":
+            for one in re.findall(REFERENCE, rest):
+                name, parts = reference(one)
+                self.arrays[name] = [part[0] for part in parts]
+        elif word in ("block", "cell"):
+            into = self.blocks if word == "block" else self.cells
+            into.append((number, clauses(tail), [reference(one) for one in re.findall(REFERENCE, body)]))
+        elif word in ("when", "also"):
+            tested, _, written = body.removeprefix("when ").partition(" write ")
+            begins = [*re.finditer(rf"({REFERENCE})\s*(!?=)", tested)]
+            tests = []
+            for one, after in zip(begins, [*begins[1:], None], strict=True):
+                right = re.sub(r"\band\s*$", "", tested[one.end() : after.start() if after else None].strip()).strip()
+                bit = right in self.arrays or right.endswith("]")
+                value = None if right == "*" else reference(right) if bit else expression(right)
+                tests.append((reference(one[1]), one[2] == "=", bit, value))
+            targets = [reference(one) for one in re.findall(REFERENCE, written) if one != "nothing"]
+            self.nodes |= any("." in name for name, _ in targets)
+            self.rules.append((number, clauses(tail), tests, targets, word == "also"))
+        elif word not in IGNORED:
+            raise ValueError(f"line {number} begins with {word}, which is not read here")
+
+    def kinds(self, sizes):
+        """(kind, first bit) of every cell that has templates, in the order of the program's cells."""
+        env, order = {**sizes}, [*self.arrays]
+        for name, value in self.lets.items():
+            env[name] = sizes[name] if name in sizes else number_of(value, env)
+        shape = {name: [number_of(extent, env) for extent in extents] for name, extents in self.arrays.items()}
+        must(all(extent >= 1 for extents in shape.values() for extent in extents), "an extent below 1")
+        bits = {(name, *at) for name in shape for at in product(*(range(1, n + 1) for n in shape[name]))}
+        place = {bit: (order.index(bit[0]), bit[1:]) for bit in bits}
+        blocks = [block for _, rows, members in self.blocks for block in picked(members, rows, shape, env)]
+        block_of = {bit: at for at, block in enumerate(blocks) for bit in block}
+        once = len(block_of) == sum(map(len, blocks)) and block_of.keys() == bits
+        must(once and all(len(block) <= 16 for block in blocks), "a bit is not in one block, or a block is too large")
+        templates = [{} for _ in blocks]
+        for number, rows, tests, targets, also in self.rules:
+            for row in every_row(rows, env):
+                written = {bit for target in targets for bit in pick(target, shape, row)}
+                must(written or not targets, "a rule writes nothing")
+                for chosen in product(*(alternatives(test, shape, row) for test in tests)):
+                    conditions = [condition for way in chosen for condition in way]
+                    owner = {block_of[bit] for bit, _ in conditions}
+                    must(len({*conditions}) == len({bit for bit, _ in conditions}), "a bit is tested twice")
+                    must(len(owner) == 1, "a rule spans blocks")
+                    on = frozenset(bit for bit, value in conditions if value)
+                    line, writes = templates[owner.pop()].setdefault(on, (number, set()))
+                    must(also or line == number, "two templates for one configuration")
+                    writes |= written
+        named = [cell for _, rows, members in self.cells for cell in picked(members, rows, shape, env)]
+        owned = {block_of[bit] for cell in named for bit in cell}
+        rest = [[min(block, key=place.get)] for at, block in enumerate(blocks) if at not in owned]
+        must(not named or not rest or self.nodes, "a block is in no cell")
+        for cell in named + sorted(rest, key=lambda cell: place[cell[0]]):
+            tables, ways, first = [], [], None
+            for at in dict.fromkeys(block_of[bit] for bit in cell):
+                turn = [*dict.fromkeys(bit for bit in cell if block_of[bit] == at)] if named and at in owned else []
+                turn += sorted({*blocks[at]} - {*turn}, key=place.get)
+                value = {bit: 1 << i for i, bit in enumerate(turn)}
+                rows = sorted((sum(map(value.get, on)), writes) for on, (_, writes) in templates[at].items())
+                tables += [[len(turn), [config for config, _ in rows]]] if rows else []
+                first = first or (turn[0] if rows else None)
+                ways += [bits for _, bits in rows]
+            ports = {tuple(t for t, bits in enumerate(ways) if bit in bits) for bit in set().union(*ways)}
+            if tables:
+                name, *indices = first
+                yield [tables, sorted(map(list, ports))], name + (f"[{','.join(map(str, indices))}]" if indices else "")

@@ -1,0 +1,160 @@
+"""Affine forms with rational coefficients, and exact elimination of variables from inequalities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+
+ONE = ""  # stands for the constant among the variables of a form
+
+
+@dataclass(frozen=True)
+class Form:
+    """A sum of variables with coefficients, and a constant: `2*i - l + 1`.
+
+    >>> i, l = Form.of("i"), Form.of("l")
+    >>> print(2 * i - l + 1, (i - i).constant, (i + 1).put({"i": l}))
+    2*i - l + 1 0 l + 1
+    """
+
+    terms: tuple[tuple[str, Fraction], ...] = ()  # sorted, without zeros
+
+    @classmethod
+    def of(cls, what: str | int | Fraction) -> Form:
+        """A variable, or a number."""
+        name, factor = (what, Fraction(1)) if isinstance(what, str) else (ONE, Fraction(what))
+        return cls(((name, factor),) if factor else ())
+
+    @classmethod
+    def total(cls, parts: Iterable[tuple[str, Fraction]]) -> Form:
+        """The sum of such terms."""
+        found: dict[str, Fraction] = {}
+        for name, factor in parts:
+            found[name] = found.get(name, Fraction(0)) + factor
+        return cls(tuple(sorted((name, factor) for name, factor in found.items() if factor)))
+
+    @cached_property
+    def _factors(self) -> dict[str, Fraction]:
+        return dict(self.terms)
+
+    def __getitem__(self, name: str) -> Fraction:
+        return self._factors.get(name, Fraction(0))
+
+    @property
+    def names(self) -> set[str]:
+        """Its variables."""
+        return set(self._factors) - {ONE}
+
+    @property
+    def constant(self) -> Fraction | None:
+        """Its value, if it has no variables."""
+        return None if self.names else self[ONE]
+
+    @property
+    def denominator(self) -> int:
+        """What its value times is an integer."""
+        return lcm(*(factor.denominator for _, factor in self.terms))
+
+    def __add__(self, other: Form | int) -> Form:
+        return Form.total((*self.terms, *(other if isinstance(other, Form) else Form.of(other)).terms))
+
+    def __mul__(self, factor: int | Fraction) -> Form:
+        return Form.total((name, own * factor) for name, own in self.terms)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Form:
+        return self * -1
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self + -1 * other
+
+    def put(self, values: Mapping[str, Form]) -> Form:
+        """The form with these forms in place of its variables."""
+        if not any(name in values for name, _ in self.terms):
+            return self
+        kept = [(name, own) for name, own in self.terms if name not in values]
+        changed = [
+            (name, own * factor) for old, own in self.terms if old in values for name, factor in values[old].terms
+        ]
+        return Form.total(kept + changed)
+
+    def primitive(self) -> Form:
+        """The smallest positive multiple with integers; it has the same sign everywhere."""
+        scaled = self * self.denominator
+        divisor = gcd(*(int(factor) for _, factor in scaled.terms))
+        return scaled * Fraction(1, divisor) if divisor else scaled
+
+    def upright(self) -> Form:
+        """The primitive form of this one or of its negative, whichever has its first variable positive."""
+        found = self.primitive()
+        return found if self[min(self.names)] > 0 else -found
+
+    def __str__(self) -> str:
+        pieces = []
+        for name, factor in sorted(self.terms, key=lambda term: (term[0] == ONE, term[0])):
+            size = abs(factor)
+            text = str(size) if name == ONE else name if size == 1 else f"{size}*{name}"
+            pieces.append(f" {'-' if factor < 0 else '+'} {text}")
+        return "".join(pieces).removeprefix(" + ").lstrip() or "0"
+
+
+class NotExactError(Exception):
+    """Elimination of this variable would not be exact over the integers."""
+
+
+def eliminate(constraints: Iterable[Form], names: Iterable[str], exact: bool = True) -> list[Form] | None:
+    """What the inequalities `form >= 0` say of the other variables (Fourier-Motzkin); None: they contradict.
+
+    Exact over the integers where in every pair a lower or an upper bound has the coefficient 1; with `exact` any other
+    pair raises NotExactError, without it the answer is that over the rationals.
+    """
+    found: set[Form] | None = _without_constants(constraints)
+    for name in sorted(names):
+        if found is None:
+            return None
+        lower = [form for form in found if form[name] > 0]
+        upper = [form for form in found if form[name] < 0]
+        if exact and any(low[name] != 1 and high[name] != -1 for low in lower for high in upper):
+            raise NotExactError(name)
+        pairs = (low * -high[name] + high * low[name] for low in lower for high in upper)
+        found = _without_constants([*(form for form in found if not form[name]), *pairs])
+    return None if found is None else sorted(found, key=str)
+
+
+def _without_constants(constraints: Iterable[Form]) -> set[Form] | None:
+    kept: dict[tuple[tuple[str, Fraction], ...], Form] = {}
+    for form in map(Form.primitive, constraints):
+        if form.constant is not None:
+            if form.constant < 0:
+                return None
+            continue
+        normal = Form(tuple(term for term in form.terms if term[0] != ONE)).primitive()
+        scale = form[normal.terms[0][0]] / normal.terms[0][1]
+        if normal.terms not in kept or form[ONE] / scale < kept[normal.terms][ONE]:  # the strongest of its direction
+            kept[normal.terms] = normal + Form.of(form[ONE] / scale)
+    return {form.primitive() for form in kept.values()}
+
+
+def feasible(constraints: Iterable[Form]) -> bool:
+    """Whether `form >= 0` holds for all of them at some rational point."""
+    constraints = list(constraints)
+    return eliminate(constraints, set().union(*(form.names for form in constraints)), exact=False) is not None
+
+
+def solve(equations: Iterable[Form], names: Iterable[str]) -> tuple[dict[str, Form], list[Form]]:
+    """These variables, as far as `form = 0` fixes them, by the others; and the equations that are left."""
+    values: dict[str, Form] = {}
+    wanted, left = set(names), []
+    for equation in equations:
+        form = equation.put(values)
+        pivot = min(form.names & wanted - values.keys(), default=None)
+        if pivot is None:
+            left.append(form)
+            continue
+        own = Form.total(term for term in form.terms if term[0] != pivot) * (-1 / form[pivot])
+        values = {name: value.put({pivot: own}) for name, value in values.items()} | {pivot: own}
+    return values, [form.put(values) for form in left if form.terms]

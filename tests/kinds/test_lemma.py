@@ -1,0 +1,105 @@
+"""The lemma (same pattern, same kind) and the theorem (no new kind beyond the cut-off), on random texts."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import product
+
+from bitwright.checking.kinds import prove_kinds
+from bitwright.checking.kinds.affine import ONE, Form, solve
+from bitwright.checking.kinds.atoms import Atoms, atoms_of
+from bitwright.checking.kinds.lines import Lines
+from bitwright.checking.kinds.sizes import SizedText
+from bitwright.program.program import Program
+from tests.kinds.random_texts import RandomText
+from tests.long import seeds
+
+_NAME = re.compile(r"(\w+)(?:\[([\d,]+)\])?")
+
+
+def value(form: Form, point: dict[str, int]) -> Fraction:
+    """A form at a point, written out."""
+    return sum((factor * (1 if name == ONE else point[name]) for name, factor in form.terms), Fraction(0))
+
+
+def points_of(atoms: Atoms, program: Program, sizes: dict[str, int], cell: int) -> list[dict[str, int]]:
+    """The indices that this cell may have in one case of a line: those at which the line names its first bit."""
+    bits = [bit for block in program.cells.bits(cell, program) for bit in block]
+    first = atoms.cell.bits[0]
+    found = []
+    for bit in bits:
+        match = _NAME.fullmatch(program.layout.name_of(bit))
+        assert match
+        if match[1] != first.array:
+            continue
+        place = [int(part) for part in match[2].split(",")] if match[2] else []
+        indices = sorted(set().union(*(form.names for form in atoms.forms)) - sizes.keys())
+        equations = [low - at for (low, _), at in zip(first.ranges, place, strict=True)]
+        solved, _ = solve([form.put({name: Form.of(size) for name, size in sizes.items()}) for form in equations], indices)
+        point = {**sizes, **{name: form.constant for name, form in solved.items()}}
+        if any(number is None or number.denominator > 1 for number in point.values()):
+            continue
+        inside = all(value(form, point) >= 0 for form in atoms.cell.case.known)
+        rest = all(value(form, point) % by == left for (form, by), left in atoms.cell.case.remainders.items())
+        if inside and rest and [value(low, point) for low, _ in first.ranges] == place:
+            found.append(point)
+    return found
+
+
+def check_lemma(text: str, most: int) -> int:
+    """Raises unless equal patterns have equal kinds at all sizes up to this; gives how many cells were looked at."""
+    sized = SizedText.read(text)
+    smallest = dict(prove_kinds(text).smallest)
+    lines = Lines(sized.tree, smallest, sized.lets, False)
+    valid = lines.extents_at_least_one()
+    cases = [atoms_of(cell, lines.blocks, lines.rules, valid) for cell in lines.cells]
+    kind_of: dict[object, object] = {}
+    looked_at = 0
+    for values in product(*(range(least, most + 1) for least in smallest.values())):
+        program = sized.at(*values)
+        assert program is not None
+        sizes = dict(zip(smallest, values, strict=True))
+        for cell in range(len(program.cells)):
+            line = int(program.cells.families.places[program.cells.families.of[cell]].removeprefix("line "))
+            kind = int(program.kinds.of[cell])
+            content = program.kinds.kinds[kind] if kind >= 0 else None
+            mine = [
+                (number, point)
+                for number, case in enumerate(cases)
+                if case.cell.token.line == line
+                for point in points_of(case, program, sizes, cell)
+            ]
+            assert mine, "a cell of no case"
+            looked_at += 1
+            for number, point in mine[:1]:
+                forms = sorted(cases[number].forms, key=str)
+                signs = tuple((value(form, point) > 0) - (value(form, point) < 0) for form in forms)
+                pattern = (number, signs, tuple(p % cases[number].modulus for p in point.values()))
+                assert kind_of.setdefault(pattern, content) == content, (text, point)
+    return looked_at
+
+
+def test_the_same_pattern_is_the_same_kind() -> None:
+    looked_at = 0
+    for seed in seeds(40, of=1_000):
+        made = RandomText(seed)
+        if prove_kinds(made.text).verdict == "proved":
+            looked_at += check_lemma(made.text, 14 if len(made.sizes) == 1 else 6)
+    assert looked_at > 1_000
+
+
+def test_no_kind_is_new_beyond_the_cutoff() -> None:
+    proved = 0
+    for seed in seeds(40, of=1_000):
+        made = RandomText(seed)
+        proof = prove_kinds(made.text)
+        if proof.verdict != "proved" or len(proof.L0) > 1:
+            continue
+        (least,), (L0,) = proof.smallest.values(), proof.L0.values()
+        known, sized = {one.kind for one in proof.kinds}, SizedText.read(made.text)
+        for size in {*range(least, min(3 * L0, 60)), 3 * L0 - 1, 3 * L0}:
+            program = sized.at(size)
+            assert program is None or set(program.kinds.kinds) <= known, (made.text, size)
+        proved += 1
+    assert proved > 10
