@@ -1,4 +1,4 @@
-"""Tokens to the tree of an `ensure` or `invariant` line; loosest sign first: `=>`, `or`, `and`, `not`, `==`, `+`, `*`."""
+"""Tokens to the tree of an `ensure` or `invariant` line: `=>` binds loosest, then or, and, not, ==, + and *."""
 
 from __future__ import annotations
 

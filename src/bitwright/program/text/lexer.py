@@ -37,7 +37,8 @@ _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
 _ENSURE = re.compile(r"[ \t]*(?:ensure|invariant)\b")  # expressions with signs of their own
 _STATEMENT = re.compile(
-    rf"[ \t]*(?:(?:{_WORDS}|ensure|invariant)\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
+    rf"[ \t]*(?:(?:{_WORDS})\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
+    r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
 )
 
 
