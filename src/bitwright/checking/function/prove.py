@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bitwright.checking.claims import Claim
 from bitwright.checking.function.affine import OutsideError
 from bitwright.checking.function.certificate import certificate
-from bitwright.checking.function.chain import SHORTEST, Chain, read_chain
+from bitwright.checking.function.chain import FIRST, LAST, SHORTEST, Chain, read_chain
 from bitwright.checking.function.closure import Invariant, Search, TooLargeError
 from bitwright.checking.function.ending import violation
 from bitwright.checking.function.laws import Law, conserved
@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 MOST_INPUTS = 1 << 14  # that are run at one size
 MOST_STATES = 400_000  # of a search, and windows
-RUNS, LENGTHS = 60, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
+RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
 LANES = 256
 RANDOM_SIZES = (5, 6, 7, 8, 11, 16)
 
@@ -265,13 +265,15 @@ class _Setting:
     def prove(self, chain: Chain, specs: Sequence[Specification], tell: Progress) -> _Done:
         machine = Machine(chain, self.clock, self.ghosts)
         runs = list(_runs(machine))
-        seen = {(letter[0], letter[3]) for _, states in runs for _, word in states for letter in word}
+        seen = {(letter[0], letter[3]) for _, states in runs for _, word in states[:-1] for letter in word}
         laws = [*conserved(chain, seen), *self.terms]
         search = Search(machine, laws, MOST_STATES)
         invariant = Invariant()
         for chosen, states in runs:
             for state, word in states:
                 invariant.add(state, word, search.judged(word, chosen))
+        if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
+            return _Done(search, invariant, 0, "too coarse")
         _, count = search.close(invariant, lambda message, _: tell(message))
         tell(f"the end, {invariant.size} windows")
         for spec in (None, *specs):
@@ -302,9 +304,8 @@ def _runs(machine: Machine) -> Iterator[tuple[list[int], list[tuple[int, list[Le
 def _settings(chain: Chain, specs: Sequence[Specification]) -> Iterator[_Setting]:
     """What to try, the likeliest first."""
     terms = _terms(chain, specs)
-    groups = [(), terms] if terms else [()]
-    for clock in _clocks(chain):
-        for laws in groups:
+    for laws in (terms, ()) if terms else ((),):
+        for clock in _clocks(chain):
             for ghosts in (False, True):
                 yield _Setting(clock, ghosts, laws)
 
@@ -312,7 +313,9 @@ def _settings(chain: Chain, specs: Sequence[Specification]) -> Iterator[_Setting
 def _clocks(chain: Chain) -> Iterator[Clock]:
     """Clocks that fit the number of steps: fixed, one sweep up or down, several sweeps."""
     if chain.steps is not None:
-        yield from _with_steps(*chain.steps)
+        found = list(_with_steps(*chain.steps))
+        below = chain.classes[LAST].start and not chain.classes[FIRST].start  # the run starts at the top
+        yield from sorted(found, key=lambda clock: bool(clock.sweeps) and clock.sweeps[0][0] == bool(below))
         return
     for steps in range(1, 9):
         yield Clock(fixed=steps)
