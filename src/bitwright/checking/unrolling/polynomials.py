@@ -1,0 +1,150 @@
+"""Polynomials over the integers in normal form, and equations modulo a power of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bitwright.program.ensures import Constant, Expression, Name, Operation, Statement
+
+Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
+Bounds = tuple[int, int]  # the least and the greatest value
+
+
+def combine(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
+    """a + factor * b.
+
+    >>> combine({("x",): 2}, {("x",): 1, (): 3}, -2)
+    {(): -6}
+    """
+    total = dict(a)
+    for names, value in b.items():
+        total[names] = total.get(names, 0) + factor * value
+    return {names: value for names, value in total.items() if value}
+
+
+def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
+    """a * b.
+
+    >>> multiply({("x",): 1, (): 1}, {("x",): 1, (): -1})
+    {('x', 'x'): 1, (): -1}
+    """
+    total: Polynomial = {}
+    for names, value in a.items():
+        total = combine(total, {tuple(sorted(names + other)): value * factor for other, factor in b.items()})
+    return total
+
+
+def substitute(a: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
+    """a with polynomials for some of its names.
+
+    >>> substitute({("x", "y"): 3}, {"x": {("y",): 1, (): 1}})
+    {('y', 'y'): 3, ('y',): 3}
+    """
+    total: Polynomial = {}
+    for names, value in a.items():
+        term: Polynomial = {(): value}
+        for name in names:
+            term = multiply(term, given.get(name, {(name,): 1}))
+        total = combine(total, term)
+    return total
+
+
+def vanishes(a: Polynomial, exponent: int) -> bool:
+    """Whether every coefficient is a multiple of 2^exponent, so that a is 0 modulo it whatever the names stand for."""
+    return all(value % (1 << exponent) == 0 for value in a.values())
+
+
+def bounds(a: Polynomial, of: Mapping[str, Bounds]) -> Bounds:
+    """Numbers between which a lies if its names do.
+
+    >>> bounds({("x",): 2, (): -1}, {"x": (0, 3)})
+    (-1, 5)
+    """
+    low = high = 0
+    for names, value in a.items():
+        ends = [value]
+        for name in names:
+            ends = [end * bound for end in ends for bound in of[name]]
+            ends = [min(ends), max(ends)]
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+@dataclass(frozen=True)
+class Equation:
+    """That a polynomial is 0 modulo 2^exponent; without an exponent, that it is 0."""
+
+    difference: Polynomial  # of names; an input is called `in.NAME`
+    exponent: int | None
+
+
+def weaker_equation(statement: Statement) -> Equation | None:
+    """What follows from `A == B` or `A == B mod 2^e`; None for any other statement."""
+    sides = _sides(statement)
+    if sides is None:
+        return None
+    (left, e), (right, f) = sides
+    return Equation(combine(left, right, -1), min((x for x in (e, f) if x is not None), default=None))
+
+
+def stronger_equation(statement: Statement, of: Mapping[str, Bounds]) -> Equation | None:
+    """A congruence from which `A == B` or `A == B mod 2^e` follows, for names within bounds; None if none is known."""
+    sides = _sides(statement)
+    if sides is None:
+        return None
+    (left, e), (right, f) = sides
+    difference = combine(left, right, -1)
+    if e is None and f is None:
+        return Equation(difference, max(map(abs, bounds(difference, of))).bit_length())
+    if e is not None and f is not None:
+        return Equation(difference, e) if e == f else None
+    exponent, plain = (e, right) if e is not None else (f, left)
+    assert exponent is not None
+    low, high = bounds(plain, of)
+    return Equation(difference, exponent) if low >= 0 and high < 1 << exponent else None
+
+
+def _sides(statement: Statement) -> tuple[tuple[Polynomial, int | None], tuple[Polynomial, int | None]] | None:
+    """Both sides of an equation, each with the exponent of its modulus if it has one."""
+    truth = statement.truth
+    if statement.ranges or not isinstance(truth, Operation) or truth.sign != "==":
+        return None
+    try:
+        return _side(statement, truth.left), _side(statement, truth.right)
+    except _NoPolynomialError:
+        return None
+
+
+class _NoPolynomialError(Exception):
+    pass
+
+
+def _side(statement: Statement, side: Expression) -> tuple[Polynomial, int | None]:
+    if not isinstance(side, Operation) or side.sign != "%":
+        return _polynomial(statement, side), None
+    modulus = _polynomial(statement, side.right).get((), 0)
+    if modulus < 1 or modulus & modulus - 1:
+        raise _NoPolynomialError
+    return _polynomial(statement, side.left), modulus.bit_length() - 1
+
+
+def _polynomial(statement: Statement, expression: Expression) -> Polynomial:
+    if isinstance(expression, Constant):
+        return {(): expression.value} if expression.value else {}
+    if isinstance(expression, Name):
+        if expression.index is not None:
+            raise _NoPolynomialError
+        if not expression.entered and expression.text in statement.lets:
+            return {(): statement.lets[expression.text]}
+        return {(f"{'in.' * expression.entered}{expression.text}",): 1}
+    if not isinstance(expression, Operation):
+        raise _NoPolynomialError
+    left, right = _polynomial(statement, expression.left), _polynomial(statement, expression.right)
+    if expression.sign in "+-":
+        return combine(left, right, 1 if expression.sign == "+" else -1)
+    if expression.sign == "*":
+        return multiply(left, right)
+    if expression.sign == "^" and {*left, *right} <= {()}:
+        return {(): left.get((), 0) ** right.get((), 0)}
+    raise _NoPolynomialError

@@ -1,0 +1,196 @@
+"""What a program computes at its size: proved, refuted by an input, or not decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from bitwright.bits import from_bits
+from bitwright.checking.claims import Claim
+from bitwright.checking.unrolling.laws import LawFinder, linear, weight_of
+from bitwright.checking.unrolling.polynomials import Bounds, stronger_equation
+from bitwright.checking.unrolling.rounds import Rounds, UndecidedError
+from bitwright.checking.unrolling.runs import TooLargeError, UnrolledRun, unroll
+from bitwright.checking.unrolling.solver import CONFLICTS, Lemma, Prover
+from bitwright.checking.unrolling.specifications import Meaning
+from bitwright.errors import InputError, counted
+from bitwright.program import Algorithm, Word
+from bitwright.program.ensures import Statement
+from bitwright.running.progress import Progress, as_progress
+from bitwright.running.run import run_batch, run_with
+
+_RANDOM = 64  # runs that are tried first, beside those with extreme inputs
+_STEPS = 10_000  # that these take at most, where nothing else is declared
+Verdict = Literal["proved", "refuted", "not decided", "not stated"]
+
+
+@dataclass(frozen=True)
+class SizeProof:
+    """Whether every run of an algorithm, at its size, does what its `ensure` lines say.
+
+    >>> from bitwright import addition
+    >>> print(prove_at_size(addition(8)).sentence)
+    proved at size 8 (laws)
+    """
+
+    algorithm: Algorithm
+    verdict: Verdict
+    method: str
+    lemmas: tuple[Lemma, ...] = ()  # that a solver proved
+    counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
+
+    @property
+    def size(self) -> str:
+        """Its first number, such as the 64 of `let l = 64`; `this size` if it has none."""
+        sizing = self.algorithm.sizing
+        return str(next(iter(sizing.numbers.values()))) if sizing is not None and sizing.numbers else "this size"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a line."""
+        if self.counterexample is not None:
+            given = ", ".join(f"{name} = {value}" for name, value in self.counterexample.items())
+            return f"refuted: a run with {given} is wrong" if given else "refuted: its run is wrong"
+        at = self.size if self.size == "this size" else f"size {self.size}"
+        return f"{self.verdict} at {at} ({self.method})" if self.method else self.verdict
+
+    def claim(self) -> Claim:
+        """The proof as a link of the chain."""
+        return Claim("function", self.verdict, self.size, self.method, self.sentence, self.counterexample)
+
+
+def prove_at_size(
+    algorithm: Algorithm,
+    *,
+    progress: Progress | bool | None = None,
+    conflicts: int = CONFLICTS,
+    folder: Path | None = None,
+) -> SizeProof:
+    """Proves that every run of an algorithm does what its `ensure` lines say, at the size that it has.
+
+    Laws and structure come first, then CaDiCaL with a limit of conflicts for each lemma, so that the verdict is the
+    same on every machine. With `invariant at BIT` lines the proof goes round by round. With a folder, formulas (DIMACS)
+    and proofs (LRAT) of all lemmas are written there.
+    """
+    if conflicts < 1:
+        raise InputError(f"the limit of conflicts must be 1 or more, got {conflicts}")
+    if not algorithm.ensures:
+        return SizeProof(algorithm, "not stated", "")
+    if (wrong := _wrong_run(algorithm)) is not None:
+        return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
+    prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
+    reasons = []
+    for method in (_by_rounds, _by_unrolling):
+        try:
+            found = method(algorithm, prover)
+        except (UndecidedError, TooLargeError) as error:
+            reasons.append(str(error))
+            continue
+        if found is not None:
+            return found
+    return SizeProof(algorithm, "not decided", "; ".join(reasons), tuple(prover.lemmas))
+
+
+def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
+    """By the invariants at the first bit that has some."""
+    cuts = [line for line in algorithm.invariants if line.at is not None]
+    if not cuts:
+        return None
+    method = Rounds(algorithm, [line for line in cuts if line.at == cuts[0].at], prover).prove()
+    return SizeProof(algorithm, "proved", method, tuple(prover.lemmas))
+
+
+def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
+    """By all steps of a run in one graph."""
+    run = unroll(algorithm)
+    known = []  # goals that laws prove: they help with the others
+    goals = list(run.ended)
+    lawful = 0
+    for line in algorithm.ensures:
+        stated = Meaning(run.graph, line, run.inputs, run.outputs).goals()
+        if _by_law(algorithm, run, line):
+            known += stated
+            lawful += 1
+        else:
+            goals += stated
+    lemma = prover.prove("outputs", run.graph, goals, known)
+    if lemma.verdict == "proved":
+        how = ["laws"] * bool(lawful) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
+        return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas))
+    if lemma.verdict == "refuted":
+        values = dict(zip(run.graph.inputs, algorithm.input_bits.tolist(), strict=True))
+        state = np.zeros(algorithm.program.bits, dtype=bool)
+        state[[bit for node, bit in values.items() if lemma.failing[node]]] = True
+        inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}
+        if _is_wrong(algorithm, inputs):
+            return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
+        raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
+    raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
+
+
+def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> bool:
+    """Whether a law proves an equation that is linear in outputs and inputs."""
+    words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
+    words |= {word.name: (word, True) for word in algorithm.outputs}
+    words |= {f"in.{word.name}": (word, False) for word in algorithm.inputs}
+    equation = stronger_equation(line, {name: _bounds(word) for name, (word, _) in words.items()})
+    if run.states is None or equation is None or equation.exponent is None:
+        return False
+    if any(len(names) > 1 for names in equation.difference):
+        return False
+    wanted: dict[int, int] = {}
+    rest = [(1, equation.difference.get((), 0))]  # what is not of outputs
+    for names, factor in equation.difference.items():
+        for word, is_output in [words[names[0]]] if names else []:
+            for place, bit in enumerate(word.bits):
+                weight = factor * (1 << place) * (-1 if word.signed and place == len(word.bits) - 1 else 1)
+                if is_output:
+                    wanted[bit] = wanted.get(bit, 0) + weight
+                else:
+                    rest.append((run.states[0][bit], weight))
+    law = LawFinder(algorithm.program).law(run.states, wanted, equation.exponent)
+    now = weight_of(run.states[law.since], law.weights, equation.exponent)
+    return now == linear([(literal, -weight) for literal, weight in rest], equation.exponent)
+
+
+def _bounds(word: Word) -> Bounds:
+    top = 1 << len(word.bits)
+    return (-(top // 2), top // 2 - 1) if word.signed else (0, top - 1)
+
+
+def _wrong_run(algorithm: Algorithm) -> dict[str, int] | None:
+    """An input whose run is wrong, if a few extreme and random ones show some."""
+    rows = list(_tried(algorithm))
+    states = np.array([algorithm.state(values) for values in rows])
+    done = run_batch(algorithm, states, limit=_STEPS if algorithm.steps is None else None)
+    for values, state, halted in zip(rows, done.states, done.halted, strict=True):
+        if algorithm.steps is None and not halted:
+            continue
+        right = halted and all(line.holds(values, algorithm.read(state)) for line in algorithm.ensures)
+        if not right and _is_wrong(algorithm, values):
+            return values
+    return None
+
+
+def _tried(algorithm: Algorithm) -> Iterator[dict[str, int]]:
+    names, extremes = [word.name for word in algorithm.inputs], []
+    for word in algorithm.inputs:
+        low, high = _bounds(word)
+        extremes.append(dict.fromkeys((0, min(1, high), low, high)))
+    for _, values in zip(range(_RANDOM), product(*extremes), strict=False):
+        yield dict(zip(names, values, strict=True))
+    rng = np.random.default_rng(1)
+    for _ in range(_RANDOM if names else 0):
+        rows = [rng.integers(0, 2, len(word.bits)).astype(bool) for word in algorithm.inputs]
+        yield {word.name: from_bits(row, word.signed) for word, row in zip(algorithm.inputs, rows, strict=True)}
+
+
+def _is_wrong(algorithm: Algorithm, values: dict[str, int]) -> bool:
+    """Whether a plain run with these inputs, made by the rules, does not do what is ensured."""
+    done = run_with(algorithm, values)
+    return not done.halted or not all(line.holds(values, done.outputs) for line in algorithm.ensures)
