@@ -1,6 +1,7 @@
 # make demo: set everything up; train, prove and run.   make test: set everything up, lint, type-check, run all tests.
 # make docs: the site, into docs/_build/html.   make gallery: pages with networks in them, into gallery/.
 # make bench: speed, as ratios measured in one run.   make figures: every figure of the paper and ours, into figures/.
+# make proofs: Rocq (Coq) proves what the networks in proofs/networks compute, and coqchk checks the proofs.
 # make report: what is proved and observed beyond the paper, as a PDF; needs a TeX installation.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ PROCESSES ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
-.PHONY: demo test test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex docs wheel try-wheel lint browser clean
+.PHONY: demo test test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex coq docs proofs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -92,6 +93,13 @@ report: tex $(VENV)/ready-plot
 	cd docs/report && for pass in 1 2 3; do \
 	  pdflatex -interaction=batchmode -halt-on-error -output-directory=build report.tex >/dev/null || exit 1; done
 	@echo docs/report/build/report.pdf
+
+proofs: coq $(VENV)/ready
+	$(BIN)/python proofs/build.py
+	$(MAKE) -C proofs/build check
+
+coq:
+	$(if $(shell command -v coqc),@:,$(error the proofs need Coq 8.16 or later; on Debian: apt-get install coq))
 
 tex:
 	$(if $(shell command -v pdflatex),@:,$(error the report needs pdflatex; on Debian: apt-get install texlive-latex-extra texlive-fonts-recommended lmodern))

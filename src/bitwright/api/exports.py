@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.export.writing import FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.api.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.api.network import Network
 from bitwright.api.open import MachineChoice, SubleqProgram, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
@@ -58,7 +58,8 @@ def export(
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
     model. `to="vnnlib"` makes a folder for verifiers: a property for each of `states`, by default all, in VNN-LIB of
-    this `vnnlib_version`, "1.0" by default or "2.0", and their model.
+    this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder in which `make` has the
+    kernel of Rocq (Coq) check the network in all local states, and prove that its runs are those of the rules of `what`.
 
     `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
     text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
@@ -75,7 +76,7 @@ def export(
         raise InputError(f"{option('states')} and {option('vnnlib_version')} go with {option('to')} vnnlib")
     if form != "page" and (graph is not None or inputs):
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
-    if form != "vnnlib":
+    if form not in FOLDERS:
         check_writable(output)
     with teller(progress).working("exporting"):
         given = _held(network)
@@ -83,6 +84,10 @@ def export(
         subject = _subject(given, program, form)
         if form == "vnnlib":
             written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
+        elif form == "rocq":
+            from bitwright.api.export.rocq.writing import write_rocq
+
+            written = write_rocq(subject, output, given.file)
         elif form == "page":
             page = _page(subject, program, graph, inputs or {})
             written = write_texts({output: page.text}, page.claim, view=page.view)
@@ -120,7 +125,7 @@ def _form(output: Path, to: str | None) -> str:
         )
     if to not in FORMS:
         raise InputError(f"{option('to')} takes {' or '.join(FORMS)}, got {to}{suggestion(str(to), FORMS)}")
-    if to != "vnnlib" and output.suffix not in SUFFIXES[to]:
+    if to not in FOLDERS and output.suffix not in SUFFIXES[to]:
         raise InputError(
             f"{option('path')} takes a {' or '.join(SUFFIXES[to])} file with {option('to')} {to}, got {output}"
         )

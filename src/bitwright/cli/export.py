@@ -23,6 +23,7 @@ FORMATS = {
     "page": "a page that runs it in a browser, offline",
     "onnx": "a model to run",
     "vnnlib": "a folder for verifiers, with a property for each state and the model",
+    "rocq": "a folder in which make has Rocq (Coq) prove it",
 }
 
 
@@ -37,7 +38,7 @@ FORMATS = {
     "-o",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file to write; with --to vnnlib the folder, which must be new or empty.",
+    help="The file to write; with --to vnnlib or rocq the folder, which must be new or empty.",
 )
 @click.option(
     "--states",
@@ -48,7 +49,7 @@ FORMATS = {
 @click.option(
     "--program",
     metavar="FILE|NAME",
-    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page or onnx, "
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or rocq, "
     "the program to run.",
 )
 @click.option(

@@ -18,7 +18,8 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 
 SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",)}
-FORMS = (*SUFFIXES, "vnnlib")  # that is a folder, whatever its name
+FOLDERS = ("vnnlib", "rocq")  # whatever the name of the folder
+FORMS = (*SUFFIXES, *FOLDERS)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Rocq: an integer network of cells, its programs and what they compute, as files that the prover's kernel checks."""

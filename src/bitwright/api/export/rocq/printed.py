@@ -1,0 +1,208 @@
+"""Networks, rules, cells and proofs as text for Rocq."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bitwright.api.export.rocq.fitting import Affine, Families, Item, Link, Piece, Segment
+from bitwright.api.export.rocq.listed import Bit, Listed
+from bitwright.networks import IntegerNetwork
+from bitwright.program.pattern import Pattern
+
+IMPORTS = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
+
+
+def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | None) -> str:
+    """The tensors, the pattern, and the check of all local states by the kernel."""
+    kinds = []
+    for kind in pattern.kinds:
+        blocks = ";\n         ".join(
+            f"({bits}, [{';'.join(_values(config, bits) for config in configs)}])" for bits, configs in kind.blocks
+        )
+        kinds.append(f"Kind [{blocks}]\n        [{';'.join(_list(map(str, port), ';') for port in kind.ports)}]")
+    tensors = "".join(
+        f"Definition {name} : list (list Z) :=\n  {_rows(getattr(network, name).tolist())}.\n\n"
+        for name in ("first", "last", "thresholds")
+    )
+    digests = "".join(f"\n    {name} {digest}" for name, digest in network.tensors_sha256.items())
+    whole = f"\n    from the file with sha256 {file_sha256}" if file_sha256 else ""
+    return (
+        f"(** The integer network with sha256 {network.digest}{whole}.\n"
+        f"    The sha256 of its tensors, row by row, lowest byte first:{digests}\n"
+        f"    It was trained for the pattern {network.origin.program_id}. Written by bitwright. *)\n"
+        "From Coq Require Import List ZArith Bool.\nFrom Bitwright Require Import Rules.\nImport ListNotations.\n\n"
+        f"Definition kinds : pattern :=\n  [{(';' + chr(10) + '   ').join(kinds)}].\n\n"
+        f"Local Open Scope Z_scope.\n{tensors}Close Scope Z_scope.\n"
+        "Definition net : network := Network first last thresholds.\n\n"
+        f"(** The kernel evaluates the network in all {pattern.local_states:,} local states. *)\n"
+        "Theorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
+        "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
+    )
+
+
+def program_text(name: str, about: str, program: Listed, compare: int | None) -> str:
+    """One size written out: every run by cells is a run of the rules; nothing is proved by hand."""
+    rules = [
+        f"when_write [{'; '.join(f'({_bit(bit)}, {_bool(value)})' for bit, value in rule.conditions)}] "
+        f"{_list(map(_bit, rule.writes))}"
+        for rule in program.rules
+    ]
+    cells = [
+        f"Cell {cell.kind} {_list(_list(map(_bit, block)) for block in cell.blocks)} "
+        f"{_list(_list(map(_bit, wire)) for wire in cell.wires)}"
+        for cell in program.cells
+    ]
+    text = (
+        f"(** {about}: its rules and cells as bitwright has them. *)\n{IMPORTS}"
+        f"From Bitwright Require Import Rules Words Compare.\nFrom {name} Require Net"
+        f"{'' if compare is None else ' Families'}.\nImport ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n\n"
+        f"Definition program : rules name :=\n  {_lines(rules)}.\n"
+        f"Definition cells : list (cell name) :=\n  {_lines(cells)}.\n\n"
+        "Theorem program_consists_of : consists_of program Net.kinds cells.\n"
+        "Proof. apply consists_ofb_ok. vm_compute. reflexivity. Qed.\n\n"
+        "(** In every state and for every number of steps, the network in its cells does what the rules say. *)\n"
+        "Theorem network_steps : forall n s b, run_by_cells Net.net Net.kinds cells n s b = run program n s b.\n"
+        "Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper program_consists_of). Qed.\n"
+        "Print Assumptions network_steps.\n"
+    )
+    if compare is not None:
+        text += (
+            "\n(** The same rules and cells as the families give at this size. *)\n"
+            f"Example same_rules : same_rulesb program (Families.rules {compare}) = true.\n"
+            "Proof. vm_compute. reflexivity. Qed.\n"
+            f"Example same_cells : same_cellsb cells (Families.cells {compare}) = true.\n"
+            "Proof. vm_compute. reflexivity. Qed.\n"
+        )
+    return text
+
+
+def families_text(name: str, about: str, found: Families) -> str:
+    """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
+    l = found.least
+    rules = [_family(segment, _rule(segment)) for segment in found.rules]
+    cells = "".join(
+        f"Definition cell_{number} (l{'' if segment.single else ' i'} : nat) : cell name :=\n  {_cell(segment)}.\n"
+        for number, segment in enumerate(found.cells, 1)
+    )
+    listed = [
+        f"[cell_{number} l]" if segment.single else f"rows {_arg(segment.first)} {_arg(segment.last)} (cell_{number} l)"
+        for number, segment in enumerate(found.cells, 1)
+    ]
+    compared = f"{found.compared[0]}..{found.compared[-1]}"
+    return (
+        f"(** {about}: rules and cells as functions of l.\n"
+        f"    bitwright compared both with its own at the sizes {compared}. *)\n{IMPORTS}"
+        f"From Bitwright Require Import Rules Words Cover.\nFrom {name} Require Net.\nImport ListNotations.\n"
+        "Local Open Scope string_scope. Local Open Scope list_scope.\n\n"
+        f"Definition rules (l : nat) : rules name :=\n  {(' ++' + chr(10) + '  ').join(rules)}.\n\n"
+        f"{cells}Definition cells (l : nat) : list (cell name) :=\n  {' ++ '.join(listed)}.\n\n"
+        f"Section Size.\nVariable l : nat.\nHypothesis large : {l} <= l.\n\n"
+        "Lemma cells_fit : Forall (fits Net.kinds) (cells l).\n"
+        "Proof. apply Forall_forall. unfold cells. intros c I. each_rule; (split; [repeat constructor | reflexivity]). Qed.\n\n"
+        "Lemma rules_in_cells : within (rules l) (rules_of Net.kinds (cells l)).\n"
+        f"Proof.\n  apply within_intro. unfold rules. intros t I. each_rule.\n{_rules_in_cells(found)}Qed.\n\n"
+        "Lemma cells_in_rules : within (rules_of Net.kinds (cells l)) (rules l).\n"
+        "Proof.\n  apply within_intro. unfold rules_of, cells. intros t I. apply in_flat_map in I as (c & Ic & It).\n"
+        "  each_rule; spell_in It; unfold rules; each_rule.\n"
+        f"{_cells_in_rules(found)}Qed.\n\n"
+        "(** At every size the rules consist of these cells. *)\n"
+        "Theorem consists : consists_of (rules l) Net.kinds (cells l).\n"
+        "Proof. split; [exact cells_fit|]. split; [exact rules_in_cells | exact cells_in_rules]. Qed.\n\n"
+        "(** So every run by cells of this network is a run of the rules, from every state. *)\n"
+        "Theorem network_runs : forall n s b, run_by_cells Net.net Net.kinds (cells l) n s b = run (rules l) n s b.\n"
+        "Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.\nEnd Size.\n"
+        "Print Assumptions network_runs.\n"
+    )
+
+
+def _rules_in_cells(found: Families) -> str:
+    """For every segment of rules the cells that have it, and which of their templates it is."""
+
+    def tactic(piece: Piece, k: str) -> str:
+        row = "" if found.cells[piece.target].single else f" {_arg(piece.row, k)}"
+        return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
+
+    return "".join(_cases(link, tactic) for link in found.to_cell)
+
+
+def _cells_in_rules(found: Families) -> str:
+    """For every template of every segment of cells the rule that it is."""
+    links = [link for links in found.to_rule for link in links]
+    return "".join(_cases(link, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}") for link in links)
+
+
+def _cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
+    """The case distinction: which residue, and up to which row."""
+    k = "i" if link.modulus == 1 else "k"
+    parts = []
+    for residue in range(link.modulus):
+        *before, last = [piece for piece in link.pieces if piece.residue == residue]
+        case = tactic(last, k)
+        for piece in reversed(before):
+            case = f"up_to {k} {_arg(piece.last)}; [{tactic(piece, k)} | {case}]"
+        parts.append(case)
+    text = parts[0] if link.modulus == 1 else f"residue i {link.modulus}; [{' | '.join(parts)}]"
+    return f"  - {text}.\n"
+
+
+def _family(segment: Segment, text: str) -> str:
+    if segment.single:
+        return f"[{text}]"
+    return f"rows {_arg(segment.first)} {_arg(segment.last)} (fun i => {text})"
+
+
+def _rule(segment: Segment) -> str:
+    tested, written = segment.items
+    values: Sequence[bool] = segment.form  # type: ignore[assignment]
+    conditions = "; ".join(f"({_item(item)}, {_bool(value)})" for item, value in zip(tested, values, strict=True))
+    return f"when_write [{conditions}] {_written(written)}"
+
+
+def _cell(segment: Segment) -> str:
+    kind, blocks = segment.form  # type: ignore[misc]
+    own, wires = segment.items[:blocks], segment.items[blocks:]  # type: ignore[has-type]
+    return (
+        f"Cell {kind} {_list(_list(map(_item, block)) for block in own)}\n"  # type: ignore[has-type]
+        f"    {_list(map(_written, wires))}"
+    )
+
+
+def _written(items: Sequence[Item]) -> str:
+    single = _list(_item(item) for item in items if not item.whole)
+    wholes = [f'all "{item.array}" {_arg(item.index)}' for item in items if item.whole and item.index]
+    if not wholes:
+        return single
+    return "(" + " ++ ".join([*([single] if single != "[]" else []), *wholes]) + ")"
+
+
+def _item(item: Item) -> str:
+    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {_arg(item.index)}'
+
+
+def _arg(index: Affine, i: str = "i") -> str:
+    text = index.text(i)
+    return text if " " not in text else f"({text})"
+
+
+def _bit(bit: Bit) -> str:
+    return f'("{bit[0]}", [{"; ".join(map(str, bit[1]))}])'
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _values(config: int, bits: int) -> str:
+    return _list((_bool(bool(config >> place & 1)) for place in range(bits)), ";")
+
+
+def _list(parts: Iterable[str], between: str = "; ") -> str:
+    return "[" + between.join(parts) + "]"
+
+
+def _lines(parts: Sequence[str]) -> str:
+    return "[" + ";\n   ".join(parts) + "]"
+
+
+def _rows(rows: Sequence[Sequence[int]]) -> str:
+    return _lines([_list(map(str, row), ";") for row in rows])

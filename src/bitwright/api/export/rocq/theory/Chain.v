@@ -1,0 +1,146 @@
+(** Words of letters of every length, a local step, and an invariant that an automaton reads: checked by three finite searches. *)
+From Coq Require Import List Bool Arith Lia.
+From Bitwright Require Import Reach.
+Import ListNotations.
+
+Section Chain.
+  Context {A M G Q T K I : Type} {FA : Finite A} {FM : Finite M} {FG : Finite G} {FQ : Finite Q} {FT : Finite T} {FK : Finite K}.
+  (** The program: what a letter sends left and right; the new letter; globals: a letter adds to them. *)
+  Variables (none : M) (left right : A -> M) (make : M -> A -> M -> A) (gbegin : G -> G) (gadd : G -> A -> G).
+  Definition from_right (w : list A) : M := match w with [] => none | z :: _ => left z end.
+  Fixpoint step (m : M) (w : list A) : list A :=
+    match w with [] => [] | x :: w => make m x (from_right w) :: step (right x) w end.
+  Definition gstep (g : G) (w : list A) : G := fold_left gadd w (gbegin g).
+  Fixpoint run (t : nat) (g : G) (w : list A) : G * list A :=
+    match t with O => (g, w) | S t => let (g, w) := run t g w in (gstep g w, step none w) end.
+
+  (** Start words: a path of classes, and an input at each position. *)
+  Variables (c0 : K) (order : K -> list K) (last : K -> bool) (inputs : K -> list I) (begins : K -> I -> A) (g0 : G).
+  Inductive starts : K -> list A -> Prop :=
+  | starts_end c : last c = true -> starts c []
+  | starts_more c d i w : In d (order c) -> In i (inputs d) -> starts d w -> starts c (begins d i :: w).
+
+  (** The invariant: an automaton for each value of the globals. [letters g q]: those that may follow. *)
+  Variables (q0 : Q) (letters : G -> Q -> list A) (next : Q -> A -> Q) (accepts : G -> Q -> bool).
+  Definition move (g : G) (q : Q) (x : A) : option Q := if isin x (letters g q) then Some (next q x) else None.
+  Definition move' (g : G) (q : option Q) (x : A) : option Q := match q with Some q => move g q x | None => None end.
+  Definition reads (g : G) (q : option Q) (w : list A) : option Q := fold_left (move' g) w q.
+  Definition ok (g : G) (q : option Q) : bool := match q with Some q => accepts g q | None => false end.
+  Definition inv (g : G) (w : list A) : Prop := ok g (reads g (Some q0) w) = true.
+
+  (** The clock, and what is to hold at the end: an automaton without forbidden letters. *)
+  Variables (live past : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
+  Definition spec (g : G) (w : list A) : Prop := holds g (fold_left tnext w t0) = true.
+
+  Variables (globals : list G) (fuel : nat).
+
+  Lemma reads_none g w : reads g None w = None.
+  Proof. induction w; cbn; easy. Qed.
+  Lemma reads_cons g q x w : reads g (Some q) (x :: w) = reads g (move g q x) w.
+  Proof. easy. Qed.
+  Lemma move_some g q x q' : move g q x = Some q' -> In x (letters g q) /\ q' = next q x.
+  Proof. unfold move. destruct (isin x _) eqn:E; [|easy]. intros H. injection H as <-. split; [now apply isin_ok|easy]. Qed.
+
+  (** ** Start *)
+  Definition start_succ (s : K * option Q) : list (K * option Q) :=
+    flat_map (fun d => map (fun i => (d, move' g0 (snd s) (begins d i))) (inputs d)) (order (fst s)).
+  Definition check_start : bool := negb (last c0) && check_reach [(c0, Some q0)] start_succ
+    (fun s => if last (fst s) then ok g0 (snd s) else match snd s with None => false | _ => true end) fuel.
+
+  Lemma start_ok : check_start = true -> forall w, starts c0 w -> inv g0 w.
+  Proof.
+    unfold check_start. intros E w W. apply andb_true_iff in E as [_ E]. pose proof (check_reach_ok _ _ _ _ E) as H. clear E.
+    unfold inv. assert (R : reach [(c0, Some q0)] start_succ (c0, Some q0)) by (apply reach_init; now left).
+    enough (X : forall c w, starts c w -> forall q, reach [(c0, Some q0)] start_succ (c, q) -> ok g0 (reads g0 q w) = true) by now apply (X c0).
+    clear w W R. intros c w W'. induction W' as [c L|c d i w D J W' IH]; intros q R.
+    - specialize (H _ R). cbn in H. now rewrite L in H.
+    - cbn. apply IH. eapply reach_next; [exact R|]. unfold start_succ. apply in_flat_map. exists d. split; [easy|].
+      apply in_map_iff. exists i. easy.
+  Qed.
+
+  (** ** Step: the word up to x is read into q, its successor up to the letter before x into r; [acc] are the globals so far. *)
+  Definition product : Type := (M * A) * (G * bool) * (Q * option Q).
+  Definition step_from (g h : G) (a : G) (tok : bool) (q : Q) (m : M) (r : A -> option Q) (z : A) : product :=
+    ((m, z), (gadd a z, tok || live z), (next q z, r z)).
+  Definition step_inits (g h : G) : list product :=
+    map (step_from g h (gbegin g) false q0 none (fun _ => Some q0)) (letters g q0).
+  Definition step_succ (g h : G) (s : product) : list product :=
+    let '((m, x), (a, tok), (q, r)) := s in
+    map (step_from g h a tok q (right x) (fun z => move' h r (make m x (left z)))) (letters g q).
+  Definition step_good (g h : G) (s : product) : bool :=
+    let '((m, x), (a, tok), (q, r)) := s in
+    if tok then if accepts g q then if eqb a h then ok h (move' h r (make m x none)) else isin a globals else true else true.
+  Definition check_step : bool :=
+    forallb (fun g => negb (accepts g q0) && forallb (fun h => check_reach (step_inits g h) (step_succ g h) (step_good g h) fuel) globals) globals.
+
+  Lemma step_reach g h w : forall m x a tok q r q',
+    reach (step_inits g h) (step_succ g h) ((m, x), (a, tok), (q, r)) ->
+    reads g (Some q) w = Some q' ->
+    exists m' x' r', reach (step_inits g h) (step_succ g h) ((m', x'), (fold_left gadd w a, tok || existsb live w), (q', r')) /\
+      reads h r (step m (x :: w)) = move' h r' (make m' x' none).
+  Proof.
+    induction w as [|z w IH]; intros m x a tok q r q' R E.
+    - cbn in E. injection E as <-. exists m, x, r. cbn. rewrite orb_false_r. split; easy.
+    - rewrite reads_cons in E. destruct (move g q z) as [qz|] eqn:D; [|now rewrite reads_none in E]. apply move_some in D as [D ->].
+      destruct (IH (right x) z (gadd a z) (tok || live z) (next q z) (move' h r (make m x (left z))) q') as (m' & x' & r' & R' & E').
+      + eapply reach_next; [exact R|]. cbn. apply in_map_iff. exists z. split; [reflexivity|exact D].
+      + exact E.
+      + exists m', x', r'. cbn [fold_left existsb]. rewrite orb_assoc. split; [exact R'|]. exact E'.
+  Qed.
+
+  Lemma step_some g h w : In g globals -> In h globals -> check_step = true -> inv g w -> existsb live w = true ->
+    In (gstep g w) globals /\ (gstep g w = h -> inv h (step none w)).
+  Proof.
+    intros IG IHG C V L. unfold check_step in C. rewrite forallb_forall in C. specialize (C g IG).
+    apply andb_true_iff in C as [N C]. rewrite forallb_forall in C. specialize (C h IHG). pose proof (check_reach_ok _ _ _ _ C) as H. clear C.
+    unfold inv in V. destruct w as [|x w]; [easy|]. rewrite reads_cons in V.
+    destruct (move g q0 x) as [q|] eqn:D; [|now rewrite reads_none in V]. apply move_some in D as [D ->].
+    destruct (reads g (Some (next q0 x)) w) as [q'|] eqn:E; [|easy]. cbn in V.
+    destruct (step_reach g h w none x (gadd (gbegin g) x) (live x) (next q0 x) (Some q0) q') as (m' & x' & r' & R & ES); [|exact E|].
+    { apply reach_init. unfold step_inits. apply in_map_iff. exists x. split; [reflexivity|exact D]. }
+    specialize (H _ R). cbn in H. cbn in L. rewrite L, V in H. change (fold_left gadd w (gadd (gbegin g) x)) with (gstep g (x :: w)) in H.
+    split.
+    - destruct (eqb (gstep g (x :: w)) h) eqn:B; [now rewrite (eqb_ok _ _ B)|now apply isin_ok].
+    - intros B. unfold inv. rewrite ES. rewrite B, eqb_refl in H. exact H.
+  Qed.
+  Lemma step_ok : check_step = true -> forall g w, In g globals -> inv g w -> existsb live w = true ->
+    In (gstep g w) globals /\ inv (gstep g w) (step none w).
+  Proof.
+    intros C g w IG V L. destruct (step_some g g w IG IG C V L) as [IH _]. split; [exact IH|].
+    now apply (step_some g (gstep g w) w IG IH C V L).
+  Qed.
+
+  (** ** End: the words of the invariant whose clock is over *)
+  Definition end_succ (g : G) (s : Q * T) : list (Q * T) :=
+    map (fun z => (next (fst s) z, tnext (snd s) z)) (filter past (letters g (fst s))).
+  Definition check_end : bool :=
+    forallb (fun g => check_reach [(q0, t0)] (end_succ g) (fun s => if accepts g (fst s) then holds g (snd s) else true) fuel) globals.
+  Lemma end_ok : check_end = true -> forall g w, In g globals -> inv g w -> forallb past w = true -> spec g w.
+  Proof.
+    unfold check_end. intros C g w IG V P. rewrite forallb_forall in C. pose proof (check_reach_ok _ _ _ _ (C g IG)) as H. clear C.
+    unfold inv in V. unfold spec.
+    assert (R : reach [(q0, t0)] (end_succ g) (q0, t0)) by (apply reach_init; now left).
+    revert V R. generalize q0 at 1 3 as q. generalize t0 at 2 3 as t. revert P.
+    induction w as [|x w IH]; intros P t q V R.
+    - specialize (H _ R). cbn in *. now rewrite V in H.
+    - cbn in P. apply andb_true_iff in P as [P P']. rewrite reads_cons in V. cbn.
+      destruct (move g q x) as [q'|] eqn:D; [|now rewrite reads_none in V].
+      apply move_some in D as [D ->]. apply IH with (q := next q x); [exact P'|exact V|].
+      eapply reach_next; [exact R|]. unfold end_succ. apply in_map_iff. exists x. split; [reflexivity|]. apply filter_In. split; assumption.
+  Qed.
+
+  (** * The theorem *)
+  Definition check : bool := isin g0 globals && check_start && check_step && check_end.
+  Theorem check_ok : check = true -> forall w, starts c0 w -> forall t,
+    (forall u, u < t -> existsb live (snd (run u g0 w)) = true) -> forallb past (snd (run t g0 w)) = true ->
+    let (g, v) := run t g0 w in spec g v.
+  Proof.
+    intros C w W t L P. unfold check in C. rewrite !andb_true_iff in C. destruct C as [[[CG CS] CT] CE].
+    enough (X : In (fst (run t g0 w)) globals /\ inv (fst (run t g0 w)) (snd (run t g0 w))).
+    { destruct (run t g0 w) as [g v]. apply end_ok; [assumption| | |assumption]; apply X. }
+    clear P. induction t as [|t IH].
+    - cbn. split; [now apply isin_ok|]. now apply start_ok.
+    - destruct IH as [IG IV]; [intros; apply L; lia|]. specialize (L t (Nat.lt_succ_diag_r t)). cbn [run].
+      destruct (run t g0 w) as [g v]. cbn [fst snd] in *. now apply step_ok.
+  Qed.
+End Chain.

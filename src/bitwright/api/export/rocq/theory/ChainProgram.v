@@ -1,0 +1,165 @@
+(** Chain programs by rules on bit masks; certificates: windows, laws, verdicts; the clock; the theorem for every length of at least five. *)
+From Coq Require Import List Bool ZArith NArith Lia Arith FMapPositive.
+From Bitwright Require Import Reach Chain.
+Import ListNotations.
+
+(** * Programs *)
+(** Classes of positions: 1 first, 2 second, 3 middle, 4 last but one, 5 last (0: before the first). *)
+Definition order (c : N) : list N := match c with 0 => [1] | 1 => [2] | 2 => [3] | 3 => [3; 4] | 4 => [5] | _ => [] end%N.
+Definition classes (n : nat) : list N := (1 :: 2 :: repeat 3 (n - 4) ++ [4; 5])%N.
+
+(** When the bits of a letter in [mask] are [value]: write these bits to the left, here, to the right, and these globals. *)
+Record rule := Rule { mask : N; value : N; to_left : N; here : N; to_right : N; to_globals : N }.
+Definition sends (f : rule -> N) (rs : list rule) (x : N) : N :=
+  fold_right (fun r a => if N.eqb (N.land x (mask r)) (value r) then N.lor (f r) a else a) 0%N rs.
+
+Record program := Program {
+  rules : N -> list rule;          (* of a class *)
+  global_rules : list rule;        (* globals write globals, by [here] *)
+  choices : N -> list N;           (* the inputs at a position of a class *)
+  start_bits : N -> N; start_globals : N;
+  rate : nat; down : bool }.       (* [rate] steps for a position; from the last position down? *)
+
+(** The run that counts: a word of letters with their classes, and the globals. *)
+Section Plain.
+  Variable p : program.
+  Definition plain : Type := N * N.  (* class and bits *)
+  Definition plain_left (x : plain) : N := sends to_left (rules p (fst x)) (snd x).
+  Definition plain_right (x : plain) : N := sends to_right (rules p (fst x)) (snd x).
+  Definition plain_make (m : N) (x : plain) (m' : N) : plain := (fst x, N.lor m (N.lor (sends here (rules p (fst x)) (snd x)) m')).
+  Definition gbegin (g : N) : N := sends here (global_rules p) g.
+  Definition plain_gadd (g : N) (x : plain) : N := N.lor g (sends to_globals (rules p (fst x)) (snd x)).
+  Definition plain_word (ins : list N) : list plain := map (fun di => (fst di, N.lor (start_bits p (fst di)) (snd di))) (combine (classes (length ins)) ins).
+  (** Globals and word after t steps. *)
+  Definition plain_run (t : nat) (ins : list N) : N * list plain :=
+    run 0%N plain_left plain_right plain_make gbegin plain_gadd t (start_globals p) (plain_word ins).
+  (** Inputs: the bits to turn on at each position. *)
+  Definition allowed (ins : list N) : Prop := 5 <= length ins /\ Forall2 (fun d i => In i (choices p d)) (classes (length ins)) ins.
+End Plain.
+
+(** The run with ghosts. A letter: class, clock (0 to come, 1..rate now, rate + 1 past), input, bits. *)
+Definition letter : Type := N * (N * (N * N)).
+Definition class_of (x : letter) : N := fst x.
+Definition clock (x : letter) : N := fst (snd x).
+Definition input (x : letter) : N := fst (snd (snd x)).
+Definition bits (x : letter) : N := snd (snd (snd x)).
+Definition strip (x : letter) : plain := (class_of x, bits x).
+Definition live (a : nat) (x : letter) : bool := N.ltb 0 (clock x) && N.leb (clock x) (N.of_nat a).
+Definition past (a : nat) (x : letter) : bool := N.eqb (clock x) (N.of_nat a + 1).
+Definition advance (a : nat) (k : N) : N := if N.eqb k 0 then 0%N else if N.leb k (N.of_nat a) then (k + 1)%N else k.
+
+Section Run.
+  Variable p : program.
+  Definition message : Type := N * bool.
+  Definition nothing : message := (0%N, false).
+  Definition send_left (x : letter) : message := (plain_left p (strip x), down p && N.eqb (clock x) (N.of_nat (rate p))).
+  Definition send_right (x : letter) : message := (plain_right p (strip x), negb (down p) && N.eqb (clock x) (N.of_nat (rate p))).
+  Definition make (m : message) (x : letter) (m' : message) : letter :=
+    (class_of x, (if snd m || snd m' then 1%N else advance (rate p) (clock x), (input x, snd (plain_make p (fst m) (strip x) (fst m'))))).
+  Definition gadd (g : N) (x : letter) : N := plain_gadd p g (strip x).
+  Definition runs (t : nat) (w : list letter) : N * list letter := run nothing send_left send_right make (gbegin p) gadd t (start_globals p) w.
+  Definition begins (d i : N) : letter := (d, (if N.eqb d (if down p then 5 else 1) then 1%N else 0%N, (i, N.lor (start_bits p d) i))).
+  Definition begin_word (ins : list N) : list letter := map (fun di => begins (fst di) (snd di)) (combine (classes (length ins)) ins).
+
+  (** Ghosts do nothing, and the input stays. *)
+  Lemma strip_step w : forall m, map strip (step nothing send_left send_right make m w) = step 0%N (plain_left p) (plain_right p) (plain_make p) (fst m) (map strip w).
+  Proof. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. rewrite IH. f_equal. destruct w; easy. Qed.
+  Lemma strip_run t ins : plain_run p t ins = (fst (runs t (begin_word ins)), map strip (snd (runs t (begin_word ins)))).
+  Proof.
+    unfold runs, plain_run. induction t as [|t IH].
+    - cbn [run fst snd]. f_equal. unfold plain_word, begin_word. now rewrite map_map.
+    - cbn [run]. rewrite IH. destruct (run nothing _ _ _ _ _ t _ _) as [g w]. cbn [fst snd]. rewrite strip_step. apply f_equal2; [|reflexivity].
+      unfold gstep. clear IH. generalize (gbegin p g). induction w as [|x w IHw]; intros h; cbn; [easy|]. apply IHw.
+  Qed.
+  Lemma input_step w : forall m, map input (step nothing send_left send_right make m w) = map input w.
+  Proof. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. now rewrite IH. Qed.
+  Lemma input_run t w : map input (snd (runs t w)) = map input w.
+  Proof. unfold runs. induction t as [|t IH]; [easy|]. cbn [run]. destruct (run nothing _ _ _ _ _ t _ _) as [g v]. cbn [snd] in *. now rewrite input_step. Qed.
+End Run.
+
+(** * Laws *)
+Definition weights : Type := list (N * Z).  (* a bit and its weight *)
+Definition law : Type := weights * weights. (* of the bits, and of the input *)
+Definition weigh1 (f : weights) (x : N) : Z := fold_right (fun kw a => if N.testbit x (fst kw) then (snd kw + a)%Z else a) 0%Z f.
+Definition weigh (f : law) (x : letter) : Z := (weigh1 (fst f) (bits x) + weigh1 (snd f) (input x))%Z.
+Definition law_state : Type := Z * bool.
+Definition law_next (f : law) (q : law_state) (x : letter) : law_state :=
+  let v := (fst q + weigh f x)%Z in (Z.div2 v, snd q || Z.odd v).
+Definition verdict (q : law_state) : Z := if Z.ltb (fst q) 0 then (-1)%Z else if Z.eqb (fst q) 0 && negb (snd q) then 0%Z else 1%Z.
+Definition laws_next (fs : list law) (qs : list law_state) (x : letter) : list law_state := map (fun fq => law_next (fst fq) (snd fq) x) (combine fs qs).
+
+(** What a law says of a word, lowest position first. *)
+Fixpoint total (f : law) (w : list letter) : Z := match w with [] => 0 | x :: w => weigh f x + 2 * total f w end.
+Definition law_run (f : law) (q : law_state) (w : list letter) : law_state := fold_left (fun q x => law_next f q x) w q.
+Lemma law_run_ok f w : forall q, exists r, (fst q + total f w = 2 ^ Z.of_nat (length w) * fst (law_run f q w) + r /\ 0 <= r < 2 ^ Z.of_nat (length w) /\
+  (snd (law_run f q w) = false <-> snd q = false /\ r = 0))%Z.
+Proof.
+  induction w as [|x w IH]; intros q.
+  - exists 0%Z. unfold law_run. cbn [fold_left total length]. change (2 ^ Z.of_nat 0)%Z with 1%Z. split; [lia|]. split; [lia|tauto].
+  - destruct (IH (law_next f q x)) as (r & E & B & S). cbn [total length]. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia.
+    change (law_run f q (x :: w)) with (law_run f (law_next f q x) w).
+    set (v := (fst q + weigh f x)%Z) in *. pose proof (Z.div2_odd v) as O. unfold law_next at 1 in E. fold v in E. cbn [fst] in E.
+    exists (2 * r + Z.b2z (Z.odd v))%Z. assert (V : (0 <= Z.b2z (Z.odd v) <= 1)%Z) by (destruct (Z.odd v); cbn; lia).
+    split; [|split].
+    + assert (D : (fst q + weigh f x = v)%Z) by easy. clearbody v. set (e := fst (law_run f (law_next f q x) w)) in *. clearbody e. nia.
+    + lia.
+    + rewrite S. unfold law_next at 1. fold v. cbn [snd]. rewrite orb_false_iff. destruct (Z.odd v); cbn [Z.b2z]; split; intros H; intuition (try discriminate; try lia).
+Qed.
+Lemma laws_run fs w : forall qs, length qs = length fs ->
+  fold_left (fun q x => laws_next fs q x) w qs = map (fun fq => law_run (fst fq) (snd fq) w) (combine fs qs).
+Proof.
+  induction w as [|x w IH]; intros qs L.
+  - cbn. revert qs L. induction fs as [|f fs IHf]; intros [|q qs] L; cbn in *; try easy. f_equal. apply IHf. lia.
+  - cbn [fold_left]. rewrite IH by (unfold laws_next; rewrite map_length, combine_length; lia).
+    unfold laws_next. revert qs L. clear. induction fs as [|f fs IHf]; intros [|q qs] L; cbn in *; try easy. f_equal. apply IHf. lia.
+Qed.
+
+(** Its sum, in numbers: the number that a track holds. *)
+Fixpoint number (k : N) (w : list N) : Z := match w with [] => 0 | x :: w => Z.b2z (N.testbit x k) + 2 * number k w end.
+Definition sum1 (f : weights) (w : list N) : Z := fold_right (fun kw a => (snd kw * number (fst kw) w + a)%Z) 0%Z f.
+Lemma sum1_cons f x w : sum1 f (x :: w) = (weigh1 f x + 2 * sum1 f w)%Z.
+Proof.
+  induction f as [|[k v] f IH]; [easy|]. change (sum1 ((k, v) :: f) (x :: w)) with (v * number k (x :: w) + sum1 f (x :: w))%Z.
+  change (sum1 ((k, v) :: f) w) with (v * number k w + sum1 f w)%Z. change (weigh1 ((k, v) :: f) x) with (if N.testbit x k then v + weigh1 f x else weigh1 f x)%Z.
+  rewrite IH. cbn [number]. destruct (N.testbit x k); cbn [Z.b2z]; lia.
+Qed.
+Lemma total_sum f w : total f w = (sum1 (fst f) (map bits w) + sum1 (snd f) (map input w))%Z.
+Proof.
+  induction w as [|x w IH]; cbn [map total].
+  - assert (E : forall g, sum1 g [] = 0%Z) by (induction g as [|[k v] g IHg]; [easy|]; change (sum1 ((k, v) :: g) []) with (v * 0 + sum1 g [])%Z; lia). now rewrite !E.
+  - rewrite !sum1_cons, IH. unfold weigh. lia.
+Qed.
+(** * Certificates *)
+Record certificate := Certificate {
+  global_values : list N;
+  left_out : bool;                                     (* windows do not look at inputs *)
+  windows : list ((N * option letter) * list letter);  (* globals and a letter (or the beginning): the letters that may follow *)
+  laws : list law;
+  verdicts : list (N * list Z) }.
+
+Definition state : Type := option letter * list law_state.
+Definition table : Type := PositiveMap.t (list letter).
+Definition key (g : N) (x : option letter) : positive := hash (g, x) 1%positive.
+Definition with_input (x : letter) (i : N) : letter := (class_of x, (clock x, (i, bits x))).
+Definition build (p : program) (c : certificate) : table :=
+  fold_left (fun t w => PositiveMap.add (key (fst (fst w)) (snd (fst w)))
+    (if left_out c then flat_map (fun x => map (with_input x) (choices p (class_of x))) (snd w) else snd w) t) (windows c) (PositiveMap.empty _).
+
+Section Check.
+  Variables (p : program) (c : certificate) (specs : list law) (post : N -> option letter -> option letter -> list law_state -> bool) (fuel : nat).
+  Definition letters (t : table) (g : N) (q : state) : list letter :=
+    match PositiveMap.find (key g (fst q)) t with Some l => l | None => [] end.
+  Definition next (q : state) (x : letter) : state := (Some (if left_out c then with_input x 0%N else x), laws_next (laws c) (snd q) x).
+  Definition accepts (g : N) (q : state) : bool :=
+    match fst q with Some x => N.eqb (class_of x) 5 && isin (g, map verdict (snd q)) (verdicts c) | None => false end.
+  Definition zero (fs : list law) : list law_state := map (fun _ => (0%Z, false)) fs.
+  Definition end_state : Type := (option letter * option letter) * list law_state.
+  Definition end_next (s : end_state) (x : letter) : end_state :=
+    ((match fst (fst s) with None => Some x | f => f end, Some x), laws_next specs (snd s) x).
+  Definition holds (g : N) (s : end_state) : bool := post g (fst (fst s)) (snd (fst s)) (snd s).
+  Definition check_program : bool :=
+    let t := build p c in
+    (0 <? rate p) &&
+    check nothing (send_left p) (send_right p) (make p) (gbegin p) (gadd p) 0%N order (N.eqb 5) (choices p) (begins p) (start_globals p)
+      (None, zero (laws c)) (letters t) next accepts (live (rate p)) (past (rate p)) ((None, None), zero specs) end_next holds (global_values c) fuel.
+End Check.
