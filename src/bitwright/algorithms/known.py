@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bitwright.algorithms.addition import addition
-from bitwright.algorithms.multiplication import multiplication
+from bitwright.algorithms.arithmetic import addition, multiplication
 from bitwright.algorithms.permutation import permutation
 from bitwright.errors import InputError
 from bitwright.program import Algorithm

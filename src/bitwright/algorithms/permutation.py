@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bitwright.algorithms.arithmetic import shipped
 from bitwright.algorithms.sizes import check_bits
 from bitwright.bits import shorten
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Builder, span, word
-from bitwright.program.sizing import Sizing
 
 
 def permutation(order: Sequence[int]) -> Algorithm:
@@ -22,6 +22,8 @@ def permutation(order: Sequence[int]) -> Algorithm:
     """
     l = check_bits(len(order))
     check_order(order)
+    if list(order) == list(range(l, 0, -1)):
+        return reversal(l)
     b = Builder()
     p = b.bits("p", l)
     i, pi = span(1, l), np.asarray(order, dtype=np.int64)
@@ -36,7 +38,7 @@ def permutation(order: Sequence[int]) -> Algorithm:
         inputs=(word(p[:]),),
         outputs=(word(p[:]),),
         steps=1,
-        sizing=Sizing({"bits": l}, reversal) if list(order) == list(range(l, 0, -1)) else None,
+        ensures=tuple(f"p[{place}] == in.p[{bit}]" for bit, place in enumerate(order, 1)),  # type: ignore[misc]
         description=f"permute {counted(l, 'bit')} in one step",
     )
 
@@ -48,7 +50,8 @@ def reversal(bits: int) -> Algorithm:
     >>> run(reversal(4), p=0b0011).value == 0b1100
     True
     """
-    return permutation(range(check_bits(bits), 0, -1))
+    about = "permute {} in one step".format(counted(check_bits(bits), "bit"))
+    return shipped("permutation", "permutation", bits, reversal, about)
 
 
 def check_order(order: Sequence[int]) -> None:

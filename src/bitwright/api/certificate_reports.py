@@ -17,6 +17,7 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
     covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
     yield f"{_headline(c)}: {_title(c.about)}the limit, {c.rounding} rounding{covers}"
+    yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
@@ -45,15 +46,11 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
 
 def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
-    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
-    yield f"{c.verdict.upper()}: {_title(c.about)}this network, {covers}"
-    if c.kinds is not None:
-        examples = counted(c.examples, "example")
-        yield f"  cells     {counted(c.kinds, 'kind')}, {examples}; each kind alone, its own ports"
-    weights = f"whole numbers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
-    yield f"  network   width {c.width:,}, {weights}; sha256 {c.network_sha256}"
-    undecided = f", {c.undecided:,} not decided" if c.undecided else ""
-    yield f"  states    {c.states:,} tried, {c.wrong:,} wrong{undecided}"
+    yield f"{c.verdict.upper()}: {_statement(c)}"
+    yield from _links(c.about)
+    yield f"  network   {c.own.claim().sentence}"
+    weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
+    yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]
     yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
     if c.closest is not None and c.distance is not None:
@@ -68,6 +65,24 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     if c.holds:
         yield "  checked   every state was tried again, and every number of the file came out the same"
     yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
+
+
+def _statement(c: NetworkCertificate) -> str:
+    """What the verdict is about: the function if that is proved too, else every step of the rules."""
+    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
+    steps, links = f"{_title(c.about)}this network, {covers}", c.about.links
+    if links.function is None or links.function.verdict != "proved" or not c.certified or not links.ensures:
+        return steps
+    where = links.function.sizes
+    if c.sizes != "all" or where != "every":
+        sizes = c.sizes if where == "every" else where
+        at = "in this program" if sizes is None else f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
+        return f"this network computes {links.ensures}, {at}; it takes every step of {covers}"
+    return f"this network computes {links.ensures}, at every size"
+
+
+def _links(about: Claimed) -> Iterator[str]:
+    return (f"  {claim.about:<9} {claim.sentence}" for claim in about.links.claims)
 
 
 def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:

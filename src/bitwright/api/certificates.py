@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from bitwright.api.chain import Links
 from bitwright.checking.certificate import LimitVerdict, Verdict
 from bitwright.checking.certificate_file import claims_of
+from bitwright.checking.claims import Claim, Outcome
 from bitwright.checking.exhaustion import NetworkVerdict
+from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.certificate_file import read_verdict
 from bitwright.checking.exhaustion.one_state import OneState
 from bitwright.errors import InputError, counted
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from bitwright.running.progress import Progress
 
 BitNames = Mapping[str, Sequence[str]]
+OUTCOMES: dict[str, Outcome] = {"certified": "proved", "refuted": "refuted", "not proved": "not decided"}
+Whole = TypeVar("Whole", "LimitCertificate", "NetworkCertificate")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class Claimed:
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
     declared: int | None = None  # the author's bound on n
     holds: bool = False  # whether it was checked again
+    links: Links = field(default_factory=Links)  # what else is claimed: what the rules compute, and at which sizes
+    alone: Verdict | None = None  # of the network or the limit without these links, if theirs is worse
 
 
 class Certificate(Shown):
@@ -60,6 +67,26 @@ class Certificate(Shown):
     about: Claimed
 
     @property
+    def own(self) -> Self:
+        """The proof of the network or of the limit alone, without the other links of the chain."""
+        alone = self.about.alone
+        return self if alone is None else replace(self, verdict=alone, certified=alone == "certified")  # type: ignore[type-var]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The chain: what the rules compute, at which sizes, and that the network or the limit takes every step.
+
+        >>> from bitwright import addition, certify
+        >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
+        [('function', 'proved'), ('limit', 'proved')]
+        """
+        return (*self.about.links.claims, self.own.claim())
+
+    def claim(self) -> Claim:
+        """The link that is about the network or the limit."""
+        raise NotImplementedError
+
+    @property
     def holds(self) -> bool:
         """Whether `check` has proved every claim again."""
         return self.about.holds
@@ -72,7 +99,8 @@ class Certificate(Shown):
         {
           "certified": true
         """
-        return claims_of(self, NetworkVerdict if isinstance(self, NetworkVerdict) else LimitVerdict)
+        kind = NetworkVerdict if isinstance(self, NetworkVerdict) else LimitVerdict
+        return claims_of(self.own, kind, self.about.links.document())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.
@@ -91,9 +119,11 @@ class Certificate(Shown):
         >>> Certificate.load("addition.json").sentence
         'certified'
         """
-        found = read_verdict(as_path(path, "a certificate file"))
+        file = as_path(path, "a certificate file")
+        found, links = read_verdict(file)
         kind = NetworkCertificate if isinstance(found, NetworkVerdict) else LimitCertificate
-        return kind(**vars(found))
+        made: Any = kind(**vars(found), about=Claimed(links=Links.read(links, file)))
+        return chained(made)  # type: ignore[no-any-return]
 
     def check(
         self,
@@ -153,8 +183,9 @@ class Certificate(Shown):
         return {"name": self.about.name} if self.about.name else {}
 
     def _more(self) -> dict[str, Any]:
+        claims = {"claims": [claim.to_dict() for claim in self.claims]}
         graphs = {} if self.about.graphs is None else {"graphs": self.about.graphs}
-        return graphs | ({"holds": True} if self.holds else {})
+        return claims | graphs | ({"holds": True} if self.holds else {})
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,6 +199,13 @@ class LimitCertificate(Certificate, LimitVerdict):
     def cells(self) -> bool:
         """Whether it is of the limit of a network of cells."""
         return self.n_source == "cells"
+
+    def claim(self) -> Claim:
+        """The link that is about the limit."""
+        sizes = covered_by_cells(self.sizes, self.about.graphs) if self.cells else "as it is"
+        found = None if self.witness is None else {"on": list(self.witness), "bit": self.fails_bit}
+        sentence = f"{self.sentence}; margin {self.margin_enclosure} at n = {self.worst_n:,}"
+        return Claim("limit", OUTCOMES[self.verdict], sizes, f"{self.rounding} rounding", sentence, found)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it."""
@@ -192,6 +230,16 @@ class NetworkCertificate(Certificate, NetworkVerdict):
     def cells(self) -> bool:
         """Whether it is of a network of cells."""
         return self.kinds is not None
+
+    def claim(self) -> Claim:
+        """The link that is about the network."""
+        states, local = counted(self.states, "local state" if self.cells else "state"), "all " * (not self.wrong)
+        wrong = f"wrong in {self.wrong:,} of {states}" if self.wrong else f"right in {local}{states}"
+        undecided = f", {self.undecided:,} not decided" if self.undecided else ""
+        margin = "" if self.margin is None or self.wrong else f"; smallest margin {self.margin:.3f}"
+        found = None if self.counterexample is None else _plain(self.counterexample)
+        sizes = covered_by_cells(self.sizes, self.about.graphs) if self.cells else self.covers
+        return Claim("network", OUTCOMES[self.verdict], sizes, "every state tried", wrong + undecided + margin, found)
 
     @property
     def shown_by(self) -> str:
@@ -244,6 +292,16 @@ class StateLookedAt(OneState):
         from bitwright.api.certificate_reports import state_report
 
         return "\n".join([self.sentence, *state_report(self)])
+
+
+def chained(found: Whole) -> Whole:
+    """The certificate with the verdict of its weakest link."""
+    function = found.about.links.function
+    if function is None or function.verdict == "proved" or found.verdict == "refuted":
+        return found
+    verdict: Verdict = "refuted" if function.verdict == "refuted" else "not proved"
+    about = replace(found.about, alone=found.verdict)
+    return replace(found, verdict=verdict, certified=False, about=about)
 
 
 def limit_certificate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -15,13 +15,15 @@ from bitwright.api.certificates import (
     LimitCertificate,
     NetworkCertificate,
     StateLookedAt,
+    chained,
     limit_certificate,
 )
+from bitwright.api.chain import Links, links_of
 from bitwright.api.engines import EngineChoice
 from bitwright.api.network import Network
 from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED, subject
-from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, in_sizes, numbers_of
+from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, every_size_or_own, in_sizes, numbers_of
 from bitwright.api.telling import Teller, teller
 from bitwright.checking.exhaustion.domains import check_domain, usual_domain
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
@@ -181,14 +183,17 @@ def _certify_limit(
         with tell.working("checking") as step:
             found = of_cells.certify_cells(pattern, chosen, examples, step)
         graphs = looked.graphs if tile in (None, 1) else None
-        return limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs))
+        single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
+        links = links_of(single, looked, len(pattern.kinds), tell)
+        return chained(limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs, links=links)))
     pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
     (algorithm,) = subjects  # type: ignore[assignment]
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     with tell.working("checking") as step:
         within = matches_range(algorithm, n, step)
         found = certificate.certify(algorithm.program, chosen, within, examples, step)
-    return limit_certificate(found, algorithm, None, Claimed())
+    links = links_of(algorithm, in_sizes(algorithm), None, tell)
+    return chained(limit_certificate(found, algorithm, None, Claimed(links=links)))
 
 
 def check_limit(
@@ -202,7 +207,7 @@ def check_limit(
     from bitwright.checking.certificate_file import check_certificate
 
     tell, subjects = teller(progress), _subjects(what)
-    algorithm, looked = _algorithms(subjects)[0], InSizes(None, ())
+    algorithm, looked, kinds = _algorithms(subjects)[0], InSizes(None, ()), None
     if claimed.cells and not is_pattern(algorithm.program):
         with tell.working("looking for kinds of cells"), _about(algorithm, "limit"):
             looked = _claimed_sizes(claimed.sizes, subjects, sizes)
@@ -210,13 +215,17 @@ def check_limit(
         if sizes is None and claimed.sizes is not None:
             for one in _algorithms(subjects):
                 tile_of(one.program, pattern)  # refuses cells of other kinds
-        algorithm = as_algorithm(pattern, f"cells of {algorithm.name}")
+        algorithm, kinds = as_algorithm(pattern, f"cells of {algorithm.name}"), len(pattern.kinds)
     elif sizes is not None or tile is not None:
         raise InputError(f"the certificate is not one of cells; leave out {option('sizes')} and {option('tile')}")
     with tell.working("checking") as step, _about(algorithm, "limit"):
-        check_certificate(claimed, algorithm, step)
-    graphs = looked.graphs if tile in (None, 1) else None
-    return limit_certificate(claimed, algorithm, looked.text, Claimed(graphs=graphs, holds=True))
+        check_certificate(claimed.own, algorithm, step)
+    single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
+    links = links_of(single, looked if kinds else in_sizes(subjects[0]), kinds, tell)
+    with _about(algorithm, "limit"):
+        links.check(claimed.about.links)
+    about = Claimed(graphs=looked.graphs if tile in (None, 1) else None, holds=True, links=links)
+    return chained(limit_certificate(claimed.own, algorithm, looked.text, about))
 
 
 @dataclass(frozen=True)
@@ -247,11 +256,13 @@ class _Asked:
     tile: int = 1  # of cells: how many neighbouring ones of the program are one
     graphs: str | None = None
     names: dict[str, tuple[str, ...]] | None = None
+    links: Links = field(default_factory=Links)
 
     @property
     def about(self) -> Claimed:
         """What a certificate is told of it."""
-        return Claimed(self.algorithm.name, self.algorithm.description, self.graphs, self.names or {})
+        name, description = self.algorithm.name, self.algorithm.description
+        return Claimed(name, description, self.graphs, self.names or {}, links=self.links)
 
 
 def _held(network: Provable) -> _Held:
@@ -286,7 +297,9 @@ def _asked(
     """
     if held.pattern is None:
         algorithm = _whole(what, held.file)
-        return _Asked(algorithm, held.for_program(algorithm.program))
+        network = held.for_program(algorithm.program)
+        links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell)
+        return _Asked(algorithm, network, links=links)
     assert held.weights is not None
     subjects, pattern = _subjects(what), held.pattern
     first = _algorithms(subjects)[0]
@@ -295,7 +308,7 @@ def _asked(
     if first.program == pattern.program and len(subjects) == 1 and sizes is None:
         return _Asked(cells, held.weights)
     with tell.working("comparing kinds of cells") as step:
-        looked = _in_sizes(subjects, sizes) if claimed is None else _claimed_sizes(claimed.sizes, subjects, sizes)
+        looked = _looked(subjects, pattern, sizes, claimed)
         also = [AtSize(one, None) for one in _algorithms(subjects)] if claimed is not None and sizes is None else []
         cells_of, tiles = [], set()
         for number, one in enumerate(programs := [*looked.programs, *also]):
@@ -313,10 +326,33 @@ def _asked(
             tiles.add(tile)
             cells_of.append((one.algorithm.program, own))
     graphs = looked.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
-    asked = _Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, bit_names(pattern, cells_of))
+    single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
+    links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell)
+    names = bit_names(pattern, cells_of)
+    asked = _Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, names, links)
     if not skip:
         tell.note(_covered(asked, sorted(tiles)))
     return asked
+
+
+def _looked(
+    subjects: Sequence[Algorithm | NodeProgram],
+    pattern: Pattern,
+    sizes: SizesAsked | None,
+    claimed: NetworkCertificate | None,
+) -> InSizes:
+    """The programs whose cells are compared: at every size if it can be proved and the network has all those kinds."""
+    if claimed is not None:
+        return _claimed_sizes(claimed.sizes, subjects, sizes)
+    if sizes is not None or len(subjects) > 1:
+        return _in_sizes(subjects, sizes)
+    looked = every_size_or_own(subjects[0])
+    try:
+        if any(tile_of(one.algorithm.program, pattern)[0] != 1 for one in looked.programs):
+            return in_sizes(subjects[0])
+    except OtherKindError:
+        return in_sizes(subjects[0])
+    return looked
 
 
 def _covered(asked: _Asked, tiles: list[int]) -> str:
@@ -350,7 +386,7 @@ def _certify_network(
     if before and before[0][0]:
         done, size = before[0]
         tell.note(f"{done:,} of {size:,} {task.unit} had been tried before, as {file} says")
-    return NetworkCertificate(**{**vars(found), "sizes": asked.sizes, "about": asked.about})
+    return chained(NetworkCertificate(**{**vars(found), "sizes": asked.sizes, "about": asked.about}))
 
 
 def check_network(
@@ -383,8 +419,9 @@ def check_network(
         task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"))
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
         with tell.working(task.unit) as step:
-            check_network_certificate(claimed, asked.algorithm, asked.network, who, step, task.device)
-    return replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True))
+            check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device)
+        asked.links.check(claimed.about.links)
+    return chained(replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True)))
 
 
 def _look(asked: _Asked, pattern: Pattern | None, state: str) -> StateLookedAt:

@@ -1,7 +1,4 @@
-"""The examples that pages and help speak of, where they are kept, and a copy of them in a folder of one's own.
-
-A wheel has them in `example_files` of the package. In a clone they are the folders of the repository itself.
-"""
+"""The examples that pages and help speak of, and a copy of them in a folder of one's own."""
 
 from __future__ import annotations
 
@@ -14,10 +11,9 @@ from functools import cached_property
 from pathlib import Path
 
 from bitwright.errors import InputError, listing
+from bitwright.files.examples import examples_folder
 from bitwright.files.storage import make_folder, write_atomically
 
-_PACKAGE = Path(__file__).parents[1]
-_PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
 _KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", "")  # the last: a Dockerfile
 
 
@@ -51,9 +47,7 @@ class ExampleFile:
 
 def example_files() -> list[ExampleFile]:
     """All of them: programs and notebooks below `examples`, and the sceptic's one file."""
-    place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
-    if place is None:
-        raise InputError("this installation was made without examples; the wheel and the repository have them")
+    place = examples_folder()
     paths = [*_below(place / "examples"), place / "sceptic" / "check_network.py"]
     return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
 

@@ -13,10 +13,12 @@ from bitwright.errors import BitwrightError, InputError, OtherKindError, counted
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
 if TYPE_CHECKING:
+    from bitwright.checking.kinds import KindsProof
     from bitwright.program.pattern import Pattern
     from bitwright.program.sizing import Sizing
 
 SizesAsked = str | int | range
+EVERY = "all"
 MOST_SIZES = 10_000
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
 FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
@@ -38,6 +40,7 @@ class InSizes:
 
     text: str | None
     programs: tuple[AtSize, ...]
+    proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
 
     @property
     def graphs(self) -> str | None:
@@ -52,14 +55,21 @@ def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
     if size is None:
         return f"{name} as it is"
+    if size == EVERY:
+        return f"{name} at every size"
     if ".." in size:
         return f"{name} at the sizes {size}"
     return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
 
 
 def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> InSizes:
-    """The program in each of these sizes; without any, as it is. A node program is given by its schemas."""
+    """The program in each of these sizes; without any, as it is. A node program is given by its schemas.
+
+    `all` gives sizes that together have every kind of cell which occurs at any size.
+    """
     own = numbers_of(what)
+    if sizes == EVERY:
+        return _every_size(what)
     if sizes is None:
         text = _joined(own) or None
         return InSizes(text, tuple(AtSize(one, text) for one in _by_cells(what)))
@@ -87,6 +97,33 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
         found += [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
     text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
     return InSizes(text, tuple(found))
+
+
+def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
+    """The program at every size where that can be proved, else as it is."""
+    sizing = _sizing(what)
+    if isinstance(what, NodeProgram | NodeSchema) or sizing is None or sizing.text is None or not sizing.numbers:
+        return in_sizes(what)
+    try:
+        return _every_size(what)
+    except InputError:
+        return in_sizes(what)
+
+
+def _every_size(what: Algorithm | NodeProgram) -> InSizes:
+    from bitwright.checking.kinds import prove_kinds
+
+    sizing = _sizing(what)
+    if isinstance(what, NodeProgram | NodeSchema) or sizing is None or sizing.text is None or not sizing.numbers:
+        raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
+    proof = prove_kinds(what)
+    if proof.verdict != "proved":
+        raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
+    own = dict(sizing.numbers)
+    seen = [{BITS: next(iter(k.sizes.values()))} if BITS in own else dict(k.sizes) for k in proof.kinds]
+    chosen = [numbers for at, numbers in enumerate(seen) if numbers not in seen[:at] and numbers != own]
+    found = [AtSize(sizing.at(**numbers), _joined(numbers)) for numbers in chosen]
+    return InSizes(EVERY, (AtSize(what, _joined(own)), *found), proof)
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:

@@ -33,10 +33,13 @@ from bitwright.theory.rounding import ROUNDINGS
 _INFORMATION = {"version", "arithmetic", "sizes"}
 
 
-def claims_of(verdict: Any, kind: type) -> str:
-    """What the file of a certificate of this kind holds: every number it rests on, and the sizes if it names some."""
+def claims_of(verdict: Any, kind: type, links: dict[str, Any]) -> str:
+    """What the file of a certificate of this kind holds: every number it rests on, the sizes if it names some, and the
+    other links of its chain.
+    """
     own = {field.name for field in fields(kind)} - ({"sizes"} if verdict.sizes is None else set())
-    return json.dumps({name: value for name, value in asdict(verdict).items() if name in own}, indent=2) + "\n"
+    document = {name: value for name, value in asdict(verdict).items() if name in own}
+    return json.dumps(document | ({"links": links} if links else {}), indent=2) + "\n"
 
 
 def read_limit(document: dict[str, Any], path: Path) -> LimitVerdict:
@@ -94,7 +97,8 @@ def _decimal(value: object) -> str | None:
 
 
 SIZES = like(
-    r"(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*", "a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3"
+    r"all|(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
+    "all, or a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
 )
 _NUMBER = whole(0, MAX_EXAMPLES)
 _FIELDS: dict[str, Check] = {

@@ -100,6 +100,8 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
     'every program made of these kinds of cells; this program is one on every graph'
     """
     covered = "every program made of these kinds of cells"
+    if sizes == "all":
+        return f"{covered}; this program is one at every size"
     if sizes is None:
         seen = "is one" if graphs == "every graph" else "was checked"
         return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"

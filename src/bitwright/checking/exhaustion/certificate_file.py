@@ -46,11 +46,15 @@ _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
 
-def read_verdict(path: Path) -> LimitVerdict | NetworkVerdict:
-    """The verdict in a certificate file, of the limit or of a network, checked for form; not yet what it claims."""
+def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
+    """The verdict in a certificate file, of the limit or of a network, checked for form; not yet what it claims.
+
+    Beside it the other links of its chain, as they are in the file.
+    """
     document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
+    links = document.pop("links", {})
     if document.get("format") == LIMIT_FORMAT and document.get("of") != "network":
-        return read_limit(document, path)
+        return read_limit(document, path), links
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
     document.pop("members", None)  # in files of earlier versions, which have no sizes
@@ -62,7 +66,7 @@ def read_verdict(path: Path) -> LimitVerdict | NetworkVerdict:
     for name in ("inputs", "start"):
         document[name] = tuple(document[name])
     document["by_n"] = tuple(tuple(row) for row in document["by_n"])
-    return NetworkVerdict(**document)
+    return NetworkVerdict(**document), links
 
 
 def check_network_certificate(

@@ -18,7 +18,7 @@ from bitwright.checking.function.machine import Clock, Letter, Machine
 from bitwright.checking.function.naive import all_inputs, range_of, wrong_input
 from bitwright.checking.function.specification import Specification
 from bitwright.errors import BitwrightError, InputError
-from bitwright.program.algorithm import FIXED_POINT, Algorithm
+from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
 
 Progress = Callable[[str], None]

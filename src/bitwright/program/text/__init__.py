@@ -12,7 +12,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, Problem, ProgramError, printable, problems_of
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.sizing import Sizing
-from bitwright.program.text.expand import expand
+from bitwright.program.text.expand import MAX_WORK, expand
 from bitwright.program.text.lets import check_lets, names_of_lets, plain_lets
 from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import SyntaxTree, parse_statements
@@ -25,10 +25,12 @@ _FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no stateme
 __all__ = ["check_text", "parse", "parse_any", "parse_node_program"]
 
 
-def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm:
+def parse(
+    text: str, name: str = "program", lets: Mapping[str, int] | None = None, work: int = MAX_WORK
+) -> Algorithm:
     """The algorithm that a rule text describes; raises ProgramError with every problem, by line and column.
 
-    `lets` are values in place of those that the text gives to its numbers.
+    `lets` are values in place of those that the text gives to its numbers; `work` is how many rows it may stand for.
 
     >>> text = '''
     ... bits p[2]
@@ -44,7 +46,7 @@ def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = Non
         tree = parse_statements(check_text(text))
         if is_node_program(tree):
             raise InputError("this is a node program, which runs on a graph; use parse_any")
-        found = expand(tree, name, printable(opening_comment(text, "#")), lets=lets)
+        found = expand(tree, name, printable(opening_comment(text, "#")), work, lets)
         return replace(found, sizing=_sizing(tree, text, name, lets))
 
 

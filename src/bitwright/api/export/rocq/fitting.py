@@ -114,8 +114,13 @@ def fitted(make: Callable[[int], Listed]) -> Families:
     if len(known) < len(FITTED):
         raise NotAffine(f"there is no such program at all of the sizes {FITTED[0]}..{FITTED[-1]}")
     wholes = _whole_arrays(known)
-    rules = {l: [(rule.family, _rule_row(rule.conditions, rule.writes, wholes)) for rule in p.rules] for l, p in known.items()}
-    cells = {l: [(0, _cell_row(cell.kind, cell.blocks, cell.wires, wholes)) for cell in p.cells] for l, p in known.items()}
+    rules = {
+        l: [(rule.family, _rule_row(rule.conditions, rule.writes, wholes)) for rule in p.rules]
+        for l, p in known.items()
+    }
+    cells = {
+        l: [(0, _cell_row(cell.kind, cell.blocks, cell.wires, wholes)) for cell in p.cells] for l, p in known.items()
+    }
     rule_segments, rule_places = _segments(rules)
     cell_segments, cell_places = _segments(cells)
     to_cell: list[dict[int, list[Place]]] = [{l: [] for l in known} for _ in rule_segments]
@@ -149,7 +154,9 @@ def _whole_arrays(known: Mapping[int, Listed]) -> frozenset[str]:
         for bits in lists:
             for array, members in groupby(bits, key=lambda bit: bit[0]):
                 longest.setdefault(array, {})[l] = max(longest.get(array, {}).get(l, 0), len(list(members)))
-    return frozenset(array for array, length in longest.items() if length.get(FITTED[-1], 0) > length.get(FITTED[0], 0) > 1)
+    return frozenset(
+        array for array, length in longest.items() if length.get(FITTED[-1], 0) > length.get(FITTED[0], 0) > 1
+    )
 
 
 def _items(bits: Sequence[Bit], wholes: frozenset[str]) -> tuple[tuple[str, int | None, bool], ...]:
@@ -170,7 +177,9 @@ def _rule_row(conditions: Sequence[tuple[Bit, bool]], writes: Sequence[Bit], who
     return tuple(value for _, value in conditions), (tested, _items(writes, wholes))
 
 
-def _cell_row(kind: int, blocks: Sequence[Sequence[Bit]], wires: Sequence[Sequence[Bit]], wholes: frozenset[str]) -> Row:
+def _cell_row(
+    kind: int, blocks: Sequence[Sequence[Bit]], wires: Sequence[Sequence[Bit]], wholes: frozenset[str]
+) -> Row:
     own = tuple(tuple(item for bit in block for item in _items([bit], frozenset())) for block in blocks)
     return (kind, len(blocks)), own + tuple(_items(wire, wholes) for wire in wires)
 
@@ -200,7 +209,11 @@ def _segments(
         if len(shapes) > 1:
             raise NotAffine("rows that take each other's place at different sizes are of different forms")
         start = {l: _numbers(own[0]) for l, own in rows_of.items()}
-        growth = {tuple(b - a for a, b in zip(start[l], _numbers(own[1]), strict=True)) for l, own in rows_of.items() if len(own) > 1}
+        growth = {
+            tuple(b - a for a, b in zip(start[l], _numbers(own[1]), strict=True))
+            for l, own in rows_of.items()
+            if len(own) > 1
+        }
         if len(growth) > 1:
             raise NotAffine("indices grow in different ways at different sizes")
         single = set(counts.values()) == {1}
@@ -295,13 +308,20 @@ def _same(found: Families, program: Listed, l: int) -> bool:
         for form, items, i in _rows(found.rules, l)
     ]
     cells = [
-        (form[0], *(tuple(_bits(group, i, l)) for group in items[: form[1]]), *(frozenset(_bits(group, i, l)) for group in items[form[1] :]))
+        (
+            form[0],
+            *(tuple(_bits(group, i, l)) for group in items[: form[1]]),
+            *(frozenset(_bits(group, i, l)) for group in items[form[1] :]),
+        )
         for form, items, i in _rows(found.cells, l)
     ]
     own_rules = [(frozenset(rule.conditions), frozenset(rule.writes)) for rule in program.rules]
     own_cells = [(cell.kind, *cell.blocks, *map(frozenset, cell.wires)) for cell in program.cells]
     return (
-        len(rules) == len(own_rules) and set(rules) == set(own_rules) and len(cells) == len(own_cells) and set(cells) == set(own_cells)
+        len(rules) == len(own_rules)
+        and set(rules) == set(own_rules)
+        and len(cells) == len(own_cells)
+        and set(cells) == set(own_cells)
     )
 
 

@@ -39,7 +39,10 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     for path, text in found.items():
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
-    about = {"theorems": [line for line in proved if not line.startswith("no ")], "left": [line for line in proved if line.startswith("no ")]}
+    about = {
+        "theorems": [line for line in proved if not line.startswith("no ")],
+        "left": [line for line in proved if line.startswith("no ")],
+    }
     note = f"make in this folder proves: {'; '.join(proved)}"
     return Export([folder / path for path in found], note, about)
 
@@ -66,12 +69,16 @@ def rocq_files(
             proved.append(f"no theorem at every size: {error}")
     if families is not None:
         found[f"{name}/Families.v"] = families_text(name, algorithm.name, families)
-        proved.append(f"{name}.Families.network_runs: at every size from {families.least} on, its runs are the rules' runs")
+        proved.append(
+            f"{name}.Families.network_runs: at every size from {families.least} on, its runs are the rules' runs"
+        )
     compare = size if families is not None and size is not None and size >= families.least else None
     own = listed(algorithm.program, pattern)
     about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
     found[f"{name}/Program.v"] = program_text(name, about, own, compare)
-    proved.append(f"{name}.Program.network_steps: {about}, {counted(len(own.rules), 'rule')}: its runs are the rules' runs")
+    proved.append(
+        f"{name}.Program.network_steps: {about}, {counted(len(own.rules), 'rule')}: its runs are the rules' runs"
+    )
     return found, proved
 
 

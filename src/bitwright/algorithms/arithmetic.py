@@ -1,0 +1,53 @@
+"""Binary addition (Section 4.1, App. B.2) and multiplication (App. B.3), from their rule texts in examples/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
+from bitwright.algorithms.sizes import check_bits
+from bitwright.files.examples import examples_folder
+from bitwright.program import Algorithm
+from bitwright.program.sizing import Sizing
+from bitwright.program.text import parse
+
+_WORK = 1 << 40  # rows that a text may stand for: these are our own, and their sizes are checked
+
+
+def addition(bits: int, counter: bool = False) -> Algorithm:
+    """Adds two numbers of `bits` bits; the sum is read after 2l steps.
+
+    With `counter` the program tells by itself that it is done (App. B.2, "Termination").
+
+    The paper's box writes the carry to c[i+1]; it has to be c[i] (see docs/explanation/errata.md).
+
+    >>> from bitwright import run
+    >>> run(addition(10), p=719, q=483).value
+    1202
+    """
+    file = "addition-counter" if counter else "addition"
+    return shipped(file, "addition", bits, partial(addition, counter=counter), "add two {}-bit numbers by ripple carry")
+
+
+def multiplication(bits: int) -> Algorithm:
+    """Multiplies two numbers of `bits` bits by shift and add, in 4l^2 + 3l steps.
+
+    >>> from bitwright import run
+    >>> run(multiplication(10), multiplicand=719, multiplier=483).value
+    347277
+    """
+    about = "multiply two {}-bit numbers by shift and add"
+    return shipped("multiplication", "multiplication", bits, multiplication, about)
+
+
+def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
+    """The algorithm of a file in examples/, in one size; its size is called bits."""
+    l, text = check_bits(bits), _text(file)
+    found = parse(text, name, {"l": l}, _WORK)
+    return replace(found, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
+
+
+@cache
+def _text(file: str) -> str:
+    return (examples_folder() / "examples" / f"{file}.bw").read_text()

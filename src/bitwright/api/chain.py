@@ -1,0 +1,129 @@
+"""The links beside a proof of a network or of the limit: what the rules compute, and at which sizes it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from bitwright.api.sizes import EVERY, AtSize, InSizes
+from bitwright.api.telling import Teller
+from bitwright.checking.claims import Claim, Outcome
+from bitwright.errors import InputError, ProofError, counted
+from bitwright.files.documents import check_fields, one_of, optional, table, text
+from bitwright.program import Algorithm
+
+_WHAT = "a certificate"
+_CLAIM = {
+    "verdict": one_of(*get_args(Outcome)),
+    "sizes": text(),
+    "method": text(),
+    "sentence": text(),
+    "counterexample": optional(table(lambda _: None)),
+}
+
+
+@dataclass(frozen=True)
+class Links:
+    """Claims about a program, and the certificates that checkers of their own can read."""
+
+    ensures: str = ""  # the specification, as it is written
+    claims: tuple[Claim, ...] = ()
+    proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
+
+    @property
+    def function(self) -> Claim | None:
+        """The claim about what the rules compute, if the program states it."""
+        return next((claim for claim in self.claims if claim.about == "function"), None)
+
+    def document(self) -> dict[str, Any]:
+        """What a certificate file contains of them."""
+        return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
+
+    @classmethod
+    def read(cls, document: object, path: Path) -> Links:
+        """Those of a certificate file, checked for form; `check` compares them with what is found now."""
+        check_fields({"links": document}, path, _WHAT, {"links": table(lambda _: None)})
+        claims, proofs = [], {}
+        for about, link in document.items():  # type: ignore[attr-defined]
+            check_fields({"link": link}, path, _WHAT, {"link": table(lambda _: None)})
+            check_fields(link, path, _WHAT, {"claim": table(lambda _: None), "proof": optional(table(lambda _: None))})
+            check_fields(link["claim"], path, _WHAT, _CLAIM | {"about": one_of(about)})
+            claims.append(Claim(**link["claim"]))
+            if link["proof"] is not None:
+                proofs[about] = link["proof"]
+        return cls("", tuple(claims), proofs)
+
+    def check(self, claimed: Links) -> None:
+        """Raises ProofError unless every link that a certificate names comes out the same again."""
+        again = {claim.about: claim for claim in self.claims}
+        for claim in claimed.claims:
+            if (found := again.get(claim.about)) is None:
+                raise ProofError(
+                    f"the certificate has a claim about the {claim.about}, which this program does not state"
+                )
+            if claim != found:
+                raise ProofError(
+                    f"the certificate says of the {claim.about}: {claim.sentence}; but it is {found.sentence}"
+                )
+            if claimed.proofs.get(claim.about) != self.proofs.get(claim.about):
+                raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
+
+
+def links_of(algorithm: Algorithm | None, looked: InSizes, kinds: int | None, tell: Teller) -> Links:
+    """The claims about one program: its function, if it states one, and where its cells are of the proved kinds."""
+    claims: list[Claim] = []
+    proofs: dict[str, Any] = {}
+    if algorithm is not None and algorithm.ensures:
+        with tell.working("proving what the rules compute"):
+            claim, proof = _function(algorithm, looked)
+        claims.append(claim)
+        if proof is not None:
+            proofs["function"] = json.loads(json.dumps(proof))
+    if kinds is not None:
+        claims.append(_sizes(looked, kinds))
+        if looked.proof is not None:
+            proofs["sizes"] = json.loads(json.dumps(looked.proof.certificate()))
+    ensures = " and ".join(map(str, algorithm.ensures)) if algorithm is not None else ""
+    return Links(ensures, tuple(claims), proofs)
+
+
+def _sizes(looked: InSizes, kinds: int) -> Claim:
+    if looked.proof is not None:
+        return looked.proof.claim()
+    where = "as it is" if looked.text is None else f"at {looked.text}"
+    if looked.graphs is not None:
+        where = f"on {looked.graphs}" + ("" if looked.text is None else f", {where}")
+    sizes = looked.text or looked.graphs or "as it is"
+    return Claim("sizes", "proved", sizes, "compared", f"all cells are of {counted(kinds, 'kind')} {where}")
+
+
+def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
+    """At every size if closure over windows finds a proof, else at the sizes that were asked for, one by one."""
+    from bitwright.checking.function.prove import prove_function
+
+    everywhere = prove_function(algorithm)
+    if everywhere.verdict != "not decided":
+        return everywhere.claim(), everywhere.certificate
+    several = [one for one in looked.programs if looked.text != EVERY] or [AtSize(algorithm, None)]
+    return _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim()), None
+
+
+def _at_sizes(programs: Sequence[AtSize], text: str | None, undecided: Claim) -> Claim:
+    from bitwright.checking.unrolling import prove_at_size
+
+    claim = undecided
+    for one in programs:
+        try:
+            found = prove_at_size(one.algorithm)
+        except InputError as error:  # the solver is not installed
+            return Claim("function", "not decided", "none", "closure", f"not decided: {error}")
+        claim = found.claim()
+        if claim.verdict != "proved":
+            return claim if claim.verdict == "refuted" else undecided
+    if text is None or len(programs) == 1:
+        return claim
+    sentence = f"proved at the sizes {text} ({claim.method})"
+    return Claim("function", "proved", text, claim.method, sentence)
