@@ -13,6 +13,7 @@ from bitwright.program.sizing import Sizing
 from bitwright.program.text import parse
 
 _WORK = 1 << 40  # rows that a text may stand for: these are our own, and their sizes are checked
+_LONGEST = 20_000  # bits of a factor: beyond, the number of steps is more than rule text can say
 
 
 def addition(bits: int, counter: bool = False) -> Algorithm:
@@ -38,7 +39,7 @@ def multiplication(bits: int) -> Algorithm:
     347277
     """
     about = "multiply two {}-bit numbers by shift and add"
-    return shipped("multiplication", "multiplication", bits, multiplication, about)
+    return shipped("multiplication", "multiplication", check_bits(bits, _LONGEST), multiplication, about)
 
 
 def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
