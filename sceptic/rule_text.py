@@ -6,7 +6,7 @@ Groups (`group`, `use`) are not read.
 
 import ast
 import re
-from itertools import groupby, product
+from itertools import product
 
 REFERENCE = r"[A-Za-z_][\w.]*(?:\s*\[[^\]]*\])?"
 IGNORED = {"input", "output", "start", "steps", "halt", "matches", "examples", "chain", "graph", "ensure", "invariant"}
