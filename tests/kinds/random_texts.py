@@ -6,11 +6,11 @@ import random
 
 
 class RandomText:
-    """One text; `lines` has it line by line, and `sizes` its sizes."""
+    """One text; `lines` has it line by line, and `sizes` its sizes. Small ones have one size and one index a line."""
 
-    def __init__(self, seed: int) -> None:
-        self.rng = rng = random.Random(seed)
-        self.sizes = ["l", "w"] if rng.random() < 0.3 else ["l"]
+    def __init__(self, seed: int, small: bool = False) -> None:
+        self.rng, self.small = (rng := random.Random(seed)), small
+        self.sizes = ["l", "w"] if rng.random() < 0.3 and not small else ["l"]
         self.extents: dict[str, list[str]] = {"flag": []}
         self.blocks: list[tuple[list[str], str]] = [(["flag"], "")]  # members, clauses
         for group in range(rng.randint(1, 3)):
@@ -41,7 +41,7 @@ class RandomText:
     def group(self, number: int) -> None:
         """Arrays that share blocks."""
         rng, one, two = self.rng, f"a{number}", f"b{number}"
-        way = rng.randrange(7)
+        way = rng.randrange(6 if self.small else 7)
         extent = self.extent()
         if way == 0:
             self.extents |= {one: [extent]}
@@ -85,16 +85,41 @@ class RandomText:
         """An index of a target, by the index i of the rule."""
         size, k = self.size(), self.rng.randint(1, 3)
         return self.rng.choice(
-            ["i", "i", "i", f"i+{k}", f"i-{k}", f"2*i-{k}", f"{size}+{k}-i", f"i//2+{k}", str(k), size, f"{size}-{k}"]
-            + [f"i%{k + 1}+1", f"(i-1)*{k}+1", f"i+{size}"]
+            [
+                "i",
+                "i",
+                "i",
+                f"i+{k}",
+                f"i-{k}",
+                f"2*i-{k}",
+                f"{size}+{k}-i",
+                f"i//2+{k}",
+                str(k),
+                size,
+                f"{size}-{k}",
+                f"i%{k + 1}+1",
+                f"(i-1)*{k}+1",
+                f"i+{size}",
+            ]
         )
 
     def guard(self) -> str:
         """A condition on i and the sizes."""
         size, k = self.size(), self.rng.randint(1, 5)
         return self.rng.choice(
-            [f"i>={k}", f"i!={k}", f"i%{k + 1}={k // 2}", f"{size}%{k}=0", f"3*i<=2*{size}+{k}", f"i!={size}-{k}"]
-            + [f"{size}>{k}", f"i+{k}<{size}", f"i={size}", f"2*i={size}+{k}", f"(i+{size})%2=0"]
+            [
+                f"i>={k}",
+                f"i!={k}",
+                f"i%{k + 1}={k // 2}",
+                f"{size}%{k}=0",
+                f"3*i<=2*{size}+{k}",
+                f"i!={size}-{k}",
+                f"{size}>{k}",
+                f"i+{k}<{size}",
+                f"i={size}",
+                f"2*i={size}+{k}",
+                f"(i+{size})%2=0",
+            ]
         )
 
     def rule(self) -> str:

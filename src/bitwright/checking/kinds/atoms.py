@@ -85,7 +85,7 @@ def _blocks_of(atoms: Atoms, bit: Bits, block: LineCase, known: tuple[Form, ...]
         if not feasible(here):
             continue
         if missing := {name for form in _forms_of(block) for name in form.names & block.indices} - values.keys():
-            names = ", ".join(sorted(name.rstrip("'") for name in missing))
+            names = ", ".join(sorted(missing))
             raise OutsideError(block.token, f"{member.array}[...] does not fix the index {names} of its block")
         atoms.add(*left, *(form.put(values) for form in block.case.known))
         for form in values.values():
@@ -137,7 +137,9 @@ def _written(
     for target in rule.targets:
         box = target.put(values)
         varied = {f"#{at}": ends for at, ends in enumerate(box.ranges) if (ends[0].names | ends[1].names) & free}
-        inside = [form for name, (first, last) in varied.items() for form in (Form.of(name) - first, last - Form.of(name))]
+        inside = [
+            form for name, (first, last) in varied.items() for form in (Form.of(name) - first, last - Form.of(name))
+        ]
         bounds: dict[str, tuple[list[Form], list[Form]]] = {name: ([], []) for name in varied}
         for form in _without(rule, known + inside, free) if varied else ():
             names = form.names & varied.keys()
@@ -162,7 +164,7 @@ def _rounded(end: Form, up: bool) -> list[Form]:
 
 def _fixed(rule: LineCase, form: Form) -> None:
     if free := form.names & rule.indices:
-        names = ", ".join(sorted(name.rstrip("'") for name in free))
+        names = ", ".join(sorted(free))
         raise OutsideError(rule.token, f"the bits that it tests do not fix the index {names}, of which it computes")
 
 
@@ -170,8 +172,7 @@ def _without(rule: LineCase, constraints: Sequence[Form], free: frozenset[str]) 
     try:
         return eliminate(constraints, free) or []
     except NotExactError as error:
-        name = str(error).rstrip("'")
-        raise OutsideError(rule.token, f"the free index {name} has a coefficient other than 1 or -1") from None
+        raise OutsideError(rule.token, f"the free index {error} has a coefficient other than 1 or -1") from None
 
 
 def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:

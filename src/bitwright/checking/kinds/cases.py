@@ -17,7 +17,7 @@ class OutsideError(Exception):
     """A line that the theorem does not cover."""
 
     def __init__(self, token: Token, reason: str) -> None:
-        super().__init__(f"line {token.line}: {reason}")
+        super().__init__(f"line {token.line}: {reason}".replace("'", ""))  # without the marks of variables
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,7 @@ class Lines:
     ) -> None:
         self.tree, self.sizes = tree, sizes
         self.extents = {
-            token.text: extents
-            for item in self.each(syntax.BitsDeclaration)
-            for token, extents in item.items
+            token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items
         }
         self.reader = Reader(sizes, lets)
         self.rest_as_cells = rest_as_cells

@@ -22,6 +22,7 @@ from bitwright.program import Algorithm, NodeProgram, NodeSchema
 from bitwright.program.cell_names import first_cells
 from bitwright.program.cells import Kind
 from bitwright.program.program import Program
+from bitwright.program.text import parse_any
 
 FORMAT = "bitwright kinds certificate 1"
 Progress = Callable[[int, int], None]
@@ -128,8 +129,9 @@ def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | Non
     if isinstance(what, NodeSchema) and what.node_program is not None:
         what = what.node_program
     text = what if isinstance(what, str) else what.sizing.text if what.sizing is not None else None
+    if isinstance(what, str):
+        what = parse_any(what)  # raises what is wrong with it
     if text is None:
-        assert not isinstance(what, str)
         return replace(_proved(SizedText.read(what.text()), progress), of_text=isinstance(what, NodeProgram))
     return _proved(SizedText.read(text), progress)
 
@@ -193,7 +195,7 @@ def _line_proofs(
     found, proofs = [], []
     for cell in lines.cells:
         atoms = atoms_of(cell, lines.blocks, lines.rules, valid)
-        names = sorted(set().union(*(form.names for form in atoms.forms)) - sized.sizes.keys()) + [*sized.sizes]
+        names = [*sorted(set().union(*(form.names for form in atoms.forms)) - sized.sizes.keys()), *sized.sizes]
         in_order = tuple(sorted(atoms.forms, key=str))
         try:
             cutoffs = {size: cutoff(in_order, names, atoms.modulus, size) for size in sized.sizes}
@@ -222,9 +224,7 @@ def _expanded(
     return list(representatives(box, list(sized.sizes), atoms))
 
 
-def _expand(
-    sized: SizedText, expanded: Sequence[tuple[int, ...]], progress: Progress | None
-) -> tuple[int, ...] | None:
+def _expand(sized: SizedText, expanded: Sequence[tuple[int, ...]], progress: Progress | None) -> tuple[int, ...] | None:
     """Makes the program at each of these sizes; gives the last at which there is none."""
     wrong = None
     for done, values in enumerate(expanded):

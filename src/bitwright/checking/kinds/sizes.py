@@ -37,12 +37,12 @@ class SizedText:
     def read(cls, text: str) -> SizedText:
         """Reads a text without problems."""
         tree = parse_statements(text, short_way=False)
-        if tree.problems:
-            raise ProgramError(tree.problems)
         nodes = is_node_program(tree)
         lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
         given = GRAPH if nodes else {}
-        used = mentions(SyntaxTree([item for item in tree.statements if isinstance(item, _SAY_CELLS)]), {}, {*lets, *given})
+        used = mentions(
+            SyntaxTree([item for item in tree.statements if isinstance(item, _SAY_CELLS)]), {}, {*lets, *given}
+        )
         sizes: dict[str, int] = {}
         follow: dict[str, syntax.Expression] = {}
         for name, item in reversed(lets.items()):

@@ -1,90 +1,10 @@
-"""The lines of a rule text as families: affine forms of indices and sizes, case by case. Standard library alone.
+"""The lines of a rule text as families: indices as affine forms, case by case. Standard library alone."""
 
-A form is a dict from variables to coefficients; the constant is that of "". An inequality is a form that is at least 0.
-"""
-
-import sys
 from fractions import Fraction
-from itertools import product
-from math import gcd, lcm
+from itertools import chain, product
 
-from rule_text import number_of
-
-
-def need(condition, message, code=1):
-    if not condition:
-        print("DOES NOT HOLD:" if code == 1 else "CANNOT BE READ:", message)
-        sys.exit(code)
-
-
-def plus(a, b, k=1):
-    total = {name: a.get(name, 0) + k * b.get(name, 0) for name in {*a, *b}}
-    return {name: Fraction(value) for name, value in total.items() if value}
-
-
-def const(k):
-    return {"": Fraction(k)} if k else {}
-
-
-def put(form, values):
-    found = {}
-    for name, factor in form.items():
-        found = plus(found, values.get(name, {name: 1}), factor)
-    return found
-
-
-def primitive(form):
-    scaled = {name: value * lcm(*(v.denominator for v in form.values())) for name, value in form.items()}
-    return {name: value / gcd(*map(int, scaled.values())) for name, value in scaled.items()}
-
-
-def shown(form):
-    order = sorted(form.items(), key=lambda term: (term[0] == "", term[0]))
-    words = [(v < 0, str(abs(v)) if not n else n if abs(v) == 1 else f"{abs(v)}*{n}") for n, v in order]
-    return "".join(f" {'-' if minus else '+'} {word}" for minus, word in words).removeprefix(" + ").lstrip() or "0"
-
-
-def strongest(forms):
-    """The inequalities `form >= 0`, the strongest of each direction; None if one of them is never true."""
-    best = {}
-    for form in map(primitive, forms):
-        normal = {name: value for name, value in form.items() if name}
-        if not normal and form.get("", 0) < 0:
-            return None
-        scale = gcd(*map(int, normal.values())) or 1
-        key, value = shown({name: v / scale for name, v in normal.items()}), form.get("", 0) / scale
-        if normal and (key not in best or value < best[key][0]):
-            best[key] = value, form
-    return [form for _, form in best.values()]
-
-
-def eliminate(forms, names, exact=True):
-    """What `form >= 0` for all of these says of the other variables (Fourier-Motzkin); None if it cannot be."""
-    forms = strongest(forms)
-    for name in sorted(names):
-        low, high = ([f for f in forms or () if sign * f.get(name, 0) > 0] for sign in (1, -1))
-        need(not exact or all(1 in (a[name], -b[name]) for a in low for b in high), f"{name} is not eliminated exactly")
-        pairs = [plus({n: v * -b[name] for n, v in a.items()}, b, a[name]) for a in low for b in high]
-        forms = None if forms is None else strongest([f for f in forms if name not in f] + pairs)
-    return forms
-
-
-def feasible(forms):
-    return eliminate(forms, set().union(*forms) - {""}, exact=False) is not None
-
-
-def solve(equations, names):
-    """The variables that `form = 0` fixes, by the others, and the equations that are left."""
-    values, left = {}, []
-    for form in (equation for equation in equations):
-        form = put(form, values)
-        pivot = min((form.keys() - values.keys()) & names, default=None)
-        if pivot is None:
-            left.append(form)
-            continue
-        own = {n: v / -form[pivot] for n, v in form.items() if n != pivot}
-        values = {n: put(v, {pivot: own}) for n, v in values.items()} | {pivot: own}
-    return values, [put(form, values) for form in left if form]
+from kinds.expand import number_of
+from kinds.forms import const, feasible, need, plus, put, shown
 
 
 class Case:
@@ -106,10 +26,14 @@ class Families:
     def __init__(self, text, smallest):
         self.text, self.smallest = text, smallest
         self.start = Case({}, [plus({name: 1}, const(-least)) for name, least in smallest.items()], {})
-        extents = [[f for f, _ in self.forms(e, self.start)] for e in sum(text.arrays.values(), [])]
+        extents = [[f for f, _ in self.forms(e, self.start)] for e in chain(*text.arrays.values())]
         self.valid = [plus(found[0], const(-1)) for found in extents if len(found) == 1]
-        self.blocks = [(c, bits) for _, rows, m in text.blocks for c in self.rows(rows, "'") for bits, c in self.bits(m, c)]
-        self.cells = [(n, c, bits) for n, rows, m in text.in_cells for c in self.rows(rows) for bits, c in self.bits(m, c)]
+        self.blocks = [
+            (c, bits) for _, rows, m in text.blocks for c in self.rows(rows, "'") for bits, c in self.bits(m, c)
+        ]
+        self.cells = [
+            (n, c, bits) for n, rows, m in text.in_cells for c in self.rows(rows) for bits, c in self.bits(m, c)
+        ]
         self.rules = [rule for line in text.rules for rule in self.rule(line)]
 
     def forms(self, value, case):
@@ -140,8 +64,14 @@ class Families:
                     yield (const(rest) if sign == "%" else quotient), then
             else:
                 need(sign in ("//", "%"), f"({shown(left)}) {sign} ({shown(right)}) is not affine")
-                outside = plus({}, right, -1), plus(plus({}, right, -1), plus(left, const(1)), -1), plus(left, right, -2)
-                need(not any(feasible([*now.known, form]) for form in outside), f"a quotient by {shown(right)} is large")
+                outside = (
+                    plus({}, right, -1),
+                    plus(plus({}, right, -1), plus(left, const(1)), -1),
+                    plus(left, right, -2),
+                )
+                need(
+                    not any(feasible([*now.known, form]) for form in outside), f"a quotient by {shown(right)} is large"
+                )
                 for quotient in (-1, 0, 1):
                     rest = plus(left, right, -quotient)
                     for then in now.where(rest, plus(plus(right, rest, -1), const(-1))):
@@ -159,7 +89,10 @@ class Families:
             for (low, high), now in self.pairs(first, last, case):
                 length, index = plus(high, low, -1), {name + mark: Fraction(1)}
                 if not length.keys() - {""} and length.get("", 0) < 64:
-                    ways = [Case({**now.values, name: plus(low, const(k))}, now.known, now.rests) for k in range(int(length.get("", 0)) + 1)]
+                    ways = [
+                        Case({**now.values, name: plus(low, const(k))}, now.known, now.rests)
+                        for k in range(int(length.get("", 0)) + 1)
+                    ]
                 else:
                     found = Case({**now.values, name: index}, now.known, now.rests)
                     ways = found.where(plus(index, low, -1), plus(high, index, -1))
@@ -170,7 +103,14 @@ class Families:
             for (a, b), now in self.pairs(left, right, case):
                 more, less = plus(a, b, -1), plus(b, a, -1)
                 above, below = plus(more, const(-1)), plus(less, const(-1))
-                ways = {"<": [[below]], "<=": [[less]], ">": [[above]], ">=": [[more]], "=": [[more, less]], "!=": [[above], [below]]}
+                ways = {
+                    "<": [[below]],
+                    "<=": [[less]],
+                    ">": [[above]],
+                    ">=": [[more]],
+                    "=": [[more, less]],
+                    "!=": [[above], [below]],
+                }
                 for way in ways[sign]:
                     for then in now.where(*way):
                         yield from self.rows(rows, mark, then, at + 1)
@@ -186,8 +126,15 @@ class Families:
         boxes = [((), case)]
         for part, extent in zip(parts, self.text.arrays[name.rpartition(".")[2]], strict=True):
             first, last = (1, extent) if part is None else part
-            boxes = [((*ends, end), c) for ends, now in boxes for end, c in (
-                [((form, form), c) for form, c in self.forms(first, now)] if first is last or first == last else self.pairs(first, last, now))]
+            boxes = [
+                ((*ends, end), c)
+                for ends, now in boxes
+                for end, c in (
+                    [((form, form), c) for form, c in self.forms(first, now)]
+                    if first is last or first == last
+                    else self.pairs(first, last, now)
+                )
+            ]
         for ends, now in boxes:
             ways = [[(low, high)] for low, high in ends]
             if apart:
@@ -198,7 +145,7 @@ class Families:
 
     def rule(self, line):
         """A rule as (case, tested bits, values, targets)."""
-        number, rows, tests, targets, _ = line
+        _, rows, tests, targets, _ = line
         refs = [ref for left, _, is_bit, right in tests for ref in (left, *([right] if is_bit else []))]
         values = [right for _, _, is_bit, right in tests if not is_bit and right is not None]
         for row in self.rows(rows, "''"):

@@ -1,0 +1,114 @@
+"""A rule text at given sizes: its blocks, templates and cells, and their kinds. Standard library alone."""
+
+import operator as op
+from itertools import product
+
+ARITHMETIC = {"+": op.add, "-": op.sub, "*": op.mul, "//": op.floordiv, "%": op.mod, "^": pow}
+COMPARE = {"<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge, "=": op.eq, "!=": op.ne}
+
+
+class NoProgramError(Exception):
+    """What the text says at these sizes is not a program."""
+
+
+def must(condition, message):
+    if not condition:
+        raise NoProgramError(message)
+
+
+def number_of(value, env):
+    """An expression at the values of its names."""
+    if isinstance(value, int | str):
+        return value if isinstance(value, int) else env[value]
+    sign, left, right = value[0], number_of(value[1], env), number_of(value[2], env)
+    if sign == "digits":
+        return max(1, abs(left).bit_length())
+    must(sign not in ("//", "%") or right, "division by zero")
+    must(sign != "^" or 0 <= right <= 64, "an exponent is negative, or too large")
+    return ARITHMETIC[sign](left, right)
+
+
+def every_row(rows, env):
+    """The values of the names, in each row of a line."""
+    found = [env]
+    for name, first, last in rows[0]:
+        found = [{**e, name: at} for e in found for at in range(number_of(first, e), number_of(last, e) + 1)]
+    return [e for e in found if all(COMPARE[s](number_of(a, e), number_of(b, e)) for s, a, b in rows[1])]
+
+
+def pick(bits, shape, env):
+    """The bits that a reference stands for."""
+    name, parts = bits
+    extents = shape[name.rpartition(".")[2]]
+    must(len(parts) == len(extents), f"{name} has another number of indices")
+    ends = [
+        (1, n) if part is None else [number_of(end, env) for end in part]
+        for part, n in zip(parts, extents, strict=True)
+    ]
+    chosen = [(name, *at) for at in product(*(range(first, last + 1) for first, last in ends))]
+    must(all(1 <= i <= n for _, *at in chosen for i, n in zip(at, extents, strict=True)), f"{name}: out of range")
+    return chosen
+
+
+def picked(members, rows, shape, env):
+    """The bits that a line names, row by row."""
+    return [[bit for one in members for bit in pick(one, shape, row)] for row in every_row(rows, env)]
+
+
+def alternatives(test, shape, env):
+    """The ways in which a test holds, each a list of bits and their values."""
+    left, same, is_bit, right = test
+    bits = pick(left, shape, env)
+    if right is None or is_bit:
+        other = pick(right, shape, env) if is_bit else []
+        return [[*((bit, x) for bit in bits), *((bit, x if same else 1 - x) for bit in other)] for x in (0, 1)]
+    value = number_of(right, env)
+    must(value in (0, 1), "a bit is compared with another number")
+    return [[(bit, value if same else 1 - value) for bit in bits]]
+
+
+def kinds(text, sizes):
+    """(kind, first bit) of every cell that has templates, in the order of the program's cells."""
+    env, order = {**sizes}, [*text.arrays]
+    for name, value in text.lets.items():
+        env[name] = sizes[name] if name in sizes else number_of(value, env)
+    shape = {name: [number_of(extent, env) for extent in extents] for name, extents in text.arrays.items()}
+    must(all(extent >= 1 for extents in shape.values() for extent in extents), "an extent below 1")
+    bits = {(name, *at) for name in shape for at in product(*(range(1, n + 1) for n in shape[name]))}
+    place = {bit: (order.index(bit[0]), bit[1:]) for bit in bits}
+    blocks = [block for _, rows, members in text.blocks for block in picked(members, rows, shape, env)]
+    block_of = {bit: at for at, block in enumerate(blocks) for bit in block}
+    once = len(block_of) == sum(map(len, blocks)) and block_of.keys() == bits
+    must(once and all(len(block) <= 16 for block in blocks), "a bit is not in one block, or a block is too large")
+    templates = [{} for _ in blocks]
+    for number, rows, tests, targets, also in text.rules:
+        for row in every_row(rows, env):
+            written = {bit for target in targets for bit in pick(target, shape, row)}
+            must(written or not targets, "a rule writes nothing")
+            for chosen in product(*(alternatives(test, shape, row) for test in tests)):
+                conditions = [condition for way in chosen for condition in way]
+                owner = {block_of[bit] for bit, _ in conditions}
+                must(len({*conditions}) == len({bit for bit, _ in conditions}), "a bit is tested twice")
+                must(len(owner) == 1, "a rule spans blocks")
+                on = frozenset(bit for bit, value in conditions if value)
+                line, writes = templates[owner.pop()].setdefault(on, (number, set()))
+                must(also or line == number, "two templates for one configuration")
+                writes |= written
+    named = [cell for _, rows, members in text.cells for cell in picked(members, rows, shape, env)]
+    owned = {block_of[bit] for cell in named for bit in cell}
+    rest = [[min(block, key=place.get)] for at, block in enumerate(blocks) if at not in owned]
+    must(not named or not rest or text.nodes, "a block is in no cell")
+    for cell in named + sorted(rest, key=lambda cell: place[cell[0]]):
+        tables, ways, first = [], [], None
+        for at in dict.fromkeys(block_of[bit] for bit in cell):
+            turn = [*dict.fromkeys(bit for bit in cell if block_of[bit] == at)] if named and at in owned else []
+            turn += sorted({*blocks[at]} - {*turn}, key=place.get)
+            value = {bit: 1 << i for i, bit in enumerate(turn)}
+            rows = sorted((sum(map(value.get, on)), writes) for on, (_, writes) in templates[at].items())
+            tables += [[len(turn), [config for config, _ in rows]]] if rows else []
+            first = first or (turn[0] if rows else None)
+            ways += [bits for _, bits in rows]
+        ports = {tuple(t for t, bits in enumerate(ways) if bit in bits) for bit in set().union(*ways)}
+        if tables:
+            name, *indices = first
+            yield [tables, sorted(map(list, ports))], name + (f"[{','.join(map(str, indices))}]" if indices else "")
