@@ -95,3 +95,20 @@ def test_a_bit_that_two_blocks_write_at_once_breaks_a_law():
     for algorithm, since in ((one, 0), (two, 1)):
         states = unroll(algorithm).states
         assert LawFinder(algorithm.program).law(states, {2: 1}, 4).since == since
+
+
+def test_a_weight_that_is_conserved_only_modulo_does_not_bound_the_state():
+    """u (4) becomes x, y and s (12, the same modulo 8), of which x and y merge into z: 8 is left."""
+    b = Builder()
+    u, x, y, s, z = (b.bit(name) for name in "uxysz")
+    for bit in (u, x, y, s, z):
+        b.block(bit)
+    b.when(u == 1).write(x, y, s)
+    b.when(x == 1).write(z)
+    b.when(y == 1).write(z)
+    b.when(s == 1).write(s)
+    b.when(z == 1).write(z)
+    algorithm = Algorithm("split", b.build(), inputs=(word(u),), outputs=(word(z),), steps=2)
+    states = unroll(algorithm).states
+    found = LawFinder(algorithm.program)
+    assert found.since(states, {0: 4, 1: 4, 2: 4, 3: 4, 4: 4}, 3) == 2

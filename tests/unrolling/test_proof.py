@@ -12,6 +12,8 @@ import bitwright
 from bitwright import addition, multiplication
 from bitwright.checking.unrolling import proof as proofs
 from bitwright.checking.unrolling import prove_at_size, prove_at_sizes, solver
+from bitwright.checking.unrolling.runs import unroll
+from bitwright.checking.unrolling.steps import Stepper
 from bitwright.errors import InputError
 from bitwright.running.run import run_batch
 
@@ -150,3 +152,22 @@ def test_built_in_multiplication_carries_what_it_needs():
     if not multiplication(4).ensures:
         pytest.skip("the built-in algorithms have no ensure lines yet")
     assert prove_at_size(multiplication(4)).verdict == "proved"
+
+
+def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch):
+    wrong = bitwright.parse(addition(3).text().replace("steps 6", "steps 5") + "ensure sum == p + q + 1\n")
+    assert prove_at_size(wrong).verdict == "refuted"
+    monkeypatch.setattr(proofs, "_is_wrong", lambda *_: False)
+    assert prove_at_size(wrong).verdict == "not decided"
+
+
+def test_endless_circles_are_seen(monkeypatch):
+    """Without a number of steps, states that come again say that a run does not end."""
+    blinker = bitwright.parse(
+        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\nensure x == 0\n"
+    )
+    step, taken = Stepper.step, iter(range(50))
+    monkeypatch.setattr(Stepper, "step", lambda self, state: step(self, state) if next(taken) >= 0 else None)
+    run = unroll(blinker)
+    (ended,) = run.ended
+    assert [run.graph.evaluate([x])[ended >> 1] ^ (ended & 1) for x in (0, 1)] == [1, 0]

@@ -90,3 +90,53 @@ def test_polynomials():
     assert bounds({("x", "y"): 2, ("x",): -1}, {"x": (-2, 3), "y": (0, 5)}) == (-23, 32)
     assert vanishes({("x",): 8, (): 16}, 3)
     assert not vanishes({("x",): 8, (): 4}, 3)
+
+
+LOOP = """
+let l = 3
+bits a b r[l] q[l] s[l] t[l]
+block a
+block b
+block r[i] for i in 1..l
+block q[i] for i in 1..l
+block s[i] for i in 1..l
+block t[i] for i in 1..l
+when a=1 write b
+when b=1 write a
+when r[i]=1 write q[i] for i in 1..l
+when q[i]=1 write r[i-1] for i in 2..l
+when s[i]=1 write s[i] for i in 1..l
+when t[i]=1 write s[i] for i in 1..l
+input r
+input s
+output out = s
+start a
+steps 2*l + 1
+"""
+KEPT = "invariant at a: s + 0*r == in.s\nensure out == in.s\n"
+
+
+def test_a_loop_that_does_nothing_is_proved():
+    rounds(f"{LOOP}{KEPT}").prove()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (LOOP.replace("s[i]=1 write s[i]", "s[i]=1 write t[i]") + KEPT, "the outputs may change"),
+        (
+            LOOP.replace("write r[i-1] for i in 2..l", "write r[i] for i in 1..l") + KEPT,
+            "no word was shown to run empty",
+        ),
+        (LOOP + "invariant at a: s + 0*r == in.s + 1\nensure out == (in.s + 1) mod 2^l\n", "keep the invariant"),
+        (LOOP + KEPT.replace("ensure out == in.s", "ensure out == in.r"), "was not shown to follow"),
+        (LOOP.replace("steps 2*l + 1", "steps 2*l - 1") + KEPT, "no word was shown to run empty"),
+        (LOOP.replace("steps 2*l + 1", "steps 9\nhalt when b") + KEPT, "a known number of steps"),
+        (LOOP + KEPT.replace("s + 0*r == in.s", "s < 8"), "no equation"),
+    ],
+    ids=["rest", "measure", "entry", "conclusion", "steps", "halt", "inequality"],
+)
+def test_each_obligation_is_needed(text, problem):
+    """In the first, the output is off in every other state, and so at the end; in the others one obligation fails."""
+    with pytest.raises(UndecidedError, match=problem):
+        rounds(text).prove()
