@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from bitwright.checking.unrolling.graph import FALSE, Literal
 from bitwright.program import Program
@@ -29,6 +30,12 @@ class Law:
     weights: Weights
     exponent: int
     since: int
+
+
+def law_document(program: Program, law: Law) -> dict[str, Any]:
+    """A law as certificates have it."""
+    weights = {program.layout.name_of(bit): weight for bit, weight in sorted(law.weights.items())}
+    return {"since": law.since, "exponent": law.exponent, "weights": weights}
 
 
 def linear(weighted: Mapping[Literal, int] | Sequence[tuple[Literal, int]], exponent: int) -> LinearForm:
@@ -93,7 +100,7 @@ class LawFinder:
                 break
             exact = exact and all(balanced[situation] for situation in situations)
             weight = min((self._clash(bit, situations, weights) for bit in contested), default=NEVER)
-            if weight != NEVER and not exact:
+            if not exact and (weight != NEVER or any(clash >= 0 for clash in clashes.values())):
                 break
             clashes[step], since = int(weight) if weight != NEVER else -1, step
         while True:  # the later a law begins, the lighter its states may be

@@ -22,7 +22,7 @@ def constant(value: int) -> Number:
     """A known integer.
 
     >>> constant(-2), constant(2)
-    ((0, 1), (0, 1, 0))
+    ((0, 1, 1), (0, 1, 0))
     """
     return tuple(value >> place & 1 for place in range(value.bit_length() + 1))
 

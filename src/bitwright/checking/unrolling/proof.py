@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import from_bits
+from bitwright.bits import from_bits, shorten
 from bitwright.checking.claims import Claim
-from bitwright.checking.unrolling.laws import LawFinder, linear, weight_of
+from bitwright.checking.unrolling.laws import Law, LawFinder, law_document, linear, weight_of
 from bitwright.checking.unrolling.polynomials import Bounds, stronger_equation
 from bitwright.checking.unrolling.rounds import Rounds, UndecidedError
 from bitwright.checking.unrolling.runs import TooLargeError, UnrolledRun, unroll
@@ -26,6 +28,7 @@ from bitwright.running.run import run_batch, run_with
 
 _RANDOM = 64  # runs that are tried first, beside those with extreme inputs
 _STEPS = 10_000  # that these take at most, where nothing else is declared
+FORMAT = "bitwright function at a size 1"
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 
 
@@ -33,8 +36,9 @@ Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 class SizeProof:
     """Whether every run of an algorithm, at its size, does what its `ensure` lines say.
 
+    >>> from dataclasses import replace
     >>> from bitwright import addition
-    >>> print(prove_at_size(addition(8)).sentence)
+    >>> print(prove_at_size(replace(addition(8), ensures=("sum == p + q",))).sentence)
     proved at size 8 (laws)
     """
 
@@ -43,6 +47,7 @@ class SizeProof:
     method: str
     lemmas: tuple[Lemma, ...] = ()  # that a solver proved
     counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
+    found: dict[str, Any] = field(default_factory=dict, repr=False)  # laws and relations, for the certificate
 
     @property
     def size(self) -> str:
@@ -59,6 +64,12 @@ class SizeProof:
         at = self.size if self.size == "this size" else f"size {self.size}"
         return f"{self.verdict} at {at} ({self.method})" if self.method else self.verdict
 
+    def certificate(self) -> dict[str, Any]:
+        """What a checker needs beside the rules and the proofs of the lemmas."""
+        rules = hashlib.sha256(self.algorithm.text().encode()).hexdigest()
+        lemmas = [{"file": f"{lemma.name}.lrat", "cnf": lemma.digest} for lemma in self.lemmas]
+        return {"format": FORMAT, "verdict": self.verdict, "rules": rules, "lemmas": lemmas, **self.found}
+
     def claim(self) -> Claim:
         """The proof as a link of the chain."""
         return Claim("function", self.verdict, self.size, self.method, self.sentence, self.counterexample)
@@ -74,8 +85,8 @@ def prove_at_size(
     """Proves that every run of an algorithm does what its `ensure` lines say, at the size that it has.
 
     Laws and structure come first, then CaDiCaL with a limit of conflicts for each lemma, so that the verdict is the
-    same on every machine. With `invariant at BIT` lines the proof goes round by round. With a folder, formulas (DIMACS)
-    and proofs (LRAT) of all lemmas are written there.
+    same on every machine. With `invariant at BIT` lines the proof goes round by round. A folder receives the rules, the
+    certificate, and the formulas (DIMACS) and proofs (LRAT) of all lemmas, if everything is proved.
     """
     if conflicts < 1:
         raise InputError(f"the limit of conflicts must be 1 or more, got {conflicts}")
@@ -92,8 +103,40 @@ def prove_at_size(
             reasons.append(str(error))
             continue
         if found is not None:
+            if folder is not None and found.verdict == "proved":
+                (folder / "rules.bw").write_text(algorithm.text())
+                (folder / "certificate.json").write_text(json.dumps(found.certificate(), indent=1) + "\n")
             return found
     return SizeProof(algorithm, "not decided", "; ".join(reasons), tuple(prover.lemmas))
+
+
+def prove_at_sizes(
+    algorithm: Algorithm, sizes: Sequence[int], *, progress: Progress | bool | None = None, conflicts: int = CONFLICTS
+) -> Claim:
+    """Proves an algorithm at many sizes, values of its first number; the claim is that of the first size that fails.
+
+    >>> from bitwright import parse
+    >>> lines = "let l = 4;bits x[l] y[l];block x[i] for i in 1..l;block y[i] for i in 1..l"
+    >>> rules = "when x[i]=1 write y[i] for i in 1..l;input x;output y;steps 1;ensure y == x"
+    >>> claim = prove_at_sizes(parse(f"{lines};{rules}".replace(";", "\\n")), range(1, 9))
+    >>> claim.verdict, claim.sizes
+    ('proved', '1..8')
+    """
+    sizing, tell = algorithm.sizing, as_progress(progress, f"proving {algorithm.name}")
+    if sizing is None or not sizing.numbers:
+        raise InputError(f"{algorithm.name} has one size only; prove it at that")
+    if not sizes or list(sizes) != list(range(sizes[0], sizes[-1] + 1)):
+        raise InputError(f"sizes must be consecutive, as in range(1, 65), got {shorten(repr(sizes))}")
+    methods: dict[str, None] = {}
+    for done, size in enumerate(sizes, 1):
+        proof = prove_at_size(sizing.at(**{next(iter(sizing.numbers)): size}), conflicts=conflicts)
+        if proof.verdict != "proved":
+            return proof.claim()
+        methods.setdefault(proof.method.partition(",")[0])
+        if tell is not None:
+            tell(done, len(sizes))
+    covered, method = f"{sizes[0]}..{sizes[-1]}", ", ".join(methods)
+    return Claim("function", "proved", covered, method, f"proved at sizes {covered} ({method})")
 
 
 def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
@@ -101,27 +144,25 @@ def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
     cuts = [line for line in algorithm.invariants if line.at is not None]
     if not cuts:
         return None
-    method = Rounds(algorithm, [line for line in cuts if line.at == cuts[0].at], prover).prove()
-    return SizeProof(algorithm, "proved", method, tuple(prover.lemmas))
+    rounds = Rounds(algorithm, [line for line in cuts if line.at == cuts[0].at], prover)
+    return SizeProof(algorithm, "proved", rounds.prove(), tuple(prover.lemmas), found=rounds.found)
 
 
 def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     """By all steps of a run in one graph."""
     run = unroll(algorithm)
-    known = []  # goals that laws prove: they help with the others
+    known: list[int] = []  # goals that laws prove: they help with the others
     goals = list(run.ended)
-    lawful = 0
+    laws: list[dict[str, Any] | None] = []
     for line in algorithm.ensures:
         stated = Meaning(run.graph, line, run.inputs, run.outputs).goals()
-        if _by_law(algorithm, run, line):
-            known += stated
-            lawful += 1
-        else:
-            goals += stated
+        law = _by_law(algorithm, run, line)
+        (goals if law is None else known).extend(stated)
+        laws.append(None if law is None else law_document(algorithm.program, law))
     lemma = prover.prove("outputs", run.graph, goals, known)
     if lemma.verdict == "proved":
-        how = ["laws"] * bool(lawful) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
-        return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas))
+        how = ["laws"] * any(laws) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
+        return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas), found={"laws": laws})
     if lemma.verdict == "refuted":
         values = dict(zip(run.graph.inputs, algorithm.input_bits.tolist(), strict=True))
         state = np.zeros(algorithm.program.bits, dtype=bool)
@@ -133,16 +174,16 @@ def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
 
 
-def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> bool:
-    """Whether a law proves an equation that is linear in outputs and inputs."""
+def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> Law | None:
+    """The law that proves an equation which is linear in outputs and inputs, if there is one."""
     words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
     words |= {word.name: (word, True) for word in algorithm.outputs}
     words |= {f"in.{word.name}": (word, False) for word in algorithm.inputs}
     equation = stronger_equation(line, {name: _bounds(word) for name, (word, _) in words.items()})
     if run.states is None or equation is None or equation.exponent is None:
-        return False
+        return None
     if any(len(names) > 1 for names in equation.difference):
-        return False
+        return None
     wanted: dict[int, int] = {}
     rest = [(1, equation.difference.get((), 0))]  # what is not of outputs
     for names, factor in equation.difference.items():
@@ -155,7 +196,8 @@ def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> bool:
                     rest.append((run.states[0][bit], weight))
     law = LawFinder(algorithm.program).law(run.states, wanted, equation.exponent)
     now = weight_of(run.states[law.since], law.weights, equation.exponent)
-    return now == linear([(literal, -weight) for literal, weight in rest], equation.exponent)
+    wanted_now = linear([(literal, -weight) for literal, weight in rest], equation.exponent)
+    return law if now == wanted_now else None
 
 
 def _bounds(word: Word) -> Bounds:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from bitwright.checking.unrolling import numbers
 from bitwright.checking.unrolling.graph import Graph, Literal
-from bitwright.checking.unrolling.laws import LawFinder, LinearForm, linear, weight_of
+from bitwright.checking.unrolling.laws import Law, LawFinder, LinearForm, linear, weight_of
 from bitwright.checking.unrolling.polynomials import Polynomial
 from bitwright.checking.unrolling.solver import Prover
 
@@ -69,10 +69,11 @@ def by_structure(target: Bits, guess: Polynomial, words: Mapping[str, Bits], exp
     return linear([(bit, 1 << place) for place, bit in enumerate(target)], exponent) == form(guess, words, exponent)
 
 
-def by_law(moment: Moment, bits: Sequence[int], guess: Polynomial, exponent: int) -> bool:
-    """Whether a law of the steps leads from the guess to these bits of the last state."""
+def by_law(moment: Moment, bits: Sequence[int], guess: Polynomial, exponent: int) -> Law | None:
+    """A law of the steps that leads from the guess to these bits of the last state, if there is one."""
     law = moment.laws.law(moment.states, {bit: 1 << place for place, bit in enumerate(bits)}, exponent)
-    return weight_of(moment.states[law.since], law.weights, exponent) == form(guess, moment.numbers, exponent)
+    found = weight_of(moment.states[law.since], law.weights, exponent) == form(guess, moment.numbers, exponent)
+    return law if found else None
 
 
 def by_solver(

@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import FALSE, Graph, Literal
-from bitwright.checking.unrolling.laws import LawFinder
+from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph
+from bitwright.checking.unrolling.laws import LawFinder, law_document
 from bitwright.checking.unrolling.paths import Path, entry, paths
 from bitwright.checking.unrolling.polynomials import (
     Equation,
@@ -37,7 +38,7 @@ from bitwright.checking.unrolling.relations import Bits, Moment, by_law, by_solv
 from bitwright.checking.unrolling.solver import Prover
 from bitwright.errors import counted
 from bitwright.program import Algorithm
-from bitwright.program.ensures import Statement
+from bitwright.program.ensures import Statement, names_in
 
 
 class UndecidedError(Exception):
@@ -52,6 +53,7 @@ class Rounds:
     invariants: Sequence[Statement]
     prover: Prover
     off: set[int] = field(default_factory=set)  # bits that are off in every cut state
+    found: dict[str, Any] = field(default_factory=dict)  # the certificate: what was guessed, and then proved
 
     def __post_init__(self) -> None:
         algorithm, at = self.algorithm, self.invariants[0].at
@@ -61,13 +63,11 @@ class Rounds:
         self.cut = algorithm.program.layout.bit(self.cut_name)
         self.laws = LawFinder(algorithm.program)
         layout = algorithm.program.layout
-        self.fields = {
-            name.text: layout[name.text].bits().tolist()
-            for line in self.invariants
-            for name in line.names
-            if not name.entered and name.text in layout
-        }
-        self.fields.pop(at.text, None)
+        named = {name.text for line in self.invariants for name in names_in(line.truth) if not name.entered}
+        self.fields = {item.name: item.bits().tolist() for item in layout.fields if item.name in named}
+        self.found = {"cut": self.cut_name, "exponents": [], "relations": {}, "laws": {}}
+        self._relations: dict[str, dict[str, int]] = {}
+        self._laws: dict[str, dict[str, Any]] = {}
 
     def prove(self) -> str:
         """Proves every `ensure` line of the algorithm, and says how. Raises UndecidedError or TooLargeError."""
@@ -81,6 +81,7 @@ class Rounds:
         for line in self.algorithm.ensures:
             self._conclude(line, equations, measure)
         longest = max(way.steps for way in ways)
+        self.found["off"] = [self.algorithm.program.layout.name_of(bit) for bit in sorted(self.off)]
         return (
             f"cut at {self.cut_name}, {counted(len(ways), 'path')} of at most {longest} steps, "
             f"at most {counted(rounds, 'round')}"
@@ -99,6 +100,12 @@ class Rounds:
                 return ways
             self.off -= on
 
+    def _key(self, way: Path) -> str:
+        """A path by the bits that decide on it, such as `multiplier[1]=0`."""
+        name_of, common = self.algorithm.program.layout.name_of, self._cut_state()
+        chosen = [f"{name_of(bit)}={value}" for bit, value in sorted(way.fixed.items()) if bit not in common]
+        return ",".join(chosen) or "always"
+
     def _cut_state(self) -> dict[int, int]:
         return {**dict.fromkeys(self.off, 0), self.cut: 1}
 
@@ -112,7 +119,11 @@ class Rounds:
         difference = substitute(stated.difference, self._inputs(self.fields))
         exponents = [stated.exponent] if stated.exponent is not None else sorted({len(b) for b in self.fields.values()})
         for exponent in reversed(exponents):
+            self._relations, self._laws = {}, {}
             if self._holds_at(first, difference, exponent) and all(self._kept(w, difference, exponent) for w in ways):
+                self.found["exponents"].append(exponent)
+                self.found["relations"] |= self._relations
+                self.found["laws"] |= self._laws
                 return Equation(difference, exponent)
         raise UndecidedError(f"no round was shown to keep the invariant '{line}'")
 
@@ -130,7 +141,7 @@ class Rounds:
         moment = Moment(first.graph, first.states, self.laws, inputs)
         given: dict[str, Polynomial] = {}
         for name, bits in self.fields.items():
-            found = self._relation(f"entry-{name}", [last[bit] for bit in bits], moment, exponent, bits)
+            found = self._relation(f"entry {name}", [last[bit] for bit in bits], moment, exponent, bits)
             if found is None:
                 return False
             given[name] = found
@@ -143,14 +154,14 @@ class Rounds:
         forward, backward = (Moment(way.graph, way.states, self.laws, before), Moment(way.graph, (), self.laws, after))
         given: dict[str, Polynomial] = {}
         for name, bits in self.fields.items():
-            label = f"round-{way.steps}-{name}"
+            label = f"{self._key(way)} {name}"
             if (value := numbers.known(numbers.unsigned(before[name]))) is not None:
                 given[name] = {(): value}
             found = self._relation(label, after[f"{name}'"], forward, exponent, bits)
             if found is not None:
                 given[f"{name}'"] = found
                 continue
-            found = self._relation(f"{label}-back", before[name], backward, exponent, None)
+            found = self._relation(f"{label} before", before[name], backward, exponent, None)
             if found is not None and name not in given:
                 given[name] = found
         new = substitute(difference, {name: {(f"{name}'",): 1} for name in self.fields})
@@ -167,11 +178,15 @@ class Rounds:
         def proves(guess: Polynomial) -> bool:
             if by_structure(target, guess, moment.numbers, exponent):
                 return True
-            if bits is not None and by_law(moment, bits, guess, exponent):
+            if bits is not None and (law := by_law(moment, bits, guess, exponent)) is not None:
+                self._laws[label] = law_document(self.algorithm.program, law)
                 return True
             return by_solver(self.prover, label, moment.graph, target, guess, moment.numbers, exponent)
 
-        return relation(target, moment.numbers, moment.graph, exponent, proves)
+        found = relation(target, moment.numbers, moment.graph, exponent, proves)
+        if found is not None:
+            self._relations[label] = {" ".join(names): value for names, value in found.items()}
+        return found
 
     # The number of rounds is bounded, and then nothing changes any more.
 
@@ -184,16 +199,18 @@ class Rounds:
                 continue
             for order in (bits, bits[::-1]):
                 if all(self._moves_down(way, order) for way in ways):
+                    self.found["measure"] = {"word": name, "down": order is bits}
                     return name, len(bits)
         raise UndecidedError("no word was shown to run empty before the run is over")
 
     def _moves_down(self, way: Path, order: Sequence[int]) -> bool:
         """Whether a bit of the word is on after a round only if a later one was on before."""
-        goals, later = [], FALSE
+        later = {FALSE}
         for bit in reversed(order):
-            goals.append(way.graph.either(way.states[-1][bit] ^ 1, later))
-            later = way.graph.either(later, way.states[0][bit])
-        return self._proved(f"round-{way.steps}-bound", way.graph, goals)
+            if way.states[-1][bit] not in later and TRUE not in later:
+                return False
+            later.add(way.states[0][bit])
+        return True
 
     def _rest(self, measure: str) -> None:
         """From cut states in which the word is 0, every step keeps all outputs."""
@@ -201,11 +218,8 @@ class Rounds:
         for way in paths(self.algorithm, self.cut, {**self._cut_state(), **empty}):
             first, outputs = way.states[0], self.algorithm.output_bits.tolist()
             goals = [way.graph.differ(state[bit], first[bit]) ^ 1 for state in way.states for bit in outputs]
-            if not self._proved("rest", way.graph, goals):
+            if any(goal != TRUE for goal in goals):
                 raise UndecidedError(f"the outputs may change after {measure} is 0")
-
-    def _proved(self, label: str, graph: Graph, goals: Sequence[Literal]) -> bool:
-        return self.prover.prove(label, graph, goals).verdict == "proved"
 
     # What is ensured follows.
 

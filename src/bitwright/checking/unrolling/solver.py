@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -56,10 +57,13 @@ class Prover:
             return Lemma(name, "proved")
         if failing := _sampled(graph, goals, given):
             return Lemma(name, "refuted", len(goals), failing=failing)
-        numbered = f"{len(self.lemmas) + 1:03}-{name}"
+        numbered = f"{len(self.lemmas) + 1:03}-{re.sub('[^a-z0-9_]+', '-', name.lower())}"
         lemma = self._refute(numbered, graph, Formula(graph, goals, given), goals)
         if lemma.verdict == "proved":
             self.lemmas.append(lemma)
+        elif self.folder is not None:
+            for ending in ("cnf", "lrat"):
+                (self.folder / f"{numbered}.{ending}").unlink()
         return lemma
 
     def _refute(self, name: str, graph: Graph, formula: Formula, goals: Sequence[Literal]) -> Lemma:

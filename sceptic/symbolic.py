@@ -1,0 +1,180 @@
+"""Rules read from their canonical text, symbolic runs of them, and laws; for check_function.py and check_rounds.py."""
+
+import ast
+import operator
+import re
+from itertools import product
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow}
+OPERATORS |= {ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
+
+
+class Graph:
+    """Literals are integers: 0 is false, 1 true, 2n node n, 2n+1 its negation; a node is an input or a conjunction."""
+
+    def __init__(self):
+        self.parts, self.known = [None], {}
+
+    def input(self):
+        self.parts.append(None)
+        return 2 * len(self.parts) - 2
+
+    def both(self, a, b):
+        a, b = min(a, b), max(a, b)
+        if a == 0 or a == b ^ 1:
+            return 0
+        if a == 1 or a == b:
+            return b
+        if (a, b) not in self.known:
+            self.known[a, b] = 2 * len(self.parts)
+            self.parts.append((a, b))
+        return self.known[a, b]
+
+    def either(self, a, b):
+        return self.both(a ^ 1, b ^ 1) ^ 1
+
+    def differ(self, a, b):
+        x, y = a & ~1, b & ~1
+        return self.either(self.both(x ^ 1, y), self.both(x, y ^ 1)) ^ ((a ^ b) & 1)
+
+
+class Rules:
+    """The canonical rule text, as `bitwright show --text` prints it."""
+
+    def __init__(self, text):
+        self.bit, self.blocks, self.templates, self.lines = {}, [], {}, []
+        self.words, self.start, self.steps, self.halt = {"input": {}, "output": {}}, [], None, None
+        for line in text.splitlines():
+            word, _, rest = line.partition(" ")
+            if word == "bits":
+                name, _, size = rest.partition("[")
+                if name.startswith(("in__", "out__")):
+                    raise ValueError(f"{name} is a name that this checker uses itself")
+                shape = [range(1, int(n) + 1) for n in size.strip("]").split(",")] if size else []
+                for at in product(*shape):
+                    self.bit[f"{name}[{','.join(map(str, at))}]" if size else name] = len(self.bit)
+            elif word == "block":
+                self.blocks.append([self.bit[name] for name in rest.split()])
+            elif word == "when":
+                values, writes = rest.split(" write ")
+                given = {self.bit[name]: int(v) for name, _, v in (part.rpartition("=") for part in values.split())}
+                block = next(number for number, members in enumerate(self.blocks) if next(iter(given)) in members)
+                config = sum(given[bit] << place for place, bit in enumerate(self.blocks[block]))
+                written = [] if writes == "nothing" else [self.bit[name] for name in writes.split()]
+                self.templates.setdefault(block, {})[config] = written
+            elif word in self.words:
+                name, _, bits = rest.removeprefix("signed ").partition(" = ")
+                digits = [self.bit[b] for b in reversed(bits.split())]
+                self.words[word][name] = (digits, rest.startswith("signed "))
+            elif word == "start":
+                self.start = [self.bit[name] for name in rest.split()]
+            elif word == "steps":
+                self.steps = int(rest)
+            elif word == "halt":
+                self.halt = "rest" if rest == "at fixed point" else self.bit[rest.removeprefix("when ")]
+            elif word in ("ensure", "invariant"):
+                self.lines.append((word, rest))
+            elif word not in ("cell", "matches", "examples"):
+                raise ValueError(f"unknown line: {line}")
+
+    def step(self, graph, state):
+        after = [0] * len(state)
+        for block, members in enumerate(self.blocks):
+            for config, writes in self.templates.get(block, {}).items():
+                matched = 1
+                for place, bit in enumerate(members):
+                    matched = graph.both(matched, state[bit] ^ (~config >> place & 1))
+                for bit in writes:
+                    after[bit] = graph.either(after[bit], matched)
+        return after
+
+    def first(self, graph):
+        state, entered = [0] * len(self.bit), [b for bits, _ in self.words["input"].values() for b in bits]
+        for bit in self.start:
+            state[bit] = 1
+        for bit in entered:
+            state[bit] = graph.input()
+        return state
+
+
+def run(rules, graph):
+    """All states of a run; it must end, at a moment that does not depend on its inputs."""
+    states = [rules.first(graph)]
+    while True:
+        state = states[-1]
+        after = rules.step(graph, state) if rules.halt == "rest" else None
+        ends = after == state if after else len(states) - 1 == rules.steps if rules.halt is None else state[rules.halt]
+        if ends == 1:
+            return states
+        if ends != 0 or len(states) - 1 == rules.steps or len(graph.parts) > 3_000_000:
+            raise ValueError("this checker takes only runs that all end after the same number of steps")
+        states.append(after or rules.step(graph, state))
+
+
+def conserved(rules, states, law):
+    """Whether every step from `since` on conserves the law's weights, modulo 2^exponent."""
+    weight, modulus = {rules.bit[name]: int(w) for name, w in law["weights"].items()}, 1 << law["exponent"]
+    heaviest = sum(w for bit, w in weight.items() if states[law["since"]][bit] != 0)
+    exact = all(w >= 0 for w in weight.values())
+    for state in states[law["since"] : -1]:
+        writers = {}  # by bit of the law and block: what the lightest writing configuration weighs
+        for block, members in enumerate(rules.blocks):
+            for row in product(*((0, 1) if state[bit] > 1 else (state[bit],) for bit in members)):
+                before = sum(weight.get(bit, 0) for bit, on in zip(members, row, strict=True) if on)
+                written = rules.templates.get(block, {}).get(sum(on << place for place, on in enumerate(row)), [])
+                lost = before - sum(weight.get(bit, 0) for bit in written)
+                if lost % modulus:
+                    return False
+                exact = exact and lost == 0
+                for bit in set(written) & set(weight):
+                    of = writers.setdefault(bit, {})
+                    of[block] = min(before, of.get(block, before))
+        for of in writers.values():  # two blocks at once write a bit only if they are not too heavy together
+            if len(of) > 1 and not (exact and sum(sorted(of.values())[:2]) > heaviest):
+                return False
+    return True
+
+
+def sum_of(weighted, exponent):
+    """A weighted sum of literals as coefficients by node, modulo 2^exponent; node 0 has the constant."""
+    form = {}
+    for literal, weight in weighted:
+        form[literal >> 1] = form.get(literal >> 1, 0) + (-weight if literal & 1 else weight) * (literal > 1)
+        form[0] = form.get(0, 0) + weight * (literal & 1)
+    return {node: value % (1 << exponent) for node, value in form.items() if value % (1 << exponent)}
+
+
+def law_gives(rules, states, law, wanted, exponent):
+    """The wanted weights of the last state as a sum at the beginning of a law; None if the law does not hold."""
+    weight = {rules.bit[name]: int(w) for name, w in law["weights"].items()}
+    agree = all((weight.get(b, 0) - wanted.get(b, 0)) % (1 << exponent) == 0 for b, x in enumerate(states[-1]) if x)
+    if law["exponent"] != exponent or not agree or not conserved(rules, states, law):
+        return None
+    return sum_of([(states[law["since"]][bit], w) for bit, w in weight.items()], exponent)
+
+
+def statement(text):
+    """The tree of a line, and the values of its indices."""
+    truth, *loops = re.split(r" for (?=\w+ in )|, (?=\w+ in )", text)
+    if "=>" in truth:
+        raise ValueError("this checker does not know =>")
+    rows = [{}]
+    for name, _, bounds in (loop.partition(" in ") for loop in loops):
+        ends = bounds.split("..")
+        spans = [(row, [value(parsed(end), row) for end in ends]) for row in rows]
+        rows = [{**row, name: i} for row, (first, last) in spans for i in range(first, last + 1)]
+    return parsed(truth), rows
+
+
+def parsed(text):
+    return ast.parse(re.sub(r"\bin\.", "in__", text).replace("^", "**"), mode="eval").body
+
+
+def value(tree, row):
+    """A constant expression."""
+    if isinstance(tree, ast.BinOp):
+        left, right = value(tree.left, row), value(tree.right, row)
+        return OPERATORS[type(tree.op)](left, right)
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return -value(tree.operand, row)
+    return row[tree.id] if isinstance(tree, ast.Name) else tree.value
