@@ -8,7 +8,8 @@
                   "global_rules": [[mask, value, here], ...], "start_globals"}
     clock        {"sweeps": [["up" | "down", steps at a position], ...], "delay", "early", "fixed": steps or null}
     inputs_in_windows   whether letters hold their input
-    laws         [[weights of the tracks, weights of the inputs], ...]: a bit at position j (from 0) counts weight * 2^j
+    laws         [[weights of the tracks, weights of the inputs, constant, power], ...]: the sum of weight * 2^j over the
+                 bits at positions j from 0, the constant, and power * 2^positions
     letters      [[class, clock, input, bits], ...], numbered from 1; number 0 is what stands before the first position
     windows      [[globals, [[letter, [letters that may follow]], ...]], ...]
     verdicts     [[globals, [[sign of each law: -1, 0 or 1], ...]], ...]
@@ -60,7 +61,7 @@ def certificate(
         },
         "clock": search.machine.clock.to_dict(),
         "inputs_in_windows": search.machine.ghosts,
-        "laws": [[list(law.tracks), list(law.inputs)] for law in search.laws],
+        "laws": [[list(law.tracks), list(law.inputs), law.constant, law.power] for law in search.laws],
         "letters": [list(letter) for letter in letters],
         "windows": [
             [state, [[number[b], sorted(number[a] for a in after)] for b, after in sorted(windows.items()) if after]]

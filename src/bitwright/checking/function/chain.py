@@ -82,6 +82,7 @@ class Chain:
     steps: tuple[int, int] | None  # (a, b): a * length + b
     halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
     sizes: tuple[int, ...]  # at which the classes were read
+    numbers: Mapping[str, int]  # the other plain numbers of the text, which stay as they are
 
     def length(self, size: int) -> int:
         """The positions of the chain at a size."""
@@ -238,7 +239,8 @@ def _chain(
             if form.size % found.unit:
                 raise OutsideError("the number of steps is not a multiple of the length")
             rate = form.size // found.unit
-            steps = rate, form.constant - rate * min(extra)
+            rests = first.halt == FIXED_POINT  # that nothing changes shows one step later
+            steps = rate, form.constant - rate * min(extra) - rests
     return Chain(
         name=name,
         text=text,
@@ -255,6 +257,7 @@ def _chain(
         steps=steps,
         halt=first.halt,
         sizes=tuple(view.instance.size for view in views),
+        numbers={other: value for other, value in numbers.items() if other != found.size},
     )
 
 

@@ -21,10 +21,21 @@ Verdict = int  # -1, 0 or 1: the sign of the sum
 
 @dataclass(frozen=True)
 class Law:
-    """Weights of the tracks in a word, and of the tracks as inputs set them."""
+    """Weights of the tracks in a word, and of the tracks as inputs set them; a constant, and a multiple of 2^positions."""
 
     tracks: tuple[int, ...]
     inputs: tuple[int, ...]
+    constant: int = 0
+    power: int = 0
+
+    @property
+    def begin(self) -> LawState:
+        return 2 * self.constant
+
+    def verdict(self, state: LawState) -> Verdict:
+        """The sign of the sum that ends in this state."""
+        carry = (state >> 1) + self.power
+        return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
 
     def weigh(self, bits: int) -> int:
         return sum(weight for track, weight in enumerate(self.tracks) if bits >> track & 1)
@@ -36,6 +47,7 @@ class Law:
         """`p + q + 2*c - in.p - in.q`."""
         named = [*zip(chain.tracks, self.tracks, strict=True)]
         named += [(f"in.{track}", weight) for track, weight in zip(chain.tracks, self.inputs, strict=True)]
+        named += [("2^positions", self.power), ("1", self.constant)]
         found = ""
         for name, weight in named:
             if weight:
@@ -50,14 +62,20 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def verdict(state: LawState) -> Verdict:
-    """The sign of the sum that ends in this state."""
-    carry = state >> 1
-    return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
-
-
 def conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
-    """The laws that all these letters (class, bits) conserve, a basis of them with small weights."""
+    """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
+
+    Where there is none, those that hold as long as one of the tracks is off.
+    """
+    seen = set(seen)
+    found = _conserved(chain, seen)
+    if not found:
+        for track in range(len(chain.tracks)):
+            found += _conserved(chain, {(kind, bits) for kind, bits in seen if not bits >> track & 1})
+    return list(dict.fromkeys(found))[:2]
+
+
+def _conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
     width = len(chain.tracks)
     rows: set[tuple[int, ...]] = set()
     for kind, bits in seen:

@@ -24,7 +24,8 @@ from bitwright.program.text import parse
 Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 MOST_INPUTS = 1 << 14  # that are run at one size
-MOST_STATES = 400_000  # of a search, and windows
+MOST_STATES = 60_000  # of a search, and windows
+MOST_WORK = 1_000_000  # states of all searches together
 RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
 LANES = 256
 RANDOM_SIZES = (5, 6, 7, 8, 11, 16)
@@ -109,7 +110,7 @@ def prove_function(
         return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=("the program has no rule text",))
     try:
         chain = read_chain(text, algorithm.name, lets)
-        specs = [Specification(chain, line, line.lets) for line in algorithm.ensures]
+        specs = [Specification(chain, line) for line in algorithm.ensures]
         at.size = chain.size
         short, wrong = at.short(chain)
     except OutsideError as error:
@@ -117,13 +118,14 @@ def prove_function(
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
     tried: list[str] = []
+    work = 0
     for setting in _settings(chain, specs):
+        if work > MOST_WORK:
+            tried.append(f"given up after {work:,} states")
+            break
         tell(setting.shown(chain))
-        try:
-            done = setting.prove(chain, specs, tell)
-        except TooLargeError:
-            tried.append(f"{setting.shown(chain)}: more than {MOST_STATES:,} states")
-            continue
+        done = setting.prove(chain, specs, tell)
+        work += done.search.spent
         if done.why:
             tried.append(f"{setting.shown(chain)}: {done.why}")
             wrong = at.wrong_among(chain, done.chosen)
@@ -274,7 +276,10 @@ class _Setting:
                 invariant.add(state, word, search.judged(word, chosen))
         if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
             return _Done(search, invariant, 0, "too coarse")
-        _, count = search.close(invariant, lambda message, _: tell(message))
+        try:
+            _, count = search.close(invariant, tell)
+        except TooLargeError:
+            return _Done(search, invariant, 0, f"more than {MOST_STATES:,} states")
         tell(f"the end, {invariant.size} windows")
         for spec in (None, *specs):
             found = violation(search, invariant, spec)
@@ -356,8 +361,9 @@ def _terms(chain: Chain, specs: Sequence[Specification]) -> tuple[Law, ...]:
             for (_, track), weight in form.inputs.items():
                 weights.setdefault(track, weight)
             uniform = all(weights[track] == weight for (_, track), weight in form.inputs.items())
-            plain = not form.tracks and not form.guesses and not form.low and not form.constant and not form.powers
-            if weights and uniform and plain:
-                scale = max(weight.denominator for weight in weights.values())
-                found[Law((0,) * width, tuple(int(weights.get(track, 0) * scale) for track in range(width)))] = None
+            plain = not form.tracks and not form.guesses and not form.low
+            if weights and uniform and plain and all(spec.above(e) >= 0 for e in form.powers):
+                power = sum(factor << spec.above(e) for e, factor in form.powers.items())
+                inputs = tuple(int(weights.get(track, 0) * 2**spec.base) for track in range(width))
+                found[Law((0,) * width, inputs, form.constant << spec.base, power)] = None
     return tuple(found)

@@ -88,10 +88,9 @@ class Seen:
 class Specification:
     """One `ensure` line about a chain."""
 
-    def __init__(self, chain: Chain, line: Statement, lets: Mapping[str, int]) -> None:
+    def __init__(self, chain: Chain, line: Statement) -> None:
         self.chain, self.line = chain, line
-        fixed = {name: value for name, value in lets.items() if name != chain.size}
-        self.reader = SizeReader(parse_statements(chain.text), chain.size, fixed)
+        self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
         self.seen: list[Seen] = []
         self.sums: list[Form] = []
         self.local: _Local | None = None
@@ -429,12 +428,17 @@ class _Local:
         if low.size or high.size != chain.unit:
             outside(item.first, f"'{item.name}' does not go through positions from one end to the other")
         self.line, self.index = line, item.name
+        self.constants: dict[Name, int] = {}
         self.names: list[tuple[Name, int, int, bool]] = []  # name, distance, track, whether it is an input
         for name in names_in(line.truth):
             if name.index is None:
-                if name.text == item.name or name.text in spec.reader.forms:
+                if name.text == item.name:
                     continue
-                outside(name, f"only single bits stand in a line with 'for', and '{name.text}' is a word")
+                form = spec._affine(name)
+                if form.size:
+                    outside(name, f"'{name.text}' stands in indices only")
+                self.constants[name] = form.constant
+                continue
             word, entered = spec._weights(name)
             at = spec._affine(name.index, item.name)
             if word is None or word.first is None or word.track is None or at.index != {item.name: 1} or at.size:
@@ -471,13 +475,13 @@ class _Local:
         return bool(self._value(self.line.truth, values))
 
     def _value(self, part: Expression, values: Mapping[Name, int]) -> Any:
-        if isinstance(part, Name) and part.index is not None:
-            return values[part]
+        if isinstance(part, Constant):
+            return part.value
+        if isinstance(part, Name):
+            return self.constants[part] if part.index is None else values[part]
         if isinstance(part, Negation):
             return not self._value(part.body, values)
-        if isinstance(part, Operation):
-            return ensures._combined(part.sign, self._value(part.left, values), self._value(part.right, values))
-        return self.line.value(part, {}, {})
+        return ensures.combined(part.sign, self._value(part.left, values), self._value(part.right, values))
 
 
 def _plain(part: Expression) -> Iterator[Name]:
