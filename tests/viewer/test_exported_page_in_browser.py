@@ -176,9 +176,7 @@ def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: 
     assert f"When this page was written: {claim.note}." in before
     assert page.evaluate(REDS) == 0
     step = broken(page)
-    assert f"refuted: {page.text_content('#weight-note .wrong').removesuffix(' now.')}" in page.text_content(
-        "#about"
-    )
+    assert f"refuted: {page.text_content('#weight-note .wrong').removesuffix(' now.')}" in page.text_content("#about")
     assert f"this run is wrong from step {step:,} on" in page.text_content("#about")
     assert "proved" not in page.text_content("header")
     assert page.text_content("#proof-note") == ""  # the old proof is of another network
@@ -260,11 +258,15 @@ def test_a_proof_can_be_cancelled(show: Open) -> None:
 def test_sbn(show: Open) -> None:
     """There is no result before the machine has halted."""
     page = show(page_of("gcd.sbn").text)
+    said = "[...document.querySelectorAll('#outputs dd')].map(c => c.textContent).join()"
+    until(page, f"{said} === '–'")
     for _ in range(2):
         page.click("#step")
-        assert page.eval_on_selector_all("#outputs dd", "cells => cells.map(c => c.textContent)") == ["\u2013"]
+        assert page.evaluate(said) == "–"
     finish(page)
     assert outputs(page) == {"gcd": 6}
+    page.evaluate(MOVE, 9)
+    until(page, f"{said} === '–'")
 
 
 def test_breadth_first_search(show: Open) -> None:

@@ -369,3 +369,7 @@ def test_what_nodes_were_given_is_marked_where_no_output_shows_it() -> None:
     facts, _ = opened(graph_page(search))
     assert facts["given"] == [["source", [3, 7]]]
     assert GraphView(glider()).given == []
+    rings = [one for one in ElementTree.fromstring(graph_svg(search)).iter() if one.get("class") == "given"]
+    names = [text.text for text in ElementTree.fromstring(graph_svg(search)).iter(f"{SVG}text")]
+    assert (len(rings), names.count("source")) == (2, 2)
+    assert 'class="given"' not in graph_svg(glider())

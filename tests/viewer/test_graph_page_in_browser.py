@@ -65,9 +65,7 @@ def test_every_step_shows_the_colours_and_bits_of_the_library(show: Open, done: 
         for node in range(10):
             assert (shown[node] == scale_colour(values[node] / most)) == bool(has[node])
         state = done.trace.state(step)
-        bits = {
-            chip.split("=")[0]: chip.split("=")[1] for chip in page.locator("#node .bits span").all_inner_texts()
-        }
+        bits = {chip.split("=")[0]: chip.split("=")[1] for chip in page.locator("#node .bits span").all_inner_texts()}
         assert bits["x"] == str(int(state[layout["x"].offset + 3]))
         assert bits["level"] == "".join(str(int(b)) for b in state[layout["level"].bits().reshape(10, -1)[3]][::-1])
         value = view.algorithm.read_places(state)["level"][3]
@@ -273,6 +271,24 @@ def test_it_fits_every_screen(show: Open, done: Run, options: dict[str, Any]) ->
     assert page.evaluate("document.documentElement.dataset.theme") == (
         "light" if options.get("color_scheme") == "dark" else "dark"
     )
+
+
+RINGED = """names => {
+  const canvas = document.getElementById("graph"), box = canvas.getBoundingClientRect();
+  const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(canvas, 0, 0);
+  return names.filter((name) => {
+    const { x, y } = graph.place(name), { data } = context.getImageData(x - box.left, y - box.top, 40, 1);
+    return Array.from({ length: 40 }, (_, at) => data.slice(4 * at, 4 * at + 3).join()).includes("29,35,43");
+  });
+}"""
+
+
+def test_the_source_has_a_ring(show: Open, done: Run) -> None:
+    """A line in the colour of text goes around the node that was given the flag, and around no other."""
+    page = show(graph_page(done), "#step=2")
+    assert page.evaluate(RINGED, NAMES) == ["a"]
 
 
 def test_touching_a_node_chooses_it(show: Open, done: Run) -> None:

@@ -405,6 +405,18 @@ def test_names_in_the_table_of_outputs_stay_in_one_line(show: Open) -> None:
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_run_with_a_pixel_for_every_step_is_shown_whole(show: Open) -> None:
+    page = show(trace_page(run(multiplication(10), multiplicand=719, multiplier=483, record=True)))
+    scrolled = "document.getElementById('scroller').scrollWidth - document.getElementById('scroller').clientWidth"
+    assert page.evaluate(scrolled) <= 0
+    last, right = page.evaluate("[trace.place(430, 'sum_p[1]').x, document.querySelector('#scroller').clientWidth]")
+    assert right - 30 < last < right
+    page.click("#wider")
+    assert page.evaluate(scrolled) > 0
+    page.click("#fit")
+    assert page.evaluate(scrolled) <= 0
+
+
 def test_short_runs_fill_the_canvas(show: Open) -> None:
     page = show(trace_page(run(addition(2), p=1, q=2, record=True)))
     first, second, last, right = page.evaluate(

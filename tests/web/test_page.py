@@ -134,7 +134,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
-    assert page.inner_text("#verdict") == "The number of bits must be a whole number between 1 and 20,000, got “99999”"
+    assert page.inner_text("#verdict") == "The number of bits must be an integer between 1 and 20,000, got “99999”"
 
 
 def test_a_run_can_be_cancelled(visit: Visit) -> None:

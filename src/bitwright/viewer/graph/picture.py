@@ -17,6 +17,7 @@ from bitwright.viewer.graph.view import Choice, GraphView
 _WIDTH, _HIGH, _MARGIN = 600, 430, 24  # of the picture; of a single panel at most; around nodes
 _TITLE, _LABEL, _LEGEND, _LETTERS = 38, 26, 24, 15
 _SMALL = 11  # letters of names under nodes
+_MOST_NAMED = 8  # nodes that were given a flag and have its name beside them
 _EMPTY = "#eceef1"  # a cell of a grid that is off
 
 
@@ -102,7 +103,7 @@ class Panel:
     def drawing(self, step: int, paint: Paint, mark: Choice | None) -> list[str]:
         hues, numbers = paint.nodes(step)
         if self.view.layout.grid:
-            return [*self._cells(hues), *self._marked(step, mark)]
+            return [*self._cells(hues), *self._marked(step, mark), *self._given()]
         names = self.view.names if self.view.layout.spacing * self.scale >= 20 else ()
         texts = numbers or names
         out, labels = [*self._edges(), *self._marked(step, mark)], list[str]()
@@ -118,7 +119,22 @@ class Panel:
                 )
             if names and (numbers or not inside):
                 labels.append(self._label(names[node], x, y))
-        return out + labels
+        return [*out, *labels, *self._given()]
+
+    def _given(self) -> list[str]:
+        """A ring around nodes that were given a flag, such as the source of a search; its name where there are few."""
+        out = list[str]()
+        for name, nodes in self.view.given:
+            for x, y in self.places[nodes].tolist():
+                r = self.radius if self.view.layout.grid else self.radius + 3
+                corner = 0 if self.view.layout.grid else r
+                out.append(
+                    f'<rect x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="{corner:.1f}" '
+                    'fill="none" stroke="#222" stroke-width="2.5" class="given"/>'
+                )
+                if len(nodes) <= _MOST_NAMED and self.radius >= 7:
+                    out.append(self._label(name, x, y - 2 * self.radius - _SMALL - 7))
+        return out
 
     def _label(self, name: str, x: float, y: float) -> str:
         """A name under its node, inside the picture."""

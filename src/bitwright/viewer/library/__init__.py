@@ -1,7 +1,7 @@
-"""What all pages share, and how a page becomes one file: the library of scripts and styles is put into it.
+"""The scripts and styles that all pages share, and the bundler that puts them into pages that are one file.
 
-Library files are ES modules. The local page loads them as they are; in a page that is one file they stand one after
-the other, without their imports and exports.
+The scripts are ES modules. The local page loads them as they are; a single-file page contains them one after another,
+without imports and exports.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "layout")  # each uses only those before it
+MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "layout")  # each imports only earlier ones
 
 
 def library_files() -> dict[str, bytes]:
-    """Scripts and styles by the names under which a server offers them."""
+    """Scripts and styles by file name, for a server."""
     names = (*(f"{name}.mjs" for name in MODULES), "base.css", "dark.css")
     return {name: _asset(name).encode() for name in names}
 
@@ -29,14 +29,14 @@ def library_script() -> str:
 
 
 def plain_script(modules: Iterable[str]) -> str:
-    """Modules one after the other, as one script: without imports and exports."""
+    """Modules concatenated into one script, without imports and exports."""
     return re.sub(r"^(?:export |import .*\n)", "", "\n".join(modules), flags=re.MULTILINE)
 
 
 def single_page(body: str, style: str, script: str, facts: Mapping[str, object], data: bytes = b"") -> str:
-    """A page that is one file and loads nothing: `body` between head and tail, the library before style and script.
+    """A single-file page that loads nothing, with the library before its own style and script.
 
-    `facts`, of which `title` is one, can hold any text: it is put in so that it stays text. `data` is binary.
+    `facts` must have a `title` and may hold any text, which is escaped. `data` is binary.
     """
     base, dark = _asset("base.css") + style, _asset("dark.css")
     code = f'"use strict";\n(() => {{\n{library_script()}{script}}})();\n'

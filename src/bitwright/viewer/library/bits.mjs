@@ -1,4 +1,4 @@
-/* Bits of a state: packed eight to a byte, the first one highest, and their names. A field has a name, extents, a size and an offset. */
+/* Bits of a state, packed eight to a byte with the first one highest, and their names. A field has a name, extents, a size and an offset. */
 
 export const bitIn = (packed, bit, from = 0) => (packed[from + (bit >> 3)] >> (7 - (bit & 7))) & 1;
 
@@ -30,7 +30,7 @@ export function numberOf(bits, on, signed = false) {
   return signed ? BigInt.asIntN(bits.length, value) : value;
 }
 
-/** Draws the steps from `first` to `last` in which a bit is on, as bars; those that touch are one. */
+/** Draws a bar for every step from `first` to `last` in which a bit is on; without a gap, adjacent bars become one. */
 export function drawBars(context, on, first, last, x, wide, y, high, gap = 0) {
   for (let step = first; step <= last; step++) {
     if (!on(step)) continue;

@@ -1,10 +1,10 @@
-/* Canvases: sharp on every screen, tiles that can be chosen, and one drawing per frame. */
+/* Canvases that are sharp on every screen, and what several pages draw on them. */
 
 import { palette } from "./theme.mjs";
 
 export const LETTERS = "system-ui, sans-serif", DIGITS = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace";
 
-/** The context of a canvas of this size in CSS pixels, cleared. */
+/** Clears a canvas, makes it this large in CSS pixels, and returns its context. */
 export function sheet(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1, [across, down] = [width, height].map((side) => Math.round(side * ratio));
   if (canvas.width !== across || canvas.height !== down) {
@@ -17,13 +17,13 @@ export function sheet(canvas, width, height) {
   return context;
 }
 
-/** How wide a canvas can be in its box. */
+/** The width available to a canvas inside its parent. */
 export function roomFor(canvas) {
   const box = canvas.parentElement, style = getComputedStyle(box);
   return Math.max(40, box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
 }
 
-/** Draws once in the next frame, however often it is called until then. */
+/** Returns a function that draws in the next frame, once. */
 export function oncePerFrame(draw) {
   let waiting = false;
   return () => {
@@ -33,13 +33,13 @@ export function oncePerFrame(draw) {
   };
 }
 
-/** Where a pointer is on a canvas. */
+/** The position of a pointer on a canvas. */
 export function pointOn(canvas, event) {
   const box = canvas.getBoundingClientRect();
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
 
-/** Tiles that a click or the arrow keys choose: `tiles` has at(x, y), chosen(), count(), columns() and choose(tile). */
+/** Lets a click or the arrow keys choose a tile; `tiles` has at(x, y), chosen(), count(), columns() and choose(tile, event). */
 export function choosable(canvas, tiles) {
   canvas.addEventListener("click", (event) => {
     const { x, y } = pointOn(canvas, event), tile = tiles.at(x, y);
@@ -53,7 +53,19 @@ export function choosable(canvas, tiles) {
   });
 }
 
-/** A tile with this corner: filled, and framed where a frame is given. */
+export function fillBox(context, colour, x, y, width, height) {
+  context.fillStyle = colour;
+  context.fillRect(x, y, width, height);
+}
+
+export function drawLine(context, colour, wide, ...points) {
+  Object.assign(context, { strokeStyle: colour, lineWidth: wide });
+  context.beginPath();
+  for (const [x, y] of points) context.lineTo(x, y);
+  context.stroke();
+}
+
+/** A filled tile, with a frame if a colour for it is given. */
 export function drawTile(context, x, y, side, fill, frame, wide = 2) {
   const inset = side > 9 ? 2 : side > 3 ? 1 : 0;
   context.beginPath();
@@ -66,7 +78,7 @@ export function drawTile(context, x, y, side, fill, frame, wide = 2) {
   context.stroke();
 }
 
-/** A text on a plate, in the middle of which (x, y) is. */
+/** Text on a filled plate centred at (x, y). */
 export function plate(context, text, x, y, fill = palette.text) {
   Object.assign(context, { textAlign: "center", textBaseline: "middle", fillStyle: fill });
   const half = context.measureText(text).width / 2 + 5;
@@ -77,7 +89,7 @@ export function plate(context, text, x, y, fill = palette.text) {
   context.fillText(text, x, y + 0.5);
 }
 
-/** A text that fits, with an ellipsis where it does not. */
+/** The text, shortened with an ellipsis if it is too wide. */
 export function clipped(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let kept = text.length - 1;

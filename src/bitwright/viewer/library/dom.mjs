@@ -1,9 +1,9 @@
-/* Elements of a page, and numbers for people. */
+/* DOM helpers and number formatting. */
 
 export const element = (id) => document.getElementById(id);
 export const hear = (id, kind, action) => element(id).addEventListener(kind, action);
 
-/** `make("p.soft", { title }, ...children)`; properties may be left out, and what is no property is set as an attribute. */
+/** `make("p.soft", { title }, ...children)`; the properties may be omitted. Names that are not DOM properties become attributes. */
 export function make(tag, properties = {}, ...children) {
   const [name, ...classes] = tag.split("."), made = document.createElement(name);
   if (classes.length) made.className = classes.join(" ");
@@ -16,14 +16,14 @@ export function make(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Terms and what is said of them, as the children of a <dl>. */
+/** The children of a <dl>, from rows of a term and its description. */
 export const terms = (rows) => rows.flatMap(([term, ...said]) => [make("dt", term), make("dd", ...said)]);
 
-/** A row of a table: its heading, and its cells. */
+/** A table row with a heading. */
 export const row = (heading, ...cells) => make("tr", make("th", { scope: "row" }, heading), ...cells.map((cell) => (cell instanceof Node ? cell : make("td", cell))));
 export const headRow = (...names) => make("tr", ...names.map((name) => make("th", { scope: "col" }, name)));
 
-/** Shows a line that the reader has to see; without a text, none. */
+/** Shows a message, or hides it if the text is empty. */
 export function notice(text = "", id = "notice") {
   element(id).textContent = text;
   element(id).hidden = !text;
@@ -32,7 +32,7 @@ export function notice(text = "", id = "notice") {
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 export const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
-/** 12,345. Beyond the safe integers digits are lost, so only the size is said. */
+/** 12,345. Numbers beyond the safe integers have lost digits, so only their size is shown. */
 export function grouped(given) {
   const number = Number(given);
   if (number <= Number.MAX_SAFE_INTEGER) return number.toLocaleString("en-US");
@@ -41,7 +41,7 @@ export function grouped(given) {
 
 export const plural = (count, one, many = `${one}s`) => `${grouped(count)} ${count === 1 ? one : many}`;
 
-/** A real number in a few digits. */
+/** A real number with a few digits. */
 export function short(number) {
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "–";
   if (Number.isInteger(number)) return grouped(number).replace("-", "−");

@@ -1,4 +1,4 @@
-/* A graph on a canvas: circles and lines, bows where several edges join the same nodes, loops and arrows; or the cells of a grid. */
+/* Draws a graph on a canvas: nodes as circles or as the cells of a grid, edges as lines, curves, loops and arrows. */
 
 import { LETTERS, pointOn, roomFor, sheet } from "./canvas.mjs";
 import { inkOn, palette } from "./theme.mjs";
@@ -10,7 +10,7 @@ export class GraphDrawing {
     this.width = this.height = this.radius = 8;
   }
 
-  /** `x` and `y` of nodes, `from`, `to` and `bend` of edges; nodes are about `spacing` apart, those of a grid are cells of side 1. */
+  /** Sets the graph: `x` and `y` of nodes, `from`, `to` and `bend` of edges. Nodes are about `spacing` apart; cells of a grid have side 1. */
   use({ x, y, from, to, bend = null, directed = false, grid = false, spacing = 1 }) {
     Object.assign(this, { xs: x, ys: y, from, to, bend, directed, grid, spacing });
     const half = grid ? 0.5 : 0, ends = (values) => [values.reduce((a, b) => Math.min(a, b)) - half, values.reduce((a, b) => Math.max(a, b)) + half];
@@ -25,7 +25,7 @@ export class GraphDrawing {
   seen(x, y) { return x > -40 && y > -40 && x < this.width + 40 && y < this.height + 40; }
   outside(node) { return this.x(node) < 0 || this.y(node) < 0 || this.x(node) > this.width || this.y(node) > this.height; }
 
-  // The part that is seen.
+  // The visible part.
 
   resize(width, height) {
     Object.assign(this, { width, height });
@@ -65,7 +65,7 @@ export class GraphDrawing {
 
   // Edges.
 
-  /** The point by which a bow goes; null for a straight line. */
+  /** The control point of a curved edge; null for a straight line. */
   bow(edge) {
     const bend = this.bent(edge);
     if (!bend) return null;
@@ -77,7 +77,7 @@ export class GraphDrawing {
 
   loopRadius(edge) { return Math.max(4, this.radius * 0.75) * (1 + 0.5 * this.bent(edge)); }
 
-  /** On a torus an edge goes over the border of the paper: where its other end would be then. */
+  /** Where the other end of an edge appears from here: on a torus, an edge may cross the border. */
   far(a, b) {
     const there = (values) => { const d = values[b] - values[a]; return this.grid && Math.abs(d) > 1.5 ? -Math.sign(d) : d; };
     return { x: this.x(a) + there(this.xs) * this.view.scale, y: this.y(a) + there(this.ys) * this.view.scale };
@@ -93,7 +93,7 @@ export class GraphDrawing {
     }
     const end = this.far(a, b), middle = this.bow(edge);
     paint.moveTo(this.x(a), this.y(a));
-    if (Math.hypot(end.x - this.x(b), end.y - this.y(b)) > 1) { // half of it at either end
+    if (Math.hypot(end.x - this.x(b), end.y - this.y(b)) > 1) { // across the border: half of it at either end
       const back = this.far(b, a);
       paint.lineTo((this.x(a) + end.x) / 2, (this.y(a) + end.y) / 2);
       paint.moveTo(this.x(b), this.y(b));
@@ -102,7 +102,7 @@ export class GraphDrawing {
     else paint.lineTo(end.x, end.y);
   }
 
-  /** A point of an edge and the direction there, seen from one of its nodes; `way` is 0 at that node and 1 at the other. */
+  /** A point of an edge and the direction there, seen from one of its nodes; `way(length)` is 0 at that node and 1 at the other. */
   along(edge, back, way) {
     const a = back ? this.to[edge] : this.from[edge], b = back ? this.from[edge] : this.to[edge], ax = this.x(a), ay = this.y(a);
     if (a === b) {
@@ -135,7 +135,7 @@ export class GraphDrawing {
     this.arrow({ x: x + (dx * length) / 2, y: y + (dy * length) / 2, dx, dy }, length);
   }
 
-  /** Edges in one colour; a directed graph has arrows. */
+  /** Edges in one colour, with arrows if the graph is directed. */
   lines(edges, colour, wide, alpha = 1) {
     Object.assign(this.paint, { strokeStyle: colour, fillStyle: colour, lineWidth: wide, globalAlpha: alpha });
     this.paint.beginPath();

@@ -1,4 +1,4 @@
-/* Where nodes are drawn, about 1 apart: grids as grids, rings as rings, others by springs. */
+/* Positions of nodes, about 1 apart: grids as grids, rings as rings, other graphs by springs. */
 
 import { range } from "./dom.mjs";
 
@@ -13,7 +13,7 @@ export function layoutOf({ name, nodes, edges, columns }) {
   return nodes < 3 || name === "ring" || name === "complete" ? circle(nodes) : springs(circle(nodes), edges);
 }
 
-/** Neighbours attract, all others repel, a little less each time. */
+/** Force-directed: neighbours attract, all nodes repel, with smaller moves in each round. */
 function springs(start, edges) {
   const size = Math.sqrt(start.length), at = start.map(([x, y]) => [x * (size / start.length) * 4, y * (size / start.length) * 2.5]);
   const turns = at.length > 120 ? 60 : 260;

@@ -1,11 +1,11 @@
-/* Playing a run: Play by a clock, Run as fast as it goes; and work in slices, so that the page stays awake. */
+/* Plays a run at a given speed, or runs it as fast as possible in slices, so that the page stays responsive. */
 
 import { element } from "./dom.mjs";
 
 const SLICE = 25; // milliseconds of work before the page is drawn again
 const WORDS = { play: ["Play", "Pause"], run: ["Run", "Stop"] };
 
-/** Works until `work()` is false, with breaks; `between()` is called in each. What is returned stops it. */
+/** Calls `work()` until it returns false, with breaks; `between(more)` is called in each. Returns a function that stops it. */
 export function inSlices(work, between) {
   let timer = 0;
   const slice = () => {
@@ -19,7 +19,7 @@ export function inSlices(work, between) {
   return () => clearTimeout(timer);
 }
 
-/** The buttons #play and #run. `host` has ready(), speed() in steps a second, advance(steps), which is false at the end, and changed(). */
+/** The buttons #play and #run. `host` has ready(), speed() in steps per second, advance(steps), which returns false at the end, and changed(). */
 export class Player {
   constructor(host) {
     this.host = host;
@@ -47,7 +47,7 @@ export class Player {
     this.halt = () => cancelAnimationFrame(frame);
   }
 
-  /** Takes steps; whether there are more. At the end playing stops. */
+  /** Takes steps, and stops at the end. Returns whether there is more to do. */
   take(steps) {
     const more = this.host.advance(steps);
     if (!more) {

@@ -1,4 +1,4 @@
-/* Light and dark: canvases take their colours from the style sheet, so that they follow it. */
+/* Light and dark themes. Canvases take their colours from the style sheet. */
 
 import { element } from "./dom.mjs";
 
@@ -12,13 +12,13 @@ function readPalette() {
   palette.tones = Array.from({ length: 7 }, (_, at) => read(`tone-${at}`));
 }
 
-/** As the system has it, or as the button says; paper is light. `changed` draws; what is returned switches. */
+/** Follows the system until the button is used; prints are light. `changed` redraws the page. Returns a function that switches. */
 export function followTheme(changed) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   let own = null, printing = false;
   const apply = () => {
     const dark = !printing && (own ?? system.matches);
-    element("dark").media = dark ? "all" : "not all";
+    element("dark").media = own === null && !printing ? "screen and (prefers-color-scheme: dark)" : dark ? "all" : "not all";
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     readPalette();
     changed();
@@ -32,7 +32,7 @@ export function followTheme(changed) {
   return toggle;
 }
 
-// Colours of nodes, as in colours.py: a scale for numbers, and ink that can be read on a colour.
+// The colour scale of nodes, and readable ink on a colour, as in colours.py.
 
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 

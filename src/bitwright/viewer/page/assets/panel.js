@@ -190,24 +190,14 @@ function closest(said, bits, most) {
 }
 
 function outputRow(bit, said) {
-  const row = make("tr", { className: bit === now.bit ? "chosen" : "" });
-  row.dataset.bit = nameOf(bit);
-  const output = said.output(bit), cells = [make("th", nameOf(bit))];
-  cells[0].scope = "row";
-  const number = (value) => {
-    const cell = make("td", Number.isNaN(value) ? "not stored" : short(value));
-    cell.title = String(value);
-    return cell;
-  };
-  cells.push(number(output), number(said.calibrated ? said.value(bit) : said.threshold));
-  if (facts.real.deviations) cells.push(number(said.spread));
-  const margin = said.margin(bit);
-  cells.push(Number.isFinite(margin) || Number.isNaN(margin) ? number(margin) : make("td", "–"));
+  const number = (value) => make("td", { title: String(value) }, Number.isNaN(value) ? "not stored" : short(value)), margin = said.margin(bit);
   const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
-  cells.push(make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
-  row.append(...cells);
-  row.addEventListener("click", () => choose(bit));
-  return row;
+  const made = row(nameOf(bit), number(said.output(bit)), number(said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
+    margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
+  made.classList.toggle("chosen", bit === now.bit);
+  made.dataset.bit = nameOf(bit);
+  made.addEventListener("click", () => choose(bit));
+  return made;
 }
 
 // A picture of the same: every bit at its value, the threshold between; bells where the spread of one network is known.
@@ -222,8 +212,7 @@ function drawPlot(said, bits) {
   if (said.calibrated) { low = Math.min(low, -0.25); high = Math.max(high, 1.25); }
   const pad = (high - low) * 0.04 || 1;
   const x = (value) => 6 + ((value - low + pad) / (high - low + 2 * pad)) * (w - 12), base = h - 18;
-  dots.fillStyle = palette.line;
-  dots.fillRect(0, base, w, 1);
+  fillBox(dots, palette.line, 0, base, w, 1);
   const hue = (value) => (value > said.threshold ? palette.accent : palette.soft);
   if (facts.real.deviations) {
     const tally = new Map();
@@ -241,34 +230,20 @@ function drawPlot(said, bits) {
     });
     dots.globalAlpha = 1;
   }
-  dots.strokeStyle = palette.wrong;
   dots.setLineDash([4, 3]);
-  dots.beginPath();
-  dots.moveTo(x(said.threshold), 2);
-  dots.lineTo(x(said.threshold), base);
-  dots.stroke();
+  drawLine(dots, palette.wrong, 1, [x(said.threshold), 2], [x(said.threshold), base]);
   dots.setLineDash([]);
-  dots.font = `11px ${LETTERS}`;
-  dots.textAlign = "center";
-  dots.fillStyle = palette.soft;
+  Object.assign(dots, { font: `11px ${LETTERS}`, textAlign: "center", fillStyle: palette.soft });
   dots.fillText(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34), h - 4);
   if (said.calibrated) { dots.fillText("0", x(0), h - 4); dots.fillText("1", x(1), h - 4); }
   const own = now.bit >= 0 ? said.value(now.bit) : NaN;
-  if (Number.isFinite(own)) {
-    dots.strokeStyle = palette.text;
-    dots.lineWidth = 2;
-    dots.beginPath();
-    dots.moveTo(x(own), base - 12);
-    dots.lineTo(x(own), base + 3);
-    dots.stroke();
-    dots.lineWidth = 1;
-  }
+  if (Number.isFinite(own)) drawLine(dots, palette.text, 2, [x(own), base - 12], [x(own), base + 3]);
 }
 
 const sample = (values) => values.filter(Number.isFinite).reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
 
 function bell(x, value, spread, base, height, hue) {
-  dots.fillStyle = dots.strokeStyle = hue;
+  Object.assign(dots, { fillStyle: hue, strokeStyle: hue, lineWidth: 1 });
   if (!(spread > 0)) { dots.fillRect(x(value) - 1.5, base - height, 3, height); return; }
   dots.beginPath();
   for (let i = -30; i <= 30; i++) {

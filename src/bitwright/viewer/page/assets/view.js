@@ -54,15 +54,12 @@ function drawBands(top, bottom, first, last) {
     const entry = rows[row];
     if (entry < 0) continue;
     const odd = now.group === "block" && !now.query && rules.blockOf[entry] % 2;
-    paint.fillStyle = odd ? palette.line : palette.well;
-    paint.fillRect(size.label, lineOf(row), right - size.label, size.row - (now.group === "block" ? 0 : 1));
+    fillBox(paint, odd ? palette.line : palette.well, size.label, lineOf(row), right - size.label, size.row - (now.group === "block" ? 0 : 1));
   }
-  paint.fillStyle = palette.now;
-  paint.fillRect(columnOf(now.step), size.ruler, Math.max(now.cell, 2), size.height);
+  fillBox(paint, palette.now, columnOf(now.step), size.ruler, Math.max(now.cell, 2), size.height);
   const row = rowOfBit.get(now.bit);
   if (row >= 0) {
-    paint.fillStyle = palette.chosen;
-    paint.fillRect(size.label, lineOf(row), size.width, size.row);
+    fillBox(paint, palette.chosen, size.label, lineOf(row), size.width, size.row);
   }
 }
 
@@ -81,18 +78,13 @@ function drawNumber(group, row, first, last) {
   const hue = tone(group.field.number);
   paint.font = `11px ${DIGITS}`;
   paint.textBaseline = "middle";
-  paint.lineWidth = 1;
   for (let step = first; step <= last;) {
     const from = step;
     while (step <= last && same(group.bits, from, step)) step++;
     const x = columnOf(from), w = (step - from) * now.cell, zero = group.bits.every((bit) => !on(from, bit));
-    paint.strokeStyle = hue;
     if (zero) {
       paint.globalAlpha = 0.35;
-      paint.beginPath();
-      paint.moveTo(x, middle + 0.5);
-      paint.lineTo(x + w, middle + 0.5);
-      paint.stroke();
+      drawLine(paint, hue, 1, [x, middle + 0.5], [x + w, middle + 0.5]);
       paint.globalAlpha = 1;
       continue;
     }
@@ -182,10 +174,8 @@ function drawFocus() {
 }
 
 function drawLabels(top, bottom) {
-  paint.fillStyle = palette.paper;
-  paint.fillRect(0, size.ruler, size.label, size.height);
-  paint.fillStyle = palette.line;
-  paint.fillRect(size.label - 1, 0, 1, size.height);
+  fillBox(paint, palette.paper, 0, size.ruler, size.label, size.height);
+  fillBox(paint, palette.line, size.label - 1, 0, 1, size.height);
   paint.save();
   paint.beginPath();
   paint.rect(0, size.ruler, size.label - 4, size.height);
@@ -216,8 +206,7 @@ const nice = (least) => {
 };
 
 function drawRuler(first, last) {
-  paint.fillStyle = palette.paper;
-  paint.fillRect(0, 0, size.width, size.ruler);
+  fillBox(paint, palette.paper, 0, 0, size.width, size.ruler);
   paint.save();
   paint.beginPath();
   paint.rect(size.label, 0, size.width, size.ruler);
@@ -250,8 +239,7 @@ function drawRuler(first, last) {
   paint.textBaseline = "middle";
   paint.fillText("step", 20, 11);
   if (facts.computer) paint.fillText("phase", 20, 30);
-  paint.fillStyle = palette.line;
-  paint.fillRect(0, size.ruler - 1, size.width, 1);
+  fillBox(paint, palette.line, 0, size.ruler - 1, size.width, 1);
 }
 
 const phaseTone = (kind) => tone([0, 2, 5, 1, 3][kind % 5]);
@@ -316,8 +304,7 @@ function drawOverview(first, last) {
   strip.beginPath();
   strip.roundRect(0, 0, w, h, 5);
   strip.fill();
-  strip.fillStyle = palette.now;
-  strip.fillRect(at(first), 0, at(last) - at(first), h);
+  fillBox(strip, palette.now, at(first), 0, at(last) - at(first), h);
   if (!strong || strong.w !== w) strong = closenessByPixel(w);
   strip.fillStyle = palette.accent;
   strip.globalAlpha = 0.55;
@@ -342,8 +329,7 @@ function drawOverview(first, last) {
     strip.fill();
     strip.fillRect(x - 0.5, 9, 1, h - 9);
   }
-  strip.fillStyle = palette.text;
-  strip.fillRect(at(now.step) - 1, 0, 2, h);
+  fillBox(strip, palette.text, at(now.step) - 1, 0, 2, h);
 }
 
 // Pointer and position.

@@ -124,8 +124,7 @@ class Stage extends BaseStage {
     const context = sheet(this.canvas, room, side * this.rows + 1), board = this.alive(), { steps } = this.app.machine;
     Object.assign(this, { side, left: Math.floor((room - side * this.columns) / 2) });
     const corner = (node) => [this.left + (node % this.columns) * side, Math.floor(node / this.columns) * side];
-    context.fillStyle = palette.well;
-    context.fillRect(this.left, 0, side * this.columns, side * this.rows);
+    fillBox(context, palette.well, this.left, 0, side * this.columns, side * this.rows);
     board.forEach((isAlive, at) => { if (isAlive || side > 5) drawTile(context, ...corner(at), side, isAlive ? tone(0) : palette.paper); });
     const bad = [...this.app.wrongPlaces(this.wires)].map((place) => place.split(" ")).map(([where, at]) => (where === "port" ? this.graph.portNode[at] : Number(at)));
     const isHere = document.activeElement === this.canvas;

@@ -1,4 +1,4 @@
-/* What all stages do alike. A stage has start(), the state in which a run starts, paint(), and result(), what came of the run. */
+/* What all stages share. A stage has start(), which returns the first state, paint(), and result(), which describes the outcome. */
 
 class BaseStage {
   constructor(app) {
@@ -8,7 +8,7 @@ class BaseStage {
     this.looksBack = false; // whether states are kept
   }
 
-  /** To the start; false, and a notice, where a RangeError says that there is none. */
+  /** Goes to the start. Returns false and shows why if start() throws a RangeError. */
   reset() {
     notice();
     try {
@@ -23,7 +23,7 @@ class BaseStage {
     return !this.stale;
   }
 
-  /** To the start because something has changed; where it says how, by that. */
+  /** Makes a change and goes to the start. */
   again(change = () => {}) {
     this.app.player?.stop();
     change();
@@ -46,7 +46,7 @@ class BaseStage {
 
 const ENDINGS = { done: "The run has ended.", limit: "The run did not end within its limit." };
 
-/** A box with a label; `changed` is called when there is something else in it. */
+/** An input with a label, added to `boxes`; `changed` is called when its value changes. */
 function inputBox(boxes, label, properties, changed, event = "change") {
   const box = make("input", { spellcheck: false, ...properties });
   box.addEventListener(event, changed);

@@ -45,8 +45,7 @@ class TraceView {
     context.font = `${width < 560 ? 11 : 12.5}px ${LETTERS}`;
     let below = 0; // where the last label ends
     for (const { field, top, height: high } of bands) {
-      context.fillStyle = palette.well;
-      context.fillRect(gutter, top, room, high);
+      fillBox(context, palette.well, gutter, top, room, high);
       const middle = top + Math.min(high / 2, 40);
       if (middle - 6 < below) continue;
       below = middle + 7;
@@ -54,8 +53,7 @@ class TraceView {
       context.fillText(clipped(context, field.name, gutter - 8), 0, middle + 4);
     }
     if (wrong && wrong.step <= end) {
-      context.fillStyle = palette["wrong-well"];
-      context.fillRect(x(Math.max(begin, wrong.step)), 0, x(end + 1) - x(Math.max(begin, wrong.step)), height);
+      fillBox(context, palette["wrong-well"], x(Math.max(begin, wrong.step)), 0, x(end + 1) - x(Math.max(begin, wrong.step)), height);
     }
     bands.forEach(({ field, top, each }, band) => {
       context.fillStyle = tone(band);
