@@ -118,7 +118,7 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
 
 
 def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
-    page = browser.new_page(viewport={"width": PHONE, "height": 800})
+    page = browser.new_page(viewport={"width": PHONE, "height": 800}, java_script_enabled=False)
     found = {}
     for path in sorted(site.rglob("*.html")):
         page.goto(path.as_uri(), wait_until="domcontentloaded")

@@ -17,11 +17,12 @@ from cases import for_each
 from fuzz import commands, data, stored, texts
 from fuzz.campaign import attack
 from fuzz.reader import Reader
+from long import LONG
 
 from bitwright.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
-CASES = 300  # of each reader: a fault that one input in 100 meets is found with a probability of 95%
+CASES = 300 if LONG else 100  # of each reader: a fault that one input in 33 meets is found with a probability of 95%
 SEED = 0
 ROOT = Path(__file__).parents[2]
 
@@ -46,15 +47,16 @@ def test_a_reader_gives_a_result_or_one_line(reports: Reports, reader: Reader) -
     assert report["breaches"] == []
     assert (report["breached"], report["cases"]) == (0, CASES)
     assert report["accepted"] + report["refused"] == CASES
-    assert report["accepted"] > 0  # the inputs come far enough
+    if LONG or reader.name != "input values":  # of these about one in 300 is sound
+        assert report["accepted"] > 0  # the inputs come far enough
     assert report["refused"] > 0 or reader.name == "networks in the cache"  # which trains anew what it cannot use
 
 
 def test_the_seed_decides_the_cases() -> None:
     for reader in READERS:
         reader.case(7, 0)  # what all cases are made from
-    here = {seed: [attack(reader, seed, range(3)).digest for reader in READERS] for seed in (7, 8)}
-    assert here[7] == [report["digest"] for report in fuzz("--cases", 3, "--seed", 7).values()]
+    here = {seed: [attack(reader, seed, range(1)).digest for reader in READERS] for seed in (7, 8)}
+    assert here[7] == [report["digest"] for report in fuzz("--cases", 1, "--seed", 7).values()]
     assert not set(here[7]) & set(here[8])
 
 

@@ -15,6 +15,7 @@ from bitwright.machines.assembly.disassembler import disassemble
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import Code, Instruction, interpret, run_interpreter
 from bitwright.program.text import files
+from bitwright.text import macros
 
 
 def triples(code: Code) -> list[tuple[int, int, int]]:
@@ -354,7 +355,7 @@ def doubling(levels: int, first: str) -> str:
     return text + "".join(f".macro m{i}\nm{i - 1}\nm{i - 1}\n.end\n" for i in range(1, levels)) + f"m{levels - 1}\n"
 
 
-MANY = 20_000
+MANY = 5_000
 HOSTILE = {
     "junk": "é" * 300_000,
     "lines of junk": "é\n" * 300_000,
@@ -369,7 +370,7 @@ HOSTILE = {
     "a giant constant": ".const K " + "9" * 65 + "\nsub #K x",
     "too many instructions": "clr x\n" * 65_537,
     "too many built-ins": "mov x y\n" * 16_385,
-    "too many lines": "\n" * 20_000_000,
+    "too many lines": "\n" * 2_000_000,
     "too many inputs": (".in " + "x " * 4_000 + "\n") * 50 + "clr x",
     "too many words": "".join(f".word w{i} 0\n" for i in range(65_537)) + "clr x",
     "doubling macros": doubling(40, "clr x"),
@@ -388,9 +389,12 @@ HOSTILE = {
 }
 
 
-@for_each("text", HOSTILE.values())
-def test_texts_that_ask_for_too_much_are_refused(text: str) -> None:
-    assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems_of(text))
+@for_each("name", HOSTILE)
+def test_texts_that_ask_for_too_much_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name.startswith("doubling") and name != "doubling macros with labels":  # that one meets the limit as it is
+        monkeypatch.setattr(macros, "MAX_STATEMENTS", 1 << 14)
+    problems = problems_of(HOSTILE[name])
+    assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems)
 
 
 @pytest.mark.parametrize("name", ["lines of junk", "too many built-ins"])

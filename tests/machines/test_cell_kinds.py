@@ -23,7 +23,7 @@ def numbers(kinds: Iterable[Kind]) -> tuple[int, int, int]:
     return len(listed), sum(kind.templates for kind in listed), sum(kind.local_states for kind in listed)
 
 
-SMALL = [Sizes(*sizes) for sizes in product((1, 2, 3, 4), repeat=3)]
+SMALL = [Sizes(*sizes) for sizes in (*product((1, 2, 3), repeat=3), (4, 4, 4))]
 LARGER = [(8, 8, 8), (9, 9, 9), (16, 3, 7), (7, 16, 16), (33, 17, 12), (100, 2, 32), (13, 40, 24), (64, 64, 16)]
 
 

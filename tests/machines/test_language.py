@@ -12,6 +12,7 @@ import pytest
 from cases import for_each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from long import LONG
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.sbn_assembler import assemble
@@ -263,7 +264,7 @@ def indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-VALUES = (*range(-9, 12), -128, -65, -64, 63, 64, 127)
+VALUES = (*(range(-9, 12) if LONG else range(-4, 8)), -128, -65, -64, 63, 64, 127)
 
 
 @for_each("body", FUNCTIONS.values())

@@ -13,6 +13,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from long import LONG
 from serving import Process, serving_process
 
 from bitwright.web.limits import Limits
@@ -20,7 +21,10 @@ from bitwright.web.listen import open_socket
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="starts a process as Linux does")
 BOUNDED = settings(
-    max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300 if LONG else 100,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from long import LONG
 from serving import SLOW, source_of
 
 from bitwright.web.examples import example_texts
 
 BOUNDED = settings(
-    max_examples=150,
+    max_examples=150 if LONG else 50,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -124,7 +125,7 @@ def edited(example: dict[str, Any], edits: list[tuple[int, int, str]]) -> dict[s
     return {"source": source, "inputs": example["inputs"], "console": example["console"], **limits}
 
 
-@settings(BOUNDED, max_examples=60)
+@settings(BOUNDED, max_examples=60 if LONG else 25)
 @given(
     request=st.builds(
         edited,
