@@ -12,6 +12,8 @@ import numpy as np
 from bitwright.bits import BoolArray, from_bits, shorten, to_bits, whole_number, width_of
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
+from bitwright.program.ensure_text import read
+from bitwright.program.ensures import Scope, Statement, WrongError
 from bitwright.program.given_bits import bit_numbers, one_bit, repeated
 from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
@@ -69,6 +71,8 @@ class Algorithm(Shown):
     description: str = ""
     matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
+    ensures: tuple[Statement, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
+    invariants: tuple[Statement, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
     sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
     computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
 
@@ -88,6 +92,26 @@ class Algorithm(Shown):
             self.program, self.examples
         ):
             raise InputError(problem)
+        for what, lines in (("ensures", self.ensures), ("invariants", self.invariants)):
+            object.__setattr__(self, what, self._stated(what, lines))
+
+    def _stated(self, what: str, lines: object) -> tuple[Statement, ...]:
+        """Statements, given as text or read from rule text; raises InputError for what cannot be meant."""
+        if not isinstance(lines, tuple | list):
+            raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
+        found = []
+        for line in lines:
+            if isinstance(line, Statement):  # read and checked
+                found.append(line)
+                continue
+            try:
+                parsed = read(line, what == "invariants")
+                found.append(stated(parsed, self.program, self.inputs, self.outputs, {}, what == "ensures"))
+            except WrongError as error:
+                raise InputError(f"{what}, {line!r}, column {error.token.column}: {error.message}") from None
+            except InputError as error:
+                raise InputError(f"{what}, {line!r}, {error}") from None
+        return tuple(found)
 
     def _check_kinds(self) -> None:
         """Raises InputError for parts that are of another sort than they must be."""
@@ -248,6 +272,8 @@ class Algorithm(Shown):
             yield f"matches {self.matches}"
         if self.examples is not None:
             yield f"examples {self.examples}"
+        for word, lines in (("ensure", self.ensures), ("invariant", self.invariants)):
+            yield from (f"{word} {line.line()}" for line in lines)
 
     def text(self) -> str:
         """The canonical rule text as one string.
@@ -282,6 +308,29 @@ class Algorithm(Shown):
 
     def __repr__(self) -> str:
         return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def stated(
+    line: Statement,
+    program: Program,
+    inputs: Sequence[Word],
+    outputs: Sequence[Word],
+    lets: Mapping[str, int],
+    ensure: bool,
+) -> Statement:
+    """A statement with the numbers of its text; raises WrongError for what it cannot mean in this program."""
+    entered = {word.name: len(word.bits) for word in inputs}
+    fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
+    values = {word.name: len(word.bits) for word in outputs} if ensure and outputs else fields
+    lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
+    Scope(entered, values, lets, "an input or output" if ensure else "an array or bit").check(line)
+    if ensure:
+        settable = {*program.write_bits.tolist(), *(bit for word in inputs for bit in word.bits)}
+        for name in sorted(line.names, key=lambda name: name.token.column):
+            word = next((word for word in outputs if word.name == name.text and not name.entered), None)
+            if word is not None and not settable & set(word.bits):
+                raise WrongError(name.token, f"output '{name.text}' is never set: no rule writes its bits")
+    return line.with_lets(lets)
 
 
 def _checked(word: Word, layout: Layout, what: str) -> Word:

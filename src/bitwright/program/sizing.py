@@ -21,6 +21,7 @@ class Sizing:
 
     numbers: Mapping[str, int]
     make: Callable[..., Any]  # an Algorithm or a NodeProgram; found by name, so that it travels to other processes
+    text: str | None = None  # the rule text that says it for every size
 
     def at(self, **numbers: int) -> Any:
         """The program with these numbers in place of its own."""

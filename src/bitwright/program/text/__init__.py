@@ -75,7 +75,7 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
 def _sizing(tree: SyntaxTree, text: str, name: str, lets: Mapping[str, int] | None) -> Sizing | None:
     if not names_of_lets(tree):
         return None
-    return Sizing({**plain_lets(text), **(lets or {})}, partial(_again, text, name))
+    return Sizing({**plain_lets(text), **(lets or {})}, partial(_again, text, name), text)
 
 
 def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:

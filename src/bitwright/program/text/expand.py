@@ -12,8 +12,9 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
-from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches
+from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
+from bitwright.program.ensures import Statement, WrongError
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
@@ -78,6 +79,9 @@ class Expansion:
         if program is not None and complete:
             self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
+        lines = [
+            (item, self.attempt(self.ensured(inputs, outputs, program), item)) for item in self.each(syntax.Ensure)
+        ]
         if self.problems or program is None:
             raise ProgramError(self.problems)
         return Algorithm(
@@ -91,6 +95,8 @@ class Expansion:
             description=description,
             matches=counts["matches"],
             examples=counts["examples"],
+            ensures=tuple(line for item, line in lines if line and item.token.text == "ensure"),
+            invariants=tuple(line for item, line in lines if line and item.token.text == "invariant"),
         )
 
     def counts(self) -> dict[str, int | None]:
@@ -362,6 +368,22 @@ class Expansion:
         if len(bits) != 1:
             raise Refused(item.token.problem("'halt when' takes a single bit"))
         return int(bits[0])
+
+    def ensured(
+        self, inputs: list[Word], outputs: list[Word], program: Program | None
+    ) -> Callable[[syntax.Ensure], Statement]:
+        """What gives an `ensure` or `invariant` line its meaning."""
+
+        def read(item: syntax.Ensure) -> Statement:
+            known = program is not None and not self.problems
+            try:
+                if not known:  # names may be unknown only because their line could not be read
+                    return item.line
+                return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
+            except WrongError as error:
+                raise Refused(error.problem()) from None
+
+        return read
 
     # Helpers.
 

@@ -6,13 +6,15 @@ import re
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem
+from bitwright.program.ensure_text import ENSURE_SCANNER
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import NAME, Scanner, Token, lines_of
 
 MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
 _FIRST_WORDS = "let bits block when input output start steps halt matches examples"
 _LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
-STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], "port", "whole", "also")
+_MORE = ("port", "whole", "also", "ensure", "invariant")
+STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
 
 _SCANNER = Scanner(
     {
@@ -33,8 +35,10 @@ _HINTS = {
 TOO_MANY = "too many problems; what follows was not read"
 _STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
 _WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
+_ENSURE = re.compile(r"[ \t]*(?:ensure|invariant)\b")  # expressions with signs of their own
 _STATEMENT = re.compile(
-    rf"[ \t]*(?:(?:{_WORDS})\b|(?:{_LATER})[ \t]+[A-Za-z_]|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
+    rf"[ \t]*(?:(?:{_WORDS})\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
+    r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
 )
 
 
@@ -46,7 +50,7 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
     """
     statements: list[list[Token]] = []
     current: list[Token] = []
-    depth, joined = 0, False
+    depth, joined, scanner = 0, False, _SCANNER
     for line, source in enumerate(lines_of(text), start=1):
         if len(problems) >= MAX_PROBLEMS:
             problems.append(Problem(line, 1, TOO_MANY))
@@ -54,7 +58,9 @@ def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> l
         if current and not joined and (depth == 0 or _STATEMENT.match(source)):
             _close(current, statements, problems, broken)
             current, depth = [], 0
-        found = _SCANNER.pieces(source, line)
+        if not current:
+            scanner = ENSURE_SCANNER if _ENSURE.match(source) else _SCANNER
+        found = scanner.pieces(source, line)
         for token in found:
             if token.kind == "sign":
                 depth = max(0, depth + (token.text in "([") - (token.text in ")]"))

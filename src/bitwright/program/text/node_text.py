@@ -68,6 +68,8 @@ class _NodeExpansion(Expansion):
         for count in self.each(syntax.Count):
             if count.token.text != "steps":
                 self.problems.append(count.token.problem(f"'{count.token.text}' is not for node programs"))
+        for line in self.each(syntax.Ensure):
+            self.problems.append(line.token.problem(f"'{line.token.text}' is not for node programs"))
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
         chains: dict[int, int] = {}
         for link in self.each(syntax.Chain):

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem, suggestion
+from bitwright.program.ensure_text import read_tokens
+from bitwright.program.ensures import WrongError
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.forms import FOREIGN, FORMS, way_out
@@ -135,6 +137,8 @@ class _Line:
             "matches": self.count,
             "examples": self.count,
             "halt": self.halt,
+            "ensure": self.ensure,
+            "invariant": self.ensure,
         }
         if token.text not in readers:
             hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
@@ -271,6 +275,14 @@ class _Line:
         for word in ("at", "fixed", "point"):
             self.expect(word, form)
         return syntax.Halt(token, None)
+
+    def ensure(self, token: Token) -> syntax.Ensure:
+        try:
+            line = read_tokens(self.tokens[self.at :], token.text == "invariant")
+        except WrongError as error:
+            raise _Refused(error.token, f"{error.message} (the form is: {FORMS[token.text]})") from None
+        self.at = len(self.tokens) - 1
+        return syntax.Ensure(token, line)
 
     # Inside a statement.
 

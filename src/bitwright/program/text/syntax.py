@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bitwright.program import ensures
 from bitwright.text.scanner import Token
 
 # Expressions over whole numbers.
@@ -197,6 +198,14 @@ class Halt:
     bit: BitRef | None  # None: at a fixed point
 
 
+@dataclass(frozen=True, slots=True)
+class Ensure:
+    """`ensure` or `invariant`, by its token, and what is true."""
+
+    token: Token
+    line: ensures.Statement
+
+
 class PlainLine(NamedTuple):
     """`when p[1]=1 write q[1]` or `block p[1] q[1]`: a line without indices, not yet taken apart."""
 
@@ -221,5 +230,17 @@ class PlainLines:
 
 
 Statement = (
-    Let | BitsDeclaration | Block | Cell | WhenClause | Start | PortLine | Chain | GraphLine | Count | Halt | PlainLines
+    Let
+    | BitsDeclaration
+    | Block
+    | Cell
+    | WhenClause
+    | Start
+    | PortLine
+    | Chain
+    | GraphLine
+    | Count
+    | Halt
+    | Ensure
+    | PlainLines
 )

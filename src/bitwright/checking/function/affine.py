@@ -1,0 +1,228 @@
+"""Rule text with its size left open: are all its indices near one of the ends, or at a fixed distance from a position?
+
+`p[i+1] for i in 1..l-1` is so, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. Where everything is so, what the rules say
+at a position depends only on its distance to both ends, up to a bound that stands in the text. So a few small sizes
+show all there is (see `chain.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NoReturn
+
+from bitwright.errors import InputError
+from bitwright.program.text import syntax
+from bitwright.program.text.parser import SyntaxTree, parse_plain
+from bitwright.text.scanner import Token
+
+MAX_ROWS = 5_000  # that ranges of constant length may stand for
+
+
+class OutsideError(InputError):
+    """The text is no chain of positions that looks the same at every size; the message says why, and where."""
+
+
+def outside(place: Token, why: str) -> NoReturn:
+    raise OutsideError(f"line {place.line}, column {place.column}: {why}")
+
+
+@dataclass(frozen=True)
+class Affine:
+    """size * l + index * i + constant, for the size l and one index i."""
+
+    size: int = 0
+    constant: int = 0
+    index: Mapping[str, int] = field(default_factory=dict)
+
+    def plus(self, other: Affine, times: int = 1) -> Affine:
+        index = dict(self.index)
+        for name, factor in other.index.items():
+            index[name] = index.get(name, 0) + times * factor
+        index = {name: factor for name, factor in index.items() if factor}
+        return Affine(self.size + times * other.size, self.constant + times * other.constant, index)
+
+    @property
+    def fixed(self) -> bool:
+        return not self.size and not self.index
+
+
+class SizeReader:
+    """Expressions of a text as affine forms in its size."""
+
+    def __init__(self, tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> None:
+        self.size, self.forms = size, {}
+        for item in tree.statements:
+            if isinstance(item, syntax.Let):
+                name = item.name.text
+                if name == size:
+                    self.forms[name] = Affine(1)
+                elif name in lets:
+                    self.forms[name] = Affine(0, lets[name])
+                else:
+                    try:
+                        self.forms[name] = self.form(item.value, {})
+                    except OutsideError as error:
+                        self.forms[name] = error
+        self.forms: dict[str, Affine | OutsideError]
+
+    def form(self, part: syntax.Expression, known: Mapping[str, Affine]) -> Affine:
+        """An expression as an affine form; raises OutsideError for what is none."""
+        if isinstance(part, syntax.Number):
+            return Affine(0, part.value)
+        if isinstance(part, syntax.Name):
+            found = known.get(part.token.text) or self.forms.get(part.token.text)
+            if isinstance(found, OutsideError):
+                raise found
+            return found or Affine(0, 0, {part.token.text: 1})
+        if isinstance(part, syntax.Digits):
+            outside(part.token, "digits(...) does not grow in step with the size")
+        left, right = self.form(part.left, known), self.form(part.right, known)
+        sign = part.token.text
+        if sign in "+-":
+            return left.plus(right, 1 if sign == "+" else -1)
+        if left.fixed and right.fixed:
+            return Affine(0, _CONSTANTS[sign](left.constant, right.constant))
+        if sign == "*" and (left.fixed or right.fixed):
+            one, factor = (right, left.constant) if left.fixed else (left, right.constant)
+            return Affine().plus(one, factor)
+        return outside(part.token, f"'{sign}' of an index or of {self.size} is not at a fixed distance from a position")
+
+
+_CONSTANTS = {
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "^": lambda a, b: a**b,
+}
+
+
+def statements(tree: SyntaxTree) -> Iterator[syntax.Statement]:
+    """All of them, plain lines in the long form."""
+    for item in tree.statements:
+        if isinstance(item, syntax.PlainLines):
+            yield from (parse_plain(line) for line in (*item.blocks, *item.rules))
+        else:
+            yield item
+
+
+@dataclass
+class Reach:
+    """What the families of a text say about positions: how each array grows, and how far from its ends things stand."""
+
+    size: str
+    unit: int  # every array grows by a multiple of this when the size grows by one
+    growth: Mapping[str, int]  # of each array, in units; 0 for one of fixed length
+    margin: int  # no distance in the text is larger than this
+
+
+def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
+    """Raises OutsideError unless every index stands near an end, or at a fixed distance from a position."""
+    reader = SizeReader(tree, size, lets)
+    grows: dict[str, int] = {}
+    margin = 1
+    for item in statements(tree):
+        if isinstance(item, syntax.BitsDeclaration):
+            for token, extents in item.items:
+                forms = [reader.form(extent, {}) for extent in extents]
+                if len(forms) > 1 and any(form.size for form in forms):
+                    outside(token, f"'{token.text}' has several extents, and one of them grows")
+                grows[token.text] = forms[0].size if forms else 0
+                margin = max(margin, *(abs(form.constant) for form in forms if form.size), 1)
+    if not any(grows.values()):
+        raise OutsideError(f"no array of the text grows with {size}")
+    unit = min(growth for growth in grows.values() if growth)
+    if any(growth % unit for growth in grows.values()):
+        raise OutsideError("the arrays of the text grow at different rates")
+    found = Reach(size, unit, {name: growth // unit for name, growth in grows.items()}, margin)
+    for item in statements(tree):
+        found.margin = max(found.margin, _margin(item, reader, found))
+    return found
+
+
+def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
+    """The largest distance in a statement."""
+    if isinstance(item, syntax.Block | syntax.Start):
+        references = list(item.members)
+    elif isinstance(item, syntax.WhenClause):
+        references = [*(test.left for test in item.tests), *item.targets]
+        references += [test.right for test in item.tests if isinstance(test.right, syntax.BitRef)]
+    elif isinstance(item, syntax.PortLine):
+        references = list(item.members)
+    elif isinstance(item, syntax.Halt):
+        references = [item.bit] if item.bit else []
+    else:
+        return 0
+    clauses = getattr(item, "clauses", syntax.Clauses())
+    margin = 0
+    for known, swept in _rows(clauses, reader, found):
+        for condition in clauses.conditions:
+            form = reader.form(condition.left, known).plus(reader.form(condition.right, known), -1)
+            margin = max(margin, _distance(form, swept, None, found, condition.token))
+        for reference in references:
+            growth = found.growth.get(reference.token.text, 0)
+            for part in reference.parts:
+                for end in (part.first, part.last):
+                    if end is not None:
+                        form = reader.form(end, known)
+                        margin = max(margin, _distance(form, swept, growth, found, reference.token))
+        if isinstance(item, syntax.WhenClause):
+            for test in item.tests:
+                right = test.right
+                if right is not None and not isinstance(right, syntax.BitRef):
+                    bits = isinstance(right, syntax.Name) and right.token.text in found.growth
+                    if not bits and not reader.form(right, known).fixed:
+                        outside(test.left.token, "the value that a bit is compared with depends on its position")
+        margin = max(
+            [margin, *(abs(bound) for _, (low, high) in swept.items() for bound in (low.constant, high.constant))]
+        )
+    return margin
+
+
+def _rows(
+    clauses: syntax.Clauses, reader: SizeReader, found: Reach
+) -> Iterator[tuple[dict[str, Affine], dict[str, tuple[Affine, Affine]]]]:
+    """The values of the indices of fixed ranges, and the bounds of the one index that goes through the positions."""
+    swept: dict[str, tuple[Affine, Affine]] = {}
+    fixed: list[tuple[str, range]] = []
+    for item in clauses.ranges:
+        low, high = reader.form(item.first, {}), reader.form(item.last, {})
+        if low.index or high.index:
+            outside(item.token, f"the range of '{item.token.text}' depends on another index")
+        if low.fixed and high.fixed:
+            fixed.append((item.token.text, range(low.constant, high.constant + 1)))
+            continue
+        growth = max(low.size, high.size)
+        if swept or growth % found.unit or min(low.size, high.size) not in (0, growth):
+            outside(item.token, f"'{item.token.text}' does not go through positions from one end to the other")
+        swept[item.token.text] = (low, high)
+    rows = 1
+    for _, values in fixed:
+        rows *= len(values)
+    if rows > MAX_ROWS:
+        outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
+    for values in product(*(values for _, values in fixed)):
+        yield {name: Affine(0, value) for (name, _), value in zip(fixed, values, strict=True)}, swept
+
+
+def _distance(
+    form: Affine, swept: Mapping[str, tuple[Affine, Affine]], growth: int | None, found: Reach, token: Token
+) -> int:
+    """The distance of an index from a position or an end; `growth` of its array, None for a condition on indices."""
+    unknown = set(form.index) - set(swept)
+    if unknown:
+        outside(token, f"unknown index '{min(unknown)}'")
+    why = "this index is neither near an end nor at a fixed distance from a position"
+    if form.index:
+        (name, factor), *_ = form.index.items()
+        step = max(bound.size for bound in swept[name]) // found.unit
+        if growth is None:  # i < l-3: where the index passes an end
+            ends = -form.size == factor * step * found.unit or form.size == 0
+        else:
+            ends = factor * step == growth and form.size == 0
+        if not ends:
+            outside(token, why)
+    elif growth is not None and form.size not in (0, growth * found.unit):
+        outside(token, why)
+    return abs(form.constant)

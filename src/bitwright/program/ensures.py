@@ -1,0 +1,345 @@
+"""What a program should compute, `ensure sum == p + q`, and what is true on the way, `invariant p <= in.p + in.q`.
+
+An expression is a tree of Constant, Name, Operation and Negation. In an `ensure` a name is an output, or else an input;
+`in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
+Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
+lowest is `x[1]`. An expression is a number or a truth; a number of a single bit is both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
+from typing import Any, Literal
+
+from bitwright.bits import shorten
+from bitwright.errors import Problem, listing, suggestion
+from bitwright.text.scanner import Token
+
+Kind = Literal["number", "truth", "bit"]  # a bit is a number of one digit, which is also a truth
+ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "-": sub, "*": mul, "//": floordiv, "%": mod}
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+CONNECTIVES = ("and", "or", "=>")
+MAX_EXPONENT = 10_000_000
+MAX_ROWS = 1_000_000
+_NOWHERE = Token("end", "", 0, 0)
+_BINDS = {"=>": 1, "or": 2, "and": 3, "not": 4, **dict.fromkeys(COMPARISONS, 5)}
+_BINDS |= {"+": 6, "-": 6, "*": 7, "//": 7, "%": 7, "^": 9}
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number as it is written."""
+
+    value: int
+    token: Token = field(default=_NOWHERE, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word, one of its bits (`index`), an index, or a number of the rule text; `entered` where it is `in.NAME`."""
+
+    text: str
+    entered: bool = False
+    index: Expression | None = None
+    token: Token = field(default=_NOWHERE, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Two expressions with a sign between them: + - * // % ^, a comparison, `and`, `or` or `=>`; `mod` is %."""
+
+    sign: str
+    left: Expression
+    right: Expression
+    token: Token = field(default=_NOWHERE, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`not` and a truth."""
+
+    body: Expression
+    token: Token = field(default=_NOWHERE, repr=False, compare=False)
+
+
+Expression = Constant | Name | Operation | Negation
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`for i in first..last`."""
+
+    name: str
+    first: Expression
+    last: Expression
+    token: Token = field(default=_NOWHERE, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An `ensure` or `invariant` line: its truth, for all values of its indices.
+
+    >>> from bitwright.program.ensure_text import read
+    >>> line = read("difference == (a - b) mod 2^l").with_lets({"l": 4})
+    >>> print(line, line.holds({"a": 3, "b": 5}, {"difference": 14}), sep="; ")
+    difference == (a - b) % 2^l; True
+    """
+
+    truth: Expression
+    ranges: tuple[Range, ...] = ()
+    at: Name | None = None  # of `invariant at BIT: ...`: where this bit is on
+    lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
+
+    def with_lets(self, lets: Mapping[str, int]) -> Statement:
+        return Statement(self.truth, self.ranges, self.at, dict(lets))
+
+    def holds(self, inputs: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Whether it is true of these inputs and of these outputs, or of these numbers in a state."""
+        if self.at is not None and not self.value(self.at, inputs, values):
+            return True
+        return all(bool(self.value(self.truth, inputs, values, row)) for row in self.rows())
+
+    def rows(self, row: Mapping[str, int] | None = None) -> Iterator[Mapping[str, int]]:
+        """Every choice of values for the indices."""
+        row = {} if row is None else row
+        if len(row) == len(self.ranges):
+            yield row
+            return
+        item = self.ranges[len(row)]
+        first, last = (self.value(bound, {}, {}, row) for bound in (item.first, item.last))
+        for value in range(first, last + 1):
+            yield from self.rows({**row, item.name: value})
+
+    def value(
+        self,
+        expression: Expression,
+        inputs: Mapping[str, Any],
+        values: Mapping[str, Any],
+        row: Mapping[str, int] | None = None,
+    ) -> Any:
+        """The value of an expression; arrays of numbers give arrays."""
+        if isinstance(expression, Constant):
+            return expression.value
+        if isinstance(expression, Negation):
+            return _not(self.value(expression.body, inputs, values, row))
+        if isinstance(expression, Name):
+            number = self._named(expression, inputs, values, row or {})
+            if expression.index is None:
+                return number
+            return number >> (self.value(expression.index, inputs, values, row) - 1) & 1
+        left, right = (self.value(side, inputs, values, row) for side in (expression.left, expression.right))
+        return _combined(expression.sign, left, right)
+
+    def _named(self, name: Name, inputs: Mapping[str, Any], values: Mapping[str, Any], row: Mapping[str, int]) -> Any:
+        places = (inputs,) if name.entered else (row, values, inputs, self.lets)
+        return next(place[name.text] for place in places if name.text in place)
+
+    @property
+    def names(self) -> set[Name]:
+        """All names in it, lets and indices included."""
+        parts = [self.truth, *(bound for item in self.ranges for bound in (item.first, item.last))]
+        return {name for part in (*parts, *([self.at] if self.at else ())) for name in names_in(part)}
+
+    def line(self) -> str:
+        """As canonical rule text says it, without its first word: numbers of the rule text by their values."""
+        return self._shown(self.lets)
+
+    def __str__(self) -> str:
+        return self._shown({})
+
+    def _shown(self, lets: Mapping[str, int]) -> str:
+        where = f"at {shown(self.at, lets)}: " if self.at else ""
+        ranges = ", ".join(f"{r.name} in {shown(r.first, lets)}..{shown(r.last, lets)}" for r in self.ranges)
+        return f"{where}{shown(self.truth, lets)}{' for ' * bool(ranges)}{ranges}"
+
+
+def names_in(expression: Expression) -> Iterator[Name]:
+    """The names of an expression, in their order."""
+    if isinstance(expression, Name):
+        yield expression
+        if expression.index is not None:
+            yield from names_in(expression.index)
+    elif isinstance(expression, Negation):
+        yield from names_in(expression.body)
+    elif isinstance(expression, Operation):
+        yield from names_in(expression.left)
+        yield from names_in(expression.right)
+
+
+def shown(expression: Expression, lets: Mapping[str, int] | None = None, around: int = 0) -> str:
+    """The expression as text, with as few parentheses as it needs."""
+    lets = lets or {}
+    if isinstance(expression, Constant):
+        return str(expression.value)
+    if isinstance(expression, Name):
+        if not expression.entered and expression.index is None and expression.text in lets:
+            value = lets[expression.text]
+            return str(value) if value >= 0 else f"({value})"
+        index = "" if expression.index is None else f"[{shown(expression.index, lets)}]"
+        return f"{'in.' * expression.entered}{expression.text}{index}"
+    if isinstance(expression, Negation):
+        text, binds = f"not {shown(expression.body, lets, _BINDS['not'])}", _BINDS["not"]
+    else:
+        sign, binds = expression.sign, _BINDS[expression.sign]
+        tight = sign in COMPARISONS or sign in ("=>", "^")  # what stands to the left binds tighter
+        left = shown(expression.left, lets, binds + tight)
+        right = shown(expression.right, lets, binds + (sign not in ("=>", "and", "or", "+", "*")))
+        if sign == "-" and expression.left == Constant(0):
+            text, binds = f"-{shown(expression.right, lets, 8)}", 8
+        else:
+            text = f"{left}^{right}" if sign == "^" else f"{left} {sign} {right}"
+    return f"({text})" if binds < around else text
+
+
+# Checking: which names there are, what is a number and what a truth.
+
+
+class WrongError(Exception):
+    """What is wrong with an expression, and where."""
+
+    def __init__(self, token: Token, message: str) -> None:
+        super().__init__(message)
+        self.token, self.message = token, message
+
+    def problem(self) -> Problem:
+        return self.token.problem(self.message)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names that a statement may use, with the bits that each word has."""
+
+    inputs: Mapping[str, int]
+    values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`
+    lets: Mapping[str, int]
+    what: str = "an input or output"
+
+    def check(self, line: Statement) -> None:
+        """Raises WrongError unless the statement is a truth about these names, for every value of its indices."""
+        known: set[str] = set()
+        if line.at is not None and self._kind(line.at, known) != "bit":
+            raise WrongError(line.at.token, f"'at' takes a single bit, and {line.at.text} has several")
+        for item in line.ranges:
+            if item.name in {*known, *self.values, *self.inputs, *self.lets}:
+                raise WrongError(item.token, f"index '{item.name}' is already a name; choose another")
+            for bound in (item.first, item.last):
+                self._constant(bound, known, "a bound of 'for'")
+            known.add(item.name)
+        if self._kind(line.truth, known) == "number":
+            place = line.truth.token
+            raise WrongError(place, "this is a number, and not true or false; compare it, as in sum == p + q")
+        self._check_values(line.with_lets(self.lets))
+
+    def _kind(self, expression: Expression, indices: set[str]) -> Kind:
+        if isinstance(expression, Constant):
+            return "bit" if expression.value in (0, 1) else "number"
+        if isinstance(expression, Name):
+            return self._kind_of_name(expression, indices)
+        if isinstance(expression, Negation):
+            self._truth(expression.body, indices, "not")
+            return "truth"
+        sign = expression.sign
+        if sign in CONNECTIVES:
+            self._truth(expression.left, indices, sign)
+            self._truth(expression.right, indices, sign)
+            return "truth"
+        if sign == "^":
+            self._constant(expression, indices, "'^'")
+            return "number"
+        left, right = self._kind(expression.left, indices), self._kind(expression.right, indices)
+        if sign in ("==", "!=") and {left, right} <= {"truth", "bit"}:
+            return "truth"
+        for side, kind in ((expression.left, left), (expression.right, right)):
+            if kind == "truth":
+                raise WrongError(side.token, f"'{sign}' takes numbers, and {_brief(side)} is true or false")
+        if sign in ("//", "%"):
+            self._constant(expression.right, indices, "what stands behind // and %")
+        return "truth" if sign in COMPARISONS else "number"
+
+    def _kind_of_name(self, name: Name, indices: set[str]) -> Kind:
+        if name.text in indices and not name.entered and name.index is None:
+            return "number"
+        widths = self.inputs if name.entered else {**self.inputs, **self.values}
+        if name.text not in widths:
+            if name.text in self.lets and not name.entered and name.index is None:
+                return "number"
+            what = "an input" if name.entered else f"{self.what}, or a number of the text"
+            known = [*widths] if name.entered else [*widths, *self.lets, *indices]
+            hint = suggestion(name.text, known) or f"; there are {listing(known)}" * bool(known)
+            raise WrongError(name.token, f"'{shorten(name.text)}' is not {what}{hint}")
+        if name.index is not None:
+            self._constant(name.index, indices, "an index")
+            return "bit"
+        return "bit" if widths[name.text] == 1 else "number"
+
+    def _truth(self, expression: Expression, indices: set[str], sign: str) -> None:
+        if self._kind(expression, indices) == "number":
+            hint = " (for a remainder write mod)" if sign == "%" else ""
+            raise WrongError(
+                expression.token, f"'{sign}' takes what is true or false, and {_brief(expression)} is a number{hint}"
+            )
+
+    def _constant(self, expression: Expression, indices: set[str], what: str) -> None:
+        """Raises WrongError for what depends on an input or output, or is no number."""
+        if isinstance(expression, Negation):
+            raise WrongError(expression.token, f"{what} must be a number")
+        if isinstance(expression, Name):
+            self._kind_of_name(expression, indices)
+            free = expression.text in indices or expression.text not in {**self.inputs, **self.values}
+            if expression.entered or expression.index is not None or not free:
+                raise WrongError(expression.token, f"{what} must be a constant, and {_brief(expression)} is none")
+        elif isinstance(expression, Operation):
+            if expression.sign not in (*ARITHMETIC, "^"):
+                raise WrongError(expression.token, f"{what} must be a number")
+            self._constant(expression.left, indices, what)
+            self._constant(expression.right, indices, what)
+
+    def _check_values(self, line: Statement) -> None:
+        """Bits in range, divisors and exponents possible, in every row."""
+        for count, row in enumerate(line.rows()):
+            if count >= MAX_ROWS:
+                raise WrongError(line.ranges[0].token, f"'for' may stand for at most {MAX_ROWS:,} rows")
+            for part in (line.truth, *([line.at] if line.at else ())):
+                self._check_row(part, line, row)
+
+    def _check_row(self, part: Expression, line: Statement, row: Mapping[str, int]) -> None:
+        if isinstance(part, Negation):
+            self._check_row(part.body, line, row)
+        elif isinstance(part, Operation):
+            self._check_row(part.left, line, row)
+            self._check_row(part.right, line, row)
+            if part.sign in ("//", "%", "^"):
+                right = line.value(part.right, {}, {}, row)
+                if part.sign != "^" and right < 1:
+                    raise WrongError(part.token, f"'{part.sign}' takes a number of at least 1, got {right}")
+                if part.sign == "^" and not 0 <= right <= MAX_EXPONENT:
+                    raise WrongError(part.token, f"an exponent is 0 to {MAX_EXPONENT:,}, got {right}")
+        elif isinstance(part, Name) and part.index is not None:
+            index = line.value(part.index, {}, {}, row)
+            width = (self.inputs if part.entered else {**self.inputs, **self.values})[part.text]
+            if not 1 <= index <= width:
+                at = "".join(f" (at {name}={value})" for name, value in row.items())
+                raise WrongError(part.token, f"{part.text}[{index}] is no bit: {part.text} has {width}{at}")
+
+
+def _brief(expression: Expression) -> str:
+    return f"'{shorten(shown(expression))}'"
+
+
+def _not(value: Any) -> Any:
+    return value == 0  # of an array, element by element
+
+
+def _combined(sign: str, left: Any, right: Any) -> Any:
+    if sign in ARITHMETIC:
+        return ARITHMETIC[sign](left, right)
+    if sign in COMPARISONS:
+        return COMPARISONS[sign](left, right)
+    if sign == "^":
+        return left**right
+    left, right = left != 0, right != 0
+    if sign == "and":
+        return left & right
+    return (left | right) if sign == "or" else _not(left) | right
