@@ -28,8 +28,8 @@ Section Chain.
   Definition ok (g : G) (q : option Q) : bool := match q with Some q => accepts g q | None => false end.
   Definition inv (g : G) (w : list A) : Prop := ok g (reads g (Some q0) w) = true.
 
-  (** The clock, and what is to hold at the end: an automaton without forbidden letters. *)
-  Variables (live past : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
+  (** A run is over when some letter says so. What is to hold then: an automaton without forbidden letters. *)
+  Variables (stop : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
   Definition spec (g : G) (w : list A) : Prop := holds g (fold_left tnext w t0) = true.
 
   Variables (globals : list G) (fuel : nat).
@@ -58,81 +58,81 @@ Section Chain.
       apply in_map_iff. exists i. easy.
   Qed.
 
-  (** ** Step: the word up to x is read into q, its successor up to the letter before x into r; [acc] are the globals so far. *)
-  Definition product : Type := (M * A) * (G * bool) * (Q * option Q).
-  Definition step_from (g h : G) (a : G) (tok : bool) (q : Q) (m : M) (r : A -> option Q) (z : A) : product :=
-    ((m, z), (gadd a z, tok || live z), (next q z, r z)).
-  Definition step_inits (g h : G) : list product :=
-    map (step_from g h (gbegin g) false q0 none (fun _ => Some q0)) (letters g q0).
+  (** ** Step: the word up to x is read into q, its successor up to the letter before x into r; a are the globals so far. *)
+  Definition product : Type := (M * A) * G * (Q * option Q).
+  Definition going (l : list A) : list A := filter (fun x => negb (stop x)) l.
+  Definition step_from (a : G) (q : Q) (m : M) (r : A -> option Q) (z : A) : product := ((m, z), gadd a z, (next q z, r z)).
+  Definition step_inits (g h : G) : list product := map (step_from (gbegin g) q0 none (fun _ => Some q0)) (going (letters g q0)).
   Definition step_succ (g h : G) (s : product) : list product :=
-    let '((m, x), (a, tok), (q, r)) := s in
-    map (step_from g h a tok q (right x) (fun z => move' h r (make m x (left z)))) (letters g q).
+    let '((m, x), a, (q, r)) := s in map (step_from a q (right x) (fun z => move' h r (make m x (left z)))) (going (letters g q)).
   Definition step_good (g h : G) (s : product) : bool :=
-    let '((m, x), (a, tok), (q, r)) := s in
-    if tok then if accepts g q then if eqb a h then ok h (move' h r (make m x none)) else isin a globals else true else true.
+    let '((m, x), a, (q, r)) := s in if accepts g q then if eqb a h then ok h (move' h r (make m x none)) else isin a globals else true.
   Definition check_step : bool :=
     forallb (fun g => negb (accepts g q0) && forallb (fun h => check_reach (step_inits g h) (step_succ g h) (step_good g h) fuel) globals) globals.
 
-  Lemma step_reach g h w : forall m x a tok q r q',
-    reach (step_inits g h) (step_succ g h) ((m, x), (a, tok), (q, r)) ->
+  Lemma going_in x l : In x l -> stop x = false -> In x (going l).
+  Proof. intros H E. apply filter_In. now rewrite E. Qed.
+  Lemma step_reach g h w : existsb stop w = false -> forall m x a q r q',
+    reach (step_inits g h) (step_succ g h) ((m, x), a, (q, r)) ->
     reads g (Some q) w = Some q' ->
-    exists m' x' r', reach (step_inits g h) (step_succ g h) ((m', x'), (fold_left gadd w a, tok || existsb live w), (q', r')) /\
+    exists m' x' r', reach (step_inits g h) (step_succ g h) ((m', x'), fold_left gadd w a, (q', r')) /\
       reads h r (step m (x :: w)) = move' h r' (make m' x' none).
   Proof.
-    induction w as [|z w IH]; intros m x a tok q r q' R E.
-    - cbn in E. injection E as <-. exists m, x, r. cbn. rewrite orb_false_r. split; easy.
-    - rewrite reads_cons in E. destruct (move g q z) as [qz|] eqn:D; [|now rewrite reads_none in E]. apply move_some in D as [D ->].
-      destruct (IH (right x) z (gadd a z) (tok || live z) (next q z) (move' h r (make m x (left z))) q') as (m' & x' & r' & R' & E').
-      + eapply reach_next; [exact R|]. cbn. apply in_map_iff. exists z. split; [reflexivity|exact D].
+    induction w as [|z w IH]; intros N m x a q r q' R E.
+    - cbn in E. injection E as <-. exists m, x, r. split; easy.
+    - cbn in N. apply orb_false_iff in N as [N N']. rewrite reads_cons in E. destruct (move g q z) as [qz|] eqn:D; [|now rewrite reads_none in E]. apply move_some in D as [D ->].
+      destruct (IH N' (right x) z (gadd a z) (next q z) (move' h r (make m x (left z))) q') as (m' & x' & r' & R' & E').
+      + eapply reach_next; [exact R|]. cbn. apply in_map_iff. exists z. split; [reflexivity|now apply going_in].
       + exact E.
-      + exists m', x', r'. cbn [fold_left existsb]. rewrite orb_assoc. split; [exact R'|]. exact E'.
+      + exists m', x', r'. split; [exact R'|exact E'].
   Qed.
 
-  Lemma step_some g h w : In g globals -> In h globals -> check_step = true -> inv g w -> existsb live w = true ->
+  Lemma step_some g h w : In g globals -> In h globals -> check_step = true -> inv g w -> existsb stop w = false ->
     In (gstep g w) globals /\ (gstep g w = h -> inv h (step none w)).
   Proof.
     intros IG IHG C V L. unfold check_step in C. rewrite forallb_forall in C. specialize (C g IG).
     apply andb_true_iff in C as [N C]. rewrite forallb_forall in C. specialize (C h IHG). pose proof (check_reach_ok _ _ _ _ C) as H. clear C.
-    unfold inv in V. destruct w as [|x w]; [easy|]. rewrite reads_cons in V.
+    unfold inv in V. destruct w as [|x w]; [cbn in V; now rewrite V in N|]. rewrite reads_cons in V.
     destruct (move g q0 x) as [q|] eqn:D; [|now rewrite reads_none in V]. apply move_some in D as [D ->].
-    destruct (reads g (Some (next q0 x)) w) as [q'|] eqn:E; [|easy]. cbn in V.
-    destruct (step_reach g h w none x (gadd (gbegin g) x) (live x) (next q0 x) (Some q0) q') as (m' & x' & r' & R & ES); [|exact E|].
-    { apply reach_init. unfold step_inits. apply in_map_iff. exists x. split; [reflexivity|exact D]. }
-    specialize (H _ R). cbn in H. cbn in L. rewrite L, V in H. change (fold_left gadd w (gadd (gbegin g) x)) with (gstep g (x :: w)) in H.
+    destruct (reads g (Some (next q0 x)) w) as [q'|] eqn:E; [|easy]. cbn in V. cbn in L. apply orb_false_iff in L as [L L'].
+    destruct (step_reach g h w L' none x (gadd (gbegin g) x) (next q0 x) (Some q0) q') as (m' & x' & r' & R & ES); [|exact E|].
+    { apply reach_init. unfold step_inits. apply in_map_iff. exists x. split; [reflexivity|now apply going_in]. }
+    specialize (H _ R). cbn in H. rewrite V in H. change (fold_left gadd w (gadd (gbegin g) x)) with (gstep g (x :: w)) in H.
     split.
     - destruct (eqb (gstep g (x :: w)) h) eqn:B; [now rewrite (eqb_ok _ _ B)|now apply isin_ok].
     - intros B. unfold inv. rewrite ES. rewrite B, eqb_refl in H. exact H.
   Qed.
-  Lemma step_ok : check_step = true -> forall g w, In g globals -> inv g w -> existsb live w = true ->
+  Lemma step_ok : check_step = true -> forall g w, In g globals -> inv g w -> existsb stop w = false ->
     In (gstep g w) globals /\ inv (gstep g w) (step none w).
   Proof.
     intros C g w IG V L. destruct (step_some g g w IG IG C V L) as [IH _]. split; [exact IH|].
     now apply (step_some g (gstep g w) w IG IH C V L).
   Qed.
 
-  (** ** End: the words of the invariant whose clock is over *)
-  Definition end_succ (g : G) (s : Q * T) : list (Q * T) :=
-    map (fun z => (next (fst s) z, tnext (snd s) z)) (filter past (letters g (fst s))).
-  Definition check_end : bool :=
-    forallb (fun g => check_reach [(q0, t0)] (end_succ g) (fun s => if accepts g (fst s) then holds g (snd s) else true) fuel) globals.
-  Lemma end_ok : check_end = true -> forall g w, In g globals -> inv g w -> forallb past w = true -> spec g w.
+  (** ** End: the words of the invariant in which the run is over *)
+  Definition end_succ (g : G) (s : Q * T * bool) : list (Q * T * bool) :=
+    let '(q, t, over) := s in map (fun z => (next q z, tnext t z, over || stop z)) (letters g q).
+  Definition end_good (g : G) (s : Q * T * bool) : bool := let '(q, t, over) := s in if accepts g q && over then holds g t else true.
+  Definition check_end : bool := forallb (fun g => check_reach [(q0, t0, false)] (end_succ g) (end_good g) fuel) globals.
+  Lemma end_ok : check_end = true -> forall g w, In g globals -> inv g w -> existsb stop w = true -> spec g w.
   Proof.
     unfold check_end. intros C g w IG V P. rewrite forallb_forall in C. pose proof (check_reach_ok _ _ _ _ (C g IG)) as H. clear C.
     unfold inv in V. unfold spec.
-    assert (R : reach [(q0, t0)] (end_succ g) (q0, t0)) by (apply reach_init; now left).
-    revert V R. generalize q0 at 1 3 as q. generalize t0 at 2 3 as t. revert P.
-    induction w as [|x w IH]; intros P t q V R.
-    - specialize (H _ R). cbn in *. now rewrite V in H.
-    - cbn in P. apply andb_true_iff in P as [P P']. rewrite reads_cons in V. cbn.
+    assert (R : reach [(q0, t0, false)] (end_succ g) (q0, t0, false)) by (apply reach_init; now left).
+    change (false || existsb stop w = true) in P.
+    revert P V R. generalize q0 at 1 3 as q. generalize t0 at 2 3 as t. generalize false at 1 3 as o.
+    induction w as [|x w IH]; intros o t q P V R.
+    - specialize (H _ R). cbn in *. rewrite orb_false_r in P. now rewrite P, V in H.
+    - cbn in P. rewrite reads_cons in V. cbn.
       destruct (move g q x) as [q'|] eqn:D; [|now rewrite reads_none in V].
-      apply move_some in D as [D ->]. apply IH with (q := next q x); [exact P'|exact V|].
-      eapply reach_next; [exact R|]. unfold end_succ. apply in_map_iff. exists x. split; [reflexivity|]. apply filter_In. split; assumption.
+      apply move_some in D as [D ->]. apply (IH (o || stop x) (tnext t x) (next q x)); [now rewrite <- orb_assoc|exact V|].
+      eapply reach_next; [exact R|]. cbn. apply in_map_iff. exists x. split; [reflexivity|exact D].
   Qed.
 
   (** * The theorem *)
   Definition check : bool := isin g0 globals && check_start && check_step && check_end.
   Theorem check_ok : check = true -> forall w, starts c0 w -> forall t,
-    (forall u, u < t -> existsb live (snd (run u g0 w)) = true) -> forallb past (snd (run t g0 w)) = true ->
+    (forall u, u < t -> existsb stop (snd (run u g0 w)) = false) -> existsb stop (snd (run t g0 w)) = true ->
     let (g, v) := run t g0 w in spec g v.
   Proof.
     intros C w W t L P. unfold check in C. rewrite !andb_true_iff in C. destruct C as [[[CG CS] CT] CE].

@@ -16,9 +16,23 @@ Definition sends (f : rule -> N) (rs : list rule) (x : N) : N :=
 Record program := Program {
   rules : N -> list rule;          (* of a class *)
   global_rules : list rule;        (* globals write globals, by [here] *)
-  choices : N -> list N;           (* the inputs at a position of a class *)
+  free : N -> list N;              (* the bits that inputs set at a position of a class *)
   start_bits : N -> N; start_globals : N;
-  rate : nat; down : bool }.       (* [rate] steps for a position; from the last position down? *)
+  rate : nat; down : bool;         (* the clock stays [rate] steps at a position, and goes up, or down *)
+  early : nat }.                   (* the run is over so many steps before the clock has passed all positions *)
+
+(** All inputs at a position whose free bits are ks, and one of them by the value of each bit. *)
+Fixpoint all_choices (ks : list N) : list N := match ks with [] => [0%N] | k :: ks => let l := all_choices ks in l ++ map (N.lor (2 ^ k)) l end.
+Fixpoint pick (b : N -> bool) (ks : list N) : N := match ks with [] => 0%N | k :: ks => if b k then N.lor (2 ^ k) (pick b ks) else pick b ks end.
+Lemma pick_in b ks : In (pick b ks) (all_choices ks).
+Proof. induction ks as [|k ks IH]; cbn; [now left|]. apply in_or_app. destruct (b k); [right; now apply in_map|now left]. Qed.
+Lemma pick_bit b ks k : N.testbit (pick b ks) k = existsb (N.eqb k) ks && b k.
+Proof.
+  induction ks as [|h ks IH]; cbn [pick existsb]; [apply N.bits_0|]. destruct (N.eqb_spec k h) as [->|D]; cbn [orb].
+  - destruct (b h) eqn:B; [|rewrite IH; destruct (existsb (N.eqb h) ks); cbn; congruence]. now rewrite N.lor_spec, N.pow2_bits_true.
+  - destruct (b h); [|exact IH]. now rewrite N.lor_spec, N.pow2_bits_false, IH by congruence.
+Qed.
+Definition choices (p : program) (c : N) : list N := all_choices (free p c).
 
 (** The run that counts: a word of letters with their classes, and the globals. *)
 Section Plain.
@@ -44,8 +58,8 @@ Definition clock (x : letter) : N := fst (snd x).
 Definition input (x : letter) : N := fst (snd (snd x)).
 Definition bits (x : letter) : N := snd (snd (snd x)).
 Definition strip (x : letter) : plain := (class_of x, bits x).
-Definition live (a : nat) (x : letter) : bool := N.ltb 0 (clock x) && N.leb (clock x) (N.of_nat a).
-Definition past (a : nat) (x : letter) : bool := N.eqb (clock x) (N.of_nat a + 1).
+Definition over (p : program) (x : letter) : bool :=
+  N.eqb (class_of x) (if down p then 1 else 5) && N.leb (N.of_nat (rate p - early p) + 1) (clock x).
 Definition advance (a : nat) (k : N) : N := if N.eqb k 0 then 0%N else if N.leb k (N.of_nat a) then (k + 1)%N else k.
 
 Section Run.
@@ -78,10 +92,12 @@ Section Run.
 End Run.
 
 (** * Laws *)
+(** Weights of the bits, of the inputs, and more of them for the bits at the first and at the last position. *)
 Definition weights : Type := list (N * Z).  (* a bit and its weight *)
-Definition law : Type := weights * weights. (* of the bits, and of the input *)
+Record law := Law { base : weights; entered : weights; at_first : weights; at_last : weights }.
 Definition weigh1 (f : weights) (x : N) : Z := fold_right (fun kw a => if N.testbit x (fst kw) then (snd kw + a)%Z else a) 0%Z f.
-Definition weigh (f : law) (x : letter) : Z := (weigh1 (fst f) (bits x) + weigh1 (snd f) (input x))%Z.
+Definition more (f : law) (c x : N) : Z := ((if N.eqb c 1 then weigh1 (at_first f) x else 0) + (if N.eqb c 5 then weigh1 (at_last f) x else 0))%Z.
+Definition weigh (f : law) (x : letter) : Z := (weigh1 (base f) (bits x) + weigh1 (entered f) (input x) + more f (class_of x) (bits x))%Z.
 Definition law_state : Type := Z * bool.
 Definition law_next (f : law) (q : law_state) (x : letter) : law_state :=
   let v := (fst q + weigh f x)%Z in (Z.div2 v, snd q || Z.odd v).
@@ -123,11 +139,29 @@ Proof.
   change (sum1 ((k, v) :: f) w) with (v * number k w + sum1 f w)%Z. change (weigh1 ((k, v) :: f) x) with (if N.testbit x k then v + weigh1 f x else weigh1 f x)%Z.
   rewrite IH. cbn [number]. destruct (N.testbit x k); cbn [Z.b2z]; lia.
 Qed.
-Lemma total_sum f w : total f w = (sum1 (fst f) (map bits w) + sum1 (snd f) (map input w))%Z.
+Fixpoint extra (f : law) (w : list plain) : Z := match w with [] => 0 | x :: w => more f (fst x) (snd x) + 2 * extra f w end.
+Lemma total_sum f w : total f w = (sum1 (base f) (map bits w) + sum1 (entered f) (map input w) + extra f (map strip w))%Z.
 Proof.
-  induction w as [|x w IH]; cbn [map total].
+  induction w as [|x w IH]; cbn [map total extra].
   - assert (E : forall g, sum1 g [] = 0%Z) by (induction g as [|[k v] g IHg]; [easy|]; change (sum1 ((k, v) :: g) []) with (v * 0 + sum1 g [])%Z; lia). now rewrite !E.
-  - rewrite !sum1_cons, IH. unfold weigh. lia.
+  - rewrite !sum1_cons, IH. unfold weigh, strip, class_of. cbn [fst snd]. lia.
+Qed.
+(** Only the two ends weigh more. *)
+Lemma extra_app f u v : extra f (u ++ v) = (extra f u + 2 ^ Z.of_nat (length u) * extra f v)%Z.
+Proof.
+  induction u as [|x u IH]; cbn [app extra length]; [change (2 ^ Z.of_nat 0)%Z with 1%Z; lia|].
+  rewrite IH, Nat2Z.inj_succ, Z.pow_succ_r by lia. lia.
+Qed.
+Lemma extra_none f u : Forall (fun x => fst x <> 1%N /\ fst x <> 5%N) u -> extra f u = 0%Z.
+Proof.
+  induction 1 as [|x u [A B] H IH]; cbn [extra]; [easy|]. rewrite IH. unfold more. apply N.eqb_neq in A, B. now rewrite A, B.
+Qed.
+Lemma extra_ends f x u z : fst x = 1%N -> Forall (fun y => fst y <> 1%N /\ fst y <> 5%N) u -> fst z = 5%N ->
+  extra f (x :: u ++ [z]) = (weigh1 (at_first f) (snd x) + 2 ^ Z.of_nat (S (length u)) * weigh1 (at_last f) (snd z))%Z.
+Proof.
+  intros X U Y. cbn [extra]. rewrite extra_app, (extra_none f u U). cbn [extra]. unfold more. rewrite X, Y.
+  change (N.eqb 1 1) with true. change (N.eqb 1 5) with false. change (N.eqb 5 1) with false. change (N.eqb 5 5) with true. cbv iota.
+  unfold plain in *. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia. ring.
 Qed.
 (** * Certificates *)
 Record certificate := Certificate {
@@ -146,7 +180,7 @@ Definition build (p : program) (c : certificate) : table :=
     (if left_out c then flat_map (fun x => map (with_input x) (choices p (class_of x))) (snd w) else snd w) t) (windows c) (PositiveMap.empty _).
 
 Section Check.
-  Variables (p : program) (c : certificate) (specs : list law) (post : N -> option letter -> option letter -> list law_state -> bool) (fuel : nat).
+  Variables (p : program) (c : certificate) (specs : list (Z * law)) (post : N -> option letter -> option letter -> list law_state -> bool) (fuel : nat).
   Definition letters (t : table) (g : N) (q : state) : list letter :=
     match PositiveMap.find (key g (fst q)) t with Some l => l | None => [] end.
   Definition next (q : state) (x : letter) : state := (Some (if left_out c then with_input x 0%N else x), laws_next (laws c) (snd q) x).
@@ -155,11 +189,11 @@ Section Check.
   Definition zero (fs : list law) : list law_state := map (fun _ => (0%Z, false)) fs.
   Definition end_state : Type := (option letter * option letter) * list law_state.
   Definition end_next (s : end_state) (x : letter) : end_state :=
-    ((match fst (fst s) with None => Some x | f => f end, Some x), laws_next specs (snd s) x).
+    ((match fst (fst s) with None => Some x | f => f end, Some x), laws_next (map snd specs) (snd s) x).
   Definition holds (g : N) (s : end_state) : bool := post g (fst (fst s)) (snd (fst s)) (snd s).
   Definition check_program : bool :=
     let t := build p c in
-    (0 <? rate p) &&
+    (0 <? rate p) && (early p <=? rate p) &&
     check nothing (send_left p) (send_right p) (make p) (gbegin p) (gadd p) 0%N order (N.eqb 5) (choices p) (begins p) (start_globals p)
-      (None, zero (laws c)) (letters t) next accepts (live (rate p)) (past (rate p)) ((None, None), zero specs) end_next holds (global_values c) fuel.
+      (None, zero (laws c)) (letters t) next accepts (over p) ((None, None), map (fun s => (fst s, false)) specs) end_next holds (global_values c) fuel.
 End Check.

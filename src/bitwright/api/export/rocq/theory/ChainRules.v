@@ -137,13 +137,13 @@ Section Bridge.
   Proof.
     intros K. apply eq_true_iff_eq. rewrite Rules.mem_In, in_map_iff, andb_true_iff, Nat.eqb_eq. split.
     - intros ((h & t) & E & I). apply (among_in tracks (""%string, (1, 0))) in I as (H & M & ->). cbn [snd] in E. change (bit_at h a = bit_at k j) in E. apply bit_inj in E as [-> ->]; easy.
-    - intros (-> & M). exists (k, nth (N.to_nat k) tracks (""%string, (1, 0))). split; [easy|]. now apply among_in.
+    - intros (-> & M). exists (k, nth (N.to_nat k) tracks (""%string, (1, 0))). split; [easy|]. now apply (among_in tracks (""%string, (1, 0))).
   Qed.
   Lemma mem_flags k m : (k < F)%N -> Rules.mem (flag_at k) (map snd (among flags m)) = N.testbit m k.
   Proof.
     intros K. apply eq_true_iff_eq. rewrite Rules.mem_In, in_map_iff. split.
     - intros ((h & t) & E & I). apply (among_in flags (flag "")) in I as (H & M & ->). cbn [snd] in E. change (flag_at h = flag_at k) in E. apply flag_inj in E; [now subst|easy|easy].
-    - intros M. exists (k, nth (N.to_nat k) flags (flag "")). split; [easy|]. now apply among_in.
+    - intros M. exists (k, nth (N.to_nat k) flags (flag "")). split; [easy|]. now apply (among_in flags (flag "")).
   Qed.
   Lemma mem_bit_flags k j m : (k < T)%N -> Rules.mem (bit_at k j) (map snd (among flags m)) = false.
   Proof.
@@ -241,8 +241,8 @@ Section Bridge.
         assert (E : snd (plain_run p t ins) = letters_of n (at_position p t ins)).
         { pose proof (plain_length p ins L t) as N. fold n in N. apply (nth_ext _ _ (0, 0)%N (class_at n 0, at_position p t ins 0)).
           - unfold letters_of. now rewrite map_length, seq_length.
-          - intros i I. rewrite N in I. unfold letters_of. rewrite (map_nth (fun i => (class_at n i, at_position p t ins i)) (seq 0 n) 0), seq_nth by exact I. cbn [Nat.add].
-            rewrite <- (plain_class p ins L t i I). unfold at_position. now destruct (nth i (snd (plain_run p t ins)) (0, 0)%N). }
+          - intros i I'. assert (I : i < n) by (rewrite <- N; exact I'). clear I'. unfold letters_of. rewrite (map_nth (fun i => (class_at n i, at_position p t ins i)) (seq 0 n) 0), seq_nth by exact I. cbn [Nat.add].
+            pose proof (plain_class p ins L t i I) as C. fold n in C. rewrite <- C. apply surjective_pairing. }
         unfold plain_run in *. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g w]. cbn [fst snd] in *. now rewrite E.
   Qed.
 End Bridge.
@@ -260,7 +260,7 @@ Proof.
     destruct (Nat.eqb_spec i (n - 2)) as [->|]; [tauto|]. right. right. left. exists i. split; [apply in_seq; lia|exact R].
   - assert (G : forall i, i < n -> In t (map (template_of tracks flags i) (rules p (class_at n i))) -> exists x, In x (seq 0 n) /\ In t (map (template_of tracks flags x) (rules p (class_at n x)))).
     { intros i I R. exists i. split; [apply in_seq; lia|exact R]. }
-    intros [R|[R|[(i & I & R)|[R|[R|R]]]]]; try (left).
+    intros [R|[R|[(i & I & R)|[R|[R|R]]]]]; [left|left|left|left|left|right; exact R].
     + now apply (G 0); [lia|].
     + now apply (G 1); [lia|].
     + apply in_seq in I. apply (G i); [lia|]. replace (class_at n i) with 3%N; [exact R|]. unfold class_at.
@@ -269,5 +269,4 @@ Proof.
       destruct (Nat.eqb_spec (n - 2) 0); [lia|]. destruct (Nat.eqb_spec (n - 2) 1); [lia|]. destruct (Nat.eqb_spec (n - 2) (n - 1)); [lia|]. now rewrite Nat.eqb_refl.
     + apply (G (n - 1)); [lia|]. replace (class_at n (n - 1)) with 5%N; [exact R|]. unfold class_at.
       destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl.
-    + right. exact R.
 Qed.

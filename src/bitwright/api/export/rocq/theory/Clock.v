@@ -22,14 +22,10 @@ Proof.
   intros H. unfold phase. destruct (Nat.eqb_spec i 0) as [->|N0]; [rewrite Nat.mul_0_r; split_leb; lia|].
   assert (a * 1 <= a * i) by (apply Nat.mul_le_mono_l; lia). split_leb; lia.
 Qed.
-Lemma phase_live a t n : 0 < a -> t < a * n -> exists i, i < n /\ N.ltb 0 (phase a t i) && N.leb (phase a t i) (N.of_nat a) = true.
+Lemma phase_over a e t n : 0 < a -> e <= a -> N.leb (N.of_nat (a - e) + 1) (phase a t n) = (a * S n - e <=? t).
 Proof.
-  intros H L. exists (t / a). split; [apply Nat.div_lt_upper_bound; lia|].
-  pose proof (Nat.div_mod t a ltac:(lia)) as D. pose proof (Nat.mod_upper_bound t a ltac:(lia)) as B.
-  unfold phase. set (u := a * (t / a)) in *. apply andb_true_iff. split_leb; try lia; easy.
+  intros H L. unfold phase. rewrite Nat.mul_succ_r. set (u := a * n). apply eq_true_iff_eq. rewrite N.leb_le, Nat.leb_le. split_leb; lia.
 Qed.
-Lemma phase_past a t n i : i < n -> a * n <= t -> phase a t i = (N.of_nat a + 1)%N.
-Proof. intros I L. unfold phase. assert (a * S i <= a * n) by (apply Nat.mul_le_mono_l; lia). rewrite Nat.mul_succ_r in *. split_leb; lia. Qed.
 
 Section Clock.
   Variable p : program.
@@ -56,6 +52,8 @@ Section Clock.
   Qed.
   Lemma step_length m w : length (step nothing (send_left p) (send_right p) (make p) m w) = length w.
   Proof using Type. clear a_pos. revert m. induction w; intros m; cbn; congruence. Qed.
+  Lemma class_step m w : map class_of (step nothing (send_left p) (send_right p) (make p) m w) = map class_of w.
+  Proof using Type. clear a_pos. revert m. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. now rewrite IH. Qed.
   Lemma runs_length t w : length (snd (runs p t w)) = length w.
   Proof using Type. clear a_pos.
     unfold runs. induction t as [|t IH]; [easy|]. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g v]. cbn [snd] in *. now rewrite step_length.
@@ -96,24 +94,35 @@ Section Clock.
       destruct (down p); repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y) end; cbn; try easy; lia.
   Qed.
 
-  Lemma live_run ins t : allowed p ins -> t < a * length ins -> existsb (live a) (snd (runs p t (begin_word p ins))) = true.
+  Lemma over_run ins t : early p <= a -> allowed p ins -> existsb (over p) (snd (runs p t (begin_word p ins))) = (a * length ins - early p <=? t).
   Proof.
-    intros [H _] L. destruct (length ins) as [|n] eqn:N; [lia|].
+    intros EA [H _]. destruct (length ins) as [|n] eqn:N; [lia|].
     assert (E : map clock (snd (runs p t (begin_word p ins))) = clocks n t 0 (S n)).
     { apply clock_run; [rewrite begin_length; lia|apply clock_begin; lia]. }
-    destruct (phase_live a t (S n) a_pos L) as (i & I & P).
-    assert (J : In (phase a t i) (map clock (snd (runs p t (begin_word p ins))))).
-    { rewrite E. unfold clocks. apply in_map_iff. exists (turn n i). split; [|apply in_seq; unfold turn; destruct (down p); lia].
-      unfold turn. destruct (down p); [|easy]. f_equal. lia. }
-    apply in_map_iff in J as (x & X & J). apply existsb_exists. exists x. split; [exact J|]. unfold live. now rewrite X.
-  Qed.
-  Lemma past_run ins : allowed p ins -> forallb (past a) (snd (runs p (a * length ins) (begin_word p ins))) = true.
-  Proof.
-    intros [H _]. destruct (length ins) as [|n] eqn:N; [lia|].
-    assert (E : map clock (snd (runs p (a * S n) (begin_word p ins))) = clocks n (a * S n) 0 (S n)).
-    { apply clock_run; [rewrite begin_length; lia|apply clock_begin; lia]. }
-    apply forallb_forall. intros x X. apply (in_map clock) in X. rewrite E in X. unfold clocks in X. apply in_map_iff in X as (i & X & I).
-    unfold past. rewrite <- X. apply N.eqb_eq. apply in_seq in I. apply (phase_past a _ (S n)); [|lia]. unfold turn. destruct (down p); lia.
+    assert (C : map class_of (snd (runs p t (begin_word p ins))) = classes (S n)).
+    { clear E. induction t as [|t IH].
+      - unfold runs. cbn [run snd]. unfold begin_word. rewrite map_map. rewrite N. pose proof (classes_length (S n) ltac:(lia)) as L. rewrite <- N in L at 2.
+        revert L. generalize (classes (S n)). generalize ins. clear. intros ins ds. revert ins. induction ds as [|d ds IH]; intros [|i ins] L; cbn in *; try easy. f_equal. apply IH. lia.
+      - unfold runs in *. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g w]. cbn [snd] in *. now rewrite class_step. }
+    rewrite <- (phase_over a (early p) t n a_pos EA).
+    set (w := snd (runs p t (begin_word p ins))) in *. assert (LW : length w = S n) by (unfold w; rewrite runs_length, begin_length; lia).
+    set (z := (0, (0, (0, 0)))%N : letter).
+    assert (A : forall i, i < S n -> clock (nth i w z) = phase a t (turn n i) /\ class_of (nth i w z) = nth i (classes (S n)) 0%N).
+    { intros i I. split.
+      - change (clock (nth i w z)) with (clock (nth i w z)). rewrite <- (map_nth clock w z i), E. unfold clocks.
+        change (clock z) with 0%N. rewrite (nth_indep _ 0%N (phase a t (turn n 0))) by (rewrite map_length, seq_length; lia).
+        rewrite (map_nth (fun i => phase a t (turn n i)) (seq 0 (S n)) 0), seq_nth by lia. easy.
+      - rewrite <- (map_nth class_of w z i), C. easy. }
+    apply eq_true_iff_eq. rewrite existsb_exists. split.
+    - intros (x & I & O). apply (In_nth w x z) in I as (i & I & <-). rewrite LW in I. destruct (A i I) as [A1 A2]. unfold over in O. rewrite A1, A2 in O.
+      rewrite classes_nth in O by lia. apply andb_true_iff in O as [O1 O2]. unfold turn in O2. destruct (down p).
+      + destruct (Nat.eqb_spec i 0) as [->|]; [now rewrite Nat.sub_0_r in O2|]. exfalso. revert O1. repeat match goal with |- context [?u =? ?v] => destruct (u =? v) end; easy.
+      + destruct (Nat.eqb_spec i 0) as [->|]; [easy|]. destruct (Nat.eqb_spec i 1) as [->|]; [easy|]. destruct (Nat.eqb_spec i (S n - 1)) as [->|]; [now replace (S n - 1) with n in O2 by lia|].
+        destruct (Nat.eqb_spec i (S n - 2)) as [->|]; easy.
+    - intros O. set (i := if down p then 0 else n). assert (I : i < S n) by (unfold i; destruct (down p); lia). exists (nth i w z). split; [apply nth_In; lia|].
+      destruct (A i I) as [A1 A2]. unfold over. rewrite A1, A2, classes_nth by lia. unfold i, turn. destruct (down p).
+      + cbn [Nat.eqb]. now rewrite Nat.sub_0_r.
+      + destruct (Nat.eqb_spec n 0); [lia|]. destruct (Nat.eqb_spec n 1); [lia|]. replace (S n - 1) with n by lia. now rewrite Nat.eqb_refl.
   Qed.
 
   (** Start words are paths of classes. *)
@@ -134,22 +143,25 @@ Section Clock.
 End Clock.
 
 (** * What a checked certificate proves *)
+Definition steps (p : program) (n : nat) : nat := rate p * n - early p.
 Lemma ghosts_ok p c specs post fuel : check_program p c specs post fuel = true -> forall ins, allowed p ins ->
-  let (g, w) := runs p (rate p * length ins) (begin_word p ins) in
-  post g (hd_error w) (hd_error (rev w)) (map (fun f => law_run f (0%Z, false) w) specs) = true.
+  let (g, w) := runs p (steps p (length ins)) (begin_word p ins) in
+  post g (hd_error w) (hd_error (rev w)) (map (fun f => law_run (snd f) (fst f, false) w) specs) = true.
 Proof.
-  intros C ins A. unfold check_program in C. apply andb_true_iff in C as [P C]. apply Nat.ltb_lt in P.
-  pose proof (check_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ C (begin_word p ins) (starts_begin p ins A) (rate p * length ins)) as H.
-  specialize (H (fun u U => live_run p P ins u A U) (past_run p P ins A)). change (run _ _ _ _ _ _ (rate p * length ins) _ _) with (runs p (rate p * length ins) (begin_word p ins)) in H.
-  destruct (runs p (rate p * length ins) (begin_word p ins)) as [g w]. unfold spec, holds in H.
+  intros C ins A. unfold check_program in C. rewrite !andb_true_iff in C. destruct C as [[P PE] C]. apply Nat.ltb_lt in P. apply Nat.leb_le in PE.
+  pose proof (check_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ C (begin_word p ins) (starts_begin p ins A) (steps p (length ins))) as H.
+  assert (O := fun u => over_run p P ins u PE A). unfold runs in O.
+  specialize (H (fun u U => eq_trans (O u) (proj2 (Nat.leb_gt _ _) U)) (eq_trans (O _) (proj2 (Nat.leb_le _ _) (le_n _)))).
+  change (run _ _ _ _ _ _ (steps p (length ins)) _ _) with (runs p (steps p (length ins)) (begin_word p ins)) in H.
+  destruct (runs p (steps p (length ins)) (begin_word p ins)) as [g w]. unfold spec, holds in H.
   assert (E : forall w f l qs, fold_left (end_next specs) w ((f, l), qs) =
-    ((match f with None => hd_error w | _ => f end, match w with [] => l | _ => hd_error (rev w) end), fold_left (fun q x => laws_next specs q x) w qs)).
+    ((match f with None => hd_error w | _ => f end, match w with [] => l | _ => hd_error (rev w) end), fold_left (fun q x => laws_next (map snd specs) q x) w qs)).
   { clear. induction w as [|x w IH]; intros f l qs; [now destruct f|]. cbn [fold_left]. unfold end_next at 2. cbn [fst snd]. rewrite IH. f_equal. f_equal; [now destruct f|].
     cbn [rev]. destruct w as [|z w]; [easy|]. cbn [rev]. destruct (rev w); easy. }
-  rewrite E in H. cbn [fst snd] in H. rewrite laws_run in H by (unfold zero; now rewrite map_length).
-  replace (map (fun f => law_run f (0%Z, false) w) specs) with (map (fun fq => law_run (fst fq) (snd fq) w) (combine specs (zero specs))).
+  rewrite E in H. cbn [fst snd] in H. rewrite laws_run in H by now rewrite !map_length.
+  replace (map (fun f => law_run (snd f) (fst f, false) w) specs) with (map (fun fq => law_run (fst fq) (snd fq) w) (combine (map snd specs) (map (fun s => (fst s, false)) specs))).
   - destruct w; exact H.
-  - clear. unfold zero. induction specs as [|f s IH]; cbn; [easy|]. now f_equal.
+  - clear. induction specs as [|f s IH]; cbn; [easy|]. now f_equal.
 Qed.
 
 (** [post] gets the globals, the bits at the first and at the last position, and for each law in [specs] the carry and whether there is a remainder:
@@ -166,23 +178,25 @@ Proof.
 Qed.
 Lemma number_range k w : (0 <= number k w < 2 ^ Z.of_nat (length w))%Z.
 Proof. induction w as [|x w IH]; [easy|]. cbn [number length]. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia. destruct (N.testbit x k); cbn [Z.b2z]; lia. Qed.
+(** What a law says of a word of this length, with these inputs. *)
+Definition sum_of (f : law) (w : list plain) (ins : list N) : Z := (sum1 (base f) (map snd w) + sum1 (entered f) ins + extra f w)%Z.
 Theorem program_ok p c specs post fuel :
   check_program p c specs (fun g f l => post g (option_map bits f) (option_map bits l)) fuel = true -> forall ins, allowed p ins ->
-  let (g, w) := plain_run p (rate p * length ins) ins in
+  let (g, w) := plain_run p (steps p (length ins)) ins in
   length w = length ins /\
-  exists qs, Forall2 (fun f q => reads_as (length ins) (sum1 (fst f) (map snd w) + sum1 (snd f) ins) q) specs qs /\
+  exists qs, Forall2 (fun f q => reads_as (length ins) (fst f + sum_of (snd f) w ins) q) specs qs /\
     post g (option_map snd (hd_error w)) (option_map snd (hd_error (rev w))) qs = true.
 Proof.
   intros C ins A. pose proof (ghosts_ok _ _ _ _ _ C ins A) as H. rewrite strip_run.
-  pose proof (input_run p (rate p * length ins) (begin_word p ins)) as IN. pose proof (runs_length p (rate p * length ins) (begin_word p ins)) as LN.
-  destruct (runs p (rate p * length ins) (begin_word p ins)) as [g w]. cbn [fst snd] in *. destruct A as [A _]. rewrite begin_length in LN by exact A.
-  rewrite map_length. split; [exact LN|]. exists (map (fun f => law_run f (0%Z, false) w) specs). split.
+  pose proof (input_run p (steps p (length ins)) (begin_word p ins)) as IN. pose proof (runs_length p (steps p (length ins)) (begin_word p ins)) as LN.
+  destruct (runs p (steps p (length ins)) (begin_word p ins)) as [g w]. cbn [fst snd] in *. destruct A as [A _]. rewrite begin_length in LN by exact A.
+  rewrite map_length. split; [exact LN|]. exists (map (fun f => law_run (snd f) (fst f, false) w) specs). split.
   - assert (IN' : map input w = ins).
     { rewrite IN. unfold begin_word. rewrite map_map. unfold begins, input. cbn [fst snd]. clear - A. pose proof (classes_length _ A) as L. revert L.
       generalize (classes (length ins)) as ds. generalize ins. clear. induction ins as [|i ins IH]; intros [|d ds] L; cbn in *; try easy. f_equal. apply IH. lia. }
     clear H C. induction specs as [|f fs IH]; cbn [map]; constructor; [|exact IH].
-    destruct (law_run_ok f w (0%Z, false)) as (r & E & B & S). exists r. rewrite total_sum in E. cbn [fst snd] in *. rewrite IN', LN in *.
-    assert (MB : map snd (map strip w) = map bits w) by (rewrite map_map; easy). unfold plain in *. rewrite MB. split; [lia|]. split; [lia|]. rewrite S. tauto.
+    destruct (law_run_ok (snd f) w (fst f, false)) as (r & E & B & S). exists r. rewrite total_sum in E. cbn [fst snd] in *. rewrite IN', LN in *.
+    assert (MB : map snd (map strip w) = map bits w) by (rewrite map_map; easy). unfold sum_of, plain in *. rewrite MB. split; [lia|]. split; [lia|]. rewrite S. tauto.
   - rewrite <- map_rev. assert (O : forall v, option_map snd (hd_error (map strip v)) = option_map bits (hd_error v)) by (intros [|]; easy). now rewrite !O.
 Qed.
 

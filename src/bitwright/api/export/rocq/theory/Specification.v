@@ -1,0 +1,174 @@
+(** What a chain program is to compute: comparisons of weighted sums of words, and single bits; checked by a certificate,
+    and then true of every run of the rules. *)
+From Coq Require Import List ZArith NArith Bool Lia Arith String.
+From Bitwright Require Rules Words.
+From Bitwright Require Import Reach Chain ChainProgram Clock ChainRules.
+Import ListNotations.
+Notation val := Words.val.
+
+(** Law j has one of these signs; it is a multiple of 2^n; a global is on; a bit at the first or last position is on. *)
+Inductive formula :=
+| Sign (j : nat) (negative zero positive : bool)
+| Multiple (j : nat)
+| Global (k : N) | First (k : N) | Last (k : N)
+| Not (f : formula) | And (f g : formula) | Same (f g : formula).
+
+Definition of_sign (v : Z) (negative zero positive : bool) : bool := if Z.ltb v 0 then negative else if Z.eqb v 0 then zero else positive.
+
+(** What the checker asks the automata. *)
+Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_state) : bool :=
+  let bit x k := match x with Some x => N.testbit x k | None => false end in
+  match f with
+  | Sign j a b c => of_sign (verdict (nth j qs (0%Z, false))) a b c
+  | Multiple j => negb (snd (nth j qs (0%Z, false)))
+  | Global k => N.testbit g k | First k => bit first k | Last k => bit last k
+  | Not f => negb (judge f g first last qs)
+  | And f h => judge f g first last qs && judge h g first last qs
+  | Same f h => Bool.eqb (judge f g first last qs) (judge h g first last qs)
+  end.
+
+(** What it means in numbers: e k i is bit k at position i, g k is a global, vs are the values of the laws. *)
+Open Scope Z_scope.
+Definition word_sum (n : nat) (e : N -> nat -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * val n (fun i => e (fst kw) (i - 1)%nat) + a) 0 f.
+Definition bit_sum (e : N -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * Z.b2z (e (fst kw)) + a) 0 f.
+Definition law_value (n : nat) (e y : N -> nat -> bool) (f : law) : Z :=
+  word_sum n e (base f) + word_sum n y (entered f) + bit_sum (fun k => e k 0%nat) (at_first f) + 2 ^ Z.of_nat (n - 1) * bit_sum (fun k => e k (n - 1)%nat) (at_last f).
+Fixpoint means (f : formula) (n : nat) (e : N -> nat -> bool) (g : N -> bool) (vs : list Z) : bool :=
+  match f with
+  | Sign j a b c => of_sign (nth j vs 0) a b c
+  | Multiple j => Z.eqb (nth j vs 0 mod 2 ^ Z.of_nat n) 0
+  | Global k => g k | First k => e k 0%nat | Last k => e k (n - 1)%nat
+  | Not f => negb (means f n e g vs)
+  | And f h => means f n e g vs && means h n e g vs
+  | Same f h => Bool.eqb (means f n e g vs) (means h n e g vs)
+  end.
+Close Scope Z_scope.
+
+Section Computes.
+  Variables (p : program) (tracks : list track) (flags : list name) (c : certificate) (specs : list (Z * law)) (f : formula) (fuel : nat).
+  Fixpoint in_range (f : formula) : bool :=
+    match f with
+    | Sign j _ _ _ | Multiple j => j <? List.length specs
+    | Global k => N.ltb k (N.of_nat (List.length flags)) | First k | Last k => N.ltb k (N.of_nat (List.length tracks))
+    | Not f => in_range f | And f g | Same f g => in_range f && in_range g
+    end.
+  Definition weights_in_range (ws : weights) : bool := forallb (fun kw => N.ltb (fst kw) (N.of_nat (List.length tracks))) ws.
+  Definition proper : bool := in_range f && forallb (fun s => weights_in_range (base (snd s)) && weights_in_range (at_first (snd s)) && weights_in_range (at_last (snd s))) specs.
+  Hypothesis wf : well_formed p tracks flags = true.
+  Hypothesis fine : proper = true.
+  Hypothesis checked : check_program p c specs (fun g x y => judge f g (option_map bits x) (option_map bits y)) fuel = true.
+
+  (** Inputs: inb k i is bit k of the input at position i. *)
+  Definition entry (n : nat) (inb : N -> nat -> bool) (i : nat) : N := pick (fun k => inb k i) (free p (class_at n i)).
+  Definition word_of (n : nat) (inb : N -> nat -> bool) : list N := map (entry n inb) (seq 0 n).
+  Lemma word_of_length n inb : List.length (word_of n inb) = n.
+  Proof. unfold word_of. now rewrite map_length, seq_length. Qed.
+  Lemma word_of_nth n inb i : i < n -> nth i (word_of n inb) 0%N = entry n inb i.
+  Proof. intros I. unfold word_of. rewrite (nth_indep _ 0%N (entry n inb 0)) by (rewrite map_length, seq_length; exact I). now rewrite map_nth, seq_nth. Qed.
+  Lemma word_of_allowed n inb : 5 <= n -> allowed p (word_of n inb).
+  Proof.
+    intros L. split; rewrite word_of_length; [exact L|].
+    assert (E : classes n = map (class_at n) (seq 0 n)).
+    { apply (nth_ext _ _ 0%N (class_at n 0)); [rewrite map_length, seq_length; now apply classes_length|]. intros i I. rewrite classes_length in I by exact L.
+      rewrite (map_nth (class_at n)), seq_nth by exact I. now apply classes_nth. }
+    rewrite E. unfold word_of. clear E. induction (seq 0 n) as [|i l IH]; cbn; [constructor|constructor; [apply pick_in|exact IH]].
+  Qed.
+
+  Lemma sgn_verdict n v q : reads_as n v q -> forall a b z, of_sign (verdict q) a b z = of_sign v a b z.
+  Proof. intros R a b z. rewrite (reads_verdict n v q R). unfold of_sign. destruct v; easy. Qed.
+  Lemma multiple n v q : reads_as n v q -> negb (snd q) = Z.eqb (v mod 2 ^ Z.of_nat n) 0.
+  Proof.
+    intros (r & E & B & S). assert (M : (v mod 2 ^ Z.of_nat n = r)%Z) by (symmetry; apply (Z.mod_unique_pos _ _ (fst q)); lia).
+    rewrite M. apply eq_true_iff_eq. rewrite negb_true_iff, Z.eqb_eq. exact S.
+  Qed.
+
+  Theorem chain_computes n inb s r : 5 <= n -> Rules.same_rules (chain_rules p tracks flags n) r ->
+    shows tracks flags n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (entry n inb i)) ->
+    let e := Rules.run r (steps p n) s in
+    means f n (fun k i => e (bit_at tracks k i)) (fun k => e (flag_at flags k))
+      (map (fun s => (fst s + law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s))%Z) specs) = true.
+  Proof.
+    intros L R Sh e. assert (E : forall u b, Rules.run r u s b = Rules.run (chain_rules p tracks flags n) u s b).
+    { induction u as [|u IH]; intros b; [easy|]. unfold Rules.run in *. cbn [Nat.iter nat_rect]. rewrite (Rules.step_ext _ _ _ b IH). symmetry. now apply Rules.same_rules_step. }
+    set (ins := word_of n inb). assert (LI : List.length ins = n) by apply word_of_length.
+    pose proof (rules_run p tracks flags wf ins s (steps p n) ltac:(lia)) as V. cbv zeta in V. rewrite LI in V.
+    assert (Sh' : shows tracks flags n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (nth i ins 0%N))).
+    { destruct Sh as (S0 & S1). split; [|exact S1]. intros i k I K. rewrite S0 by assumption. unfold ins. now rewrite word_of_nth. }
+    specialize (V Sh'). destruct V as (V0 & V1).
+    pose proof (program_ok p c specs (judge f) fuel checked ins (word_of_allowed n inb L)) as H. rewrite LI in H.
+    pose proof (plain_length p ins ltac:(lia) (steps p n)) as LP. pose proof (plain_class p ins ltac:(lia) (steps p n)) as CP. rewrite LI in LP, CP.
+    assert (V0' : forall i k, i < n -> (k < N.of_nat (List.length tracks))%N -> e (bit_at tracks k i) = N.testbit (snd (nth i (snd (plain_run p (steps p n) ins)) (0, 0)%N)) k).
+    { intros i k I K. unfold e. rewrite E. now apply V0. }
+    assert (V1' : forall k, (k < N.of_nat (List.length flags))%N -> e (flag_at flags k) = N.testbit (fst (plain_run p (steps p n) ins)) k).
+    { intros k K. unfold e. rewrite E. now apply V1. }
+    clear V0 V1 E Sh Sh' R. clearbody e. destruct (plain_run p (steps p n) ins) as [g w]. cbn [fst snd] in *. destruct H as (_ & qs & F & J).
+    unfold plain in *. change (List.length w = n) in LP.
+    assert (WE : w = map (fun i => nth i w (0, 0)%N) (seq 0 n)).
+    { apply (nth_ext _ _ (0, 0)%N (0, 0)%N); [now rewrite map_length, seq_length|]. intros i I. rewrite (nth_indep (map _ _) (0, 0)%N (nth 0 w (0, 0)%N)) by (rewrite map_length, seq_length; lia).
+      rewrite (map_nth (fun i => nth i w (0, 0)%N)), seq_nth by lia. easy. }
+    unfold proper in fine. apply andb_true_iff in fine as [FR FW]. rewrite forallb_forall in FW.
+    (* the values of the laws *)
+    assert (VS : forall s, In s specs -> sum_of (snd s) w ins = law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s)).
+    { intros (b & lw) I. specialize (FW _ I). cbn [snd] in *. rewrite !andb_true_iff in FW. destruct FW as [[W1 W2] W3]. unfold weights_in_range in *. rewrite forallb_forall in W1, W2, W3.
+      unfold sum_of, law_value. rewrite <- !Z.add_assoc. f_equal; [|f_equal].
+      - unfold sum1, word_sum. rewrite WE, map_map. induction (base lw) as [|(k & v) ws IH]; [easy|]. cbn [fold_right fst snd]. f_equal; [|apply IH; intros; apply W1; now right]. f_equal.
+        rewrite number_map. apply Words.val_ext. intros i J'. symmetry. apply V0'; [lia|]. apply N.ltb_lt. exact (W1 (k, v) (or_introl eq_refl)).
+      - unfold sum1, word_sum. unfold ins, word_of. induction (entered lw) as [|(k & v) ws IH]; [easy|]. cbn [fold_right fst snd]. rewrite IH. f_equal. f_equal. apply number_map.
+      - assert (X0 : w = nth 0 w (0, 0)%N :: map (fun i => nth i w (0, 0)%N) (seq 1 (n - 2)) ++ [nth (n - 1) w (0, 0)%N]).
+        { rewrite WE at 1. destruct n as [|[|m]]; [lia|lia|]. change (seq 0 (S (S m))) with (0 :: seq 1 (S m)). cbn [map]. f_equal. replace (S (S m) - 2) with m by lia. replace (S (S m) - 1) with (S m) by lia. rewrite seq_S, map_app. easy. }
+        rewrite X0. rewrite extra_ends.
+        + rewrite map_length, seq_length. replace (S (n - 2)) with (n - 1) by lia.
+          assert (G : forall i ws, i < n -> (forall x, In x ws -> N.ltb (fst x) (N.of_nat (List.length tracks)) = true) -> weigh1 ws (snd (nth i w (0, 0)%N)) = bit_sum (fun k => e (bit_at tracks k i)) ws).
+          { intros i ws I' W. unfold bit_sum. induction ws as [|(k & v) ws IH]; [easy|]. cbn [weigh1 fold_right fst snd]. fold (weigh1 ws (snd (nth i w (0, 0)%N))). rewrite IH by (intros; apply W; now right).
+            rewrite (V0' i k I') by (apply N.ltb_lt; exact (W (k, v) (or_introl eq_refl))). destruct (N.testbit _ k); cbn [Z.b2z]; lia. }
+          now rewrite !G by (lia || assumption).
+        + rewrite CP by lia. reflexivity.
+        + apply Forall_forall. intros x X. apply in_map_iff in X as (i & <- & X). apply in_seq in X. rewrite CP by lia. unfold class_at.
+          destruct (Nat.eqb_spec i 0); [lia|]. destruct (Nat.eqb_spec i 1); [easy|]. destruct (Nat.eqb_spec i (n - 1)); [lia|]. destruct (Nat.eqb_spec i (n - 2)); easy.
+        + rewrite CP by lia. unfold class_at. destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl. }
+    set (vs := map (fun s => (fst s + law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s))%Z) specs).
+    assert (Q : forall j, j < List.length specs -> reads_as n (nth j vs 0%Z) (nth j qs (0%Z, false))).
+    { unfold vs. clear - F VS. induction F as [|s q specs qs A F IH]; intros j I; cbn in I; [lia|]. destruct j as [|j]; cbn [map nth].
+      - rewrite <- VS by now left. exact A.
+      - apply IH; [intros; apply VS; now right|lia]. }
+    assert (H0 : option_map snd (hd_error w) = Some (snd (nth 0 w (0, 0)%N))) by (destruct w; [cbn in LP; lia|easy]).
+    assert (H1 : option_map snd (hd_error (rev w)) = Some (snd (nth (n - 1) w (0, 0)%N))).
+    { destruct (rev w) as [|z u] eqn:RW; [apply (f_equal (@List.length _)) in RW; rewrite rev_length in RW; cbn in RW; lia|]. cbn. f_equal. f_equal.
+      apply (f_equal (@rev _)) in RW. rewrite rev_involutive in RW. cbn in RW. rewrite RW. rewrite app_nth2; [|apply (f_equal (@List.length _)) in RW; rewrite app_length in RW; cbn in RW; lia].
+      apply (f_equal (@List.length _)) in RW. rewrite app_length in RW. cbn in RW. replace (n - 1 - List.length (rev u)) with 0 by lia. easy. }
+    rewrite H0, H1 in J. rewrite <- J. clear J F H0 H1 VS checked. revert FR.
+    induction f as [j a b z|j|k|k|k|h IH|h IH1 h' IH2|h IH1 h' IH2]; cbn [in_range judge means]; intros FR.
+    - apply Nat.ltb_lt in FR. symmetry. apply (sgn_verdict n), Q, FR.
+    - apply Nat.ltb_lt in FR. symmetry. apply (multiple n), Q, FR.
+    - apply N.ltb_lt in FR. now apply V1'.
+    - apply N.ltb_lt in FR. apply V0'; [lia|easy].
+    - apply N.ltb_lt in FR. apply V0'; [lia|easy].
+    - f_equal. now apply IH.
+    - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
+    - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
+  Qed.
+End Computes.
+
+(** * For theorems that bitwright writes *)
+Open Scope Z_scope.
+(** A track is an array: bit x[i + 1] at position i, or bit x[i] and none at position 0. *)
+Lemma word_at_1 (e : Rules.state name) x n : val n (fun i => e (place (x, (1, 1)%nat) (i - 1))) = Words.word e x n.
+Proof. apply Words.val_ext. intros i I. unfold place. cbn [fst snd]. do 2 f_equal. lia. Qed.
+Lemma word_at_0 (e : Rules.state name) x n : (1 <= n)%nat -> e (place (x, (1, 0)%nat) 0) = false -> val n (fun i => e (place (x, (1, 0)%nat) (i - 1))) = 2 * Words.word e x (n - 1).
+Proof.
+  intros L Z. unfold Words.word. rewrite <- (Words.val_up (n - 1) (fun i => e (at_ x i))). replace (S (n - 1)) with n by lia. apply Words.val_ext. intros i I. unfold place in *. cbn [fst snd] in *.
+  destruct (Nat.leb_spec 2 i); cbn [andb]; [do 2 f_equal; lia|]. rewrite <- Z. do 2 f_equal. lia.
+Qed.
+(** An input of n bits from position 0 or 1 on. *)
+Lemma entered_at_0 n v (e : nat -> bool) : 0 <= v < 2 ^ Z.of_nat n -> (forall i, (i < n)%nat -> e i = Words.bit_of v (i + 1)) -> val n (fun i => e (i - 1)%nat) = v.
+Proof. intros B E. transitivity (val n (Words.bit_of v)); [|now apply Words.val_bits_small]. apply Words.val_ext. intros i I. rewrite E by lia. f_equal. lia. Qed.
+Lemma entered_at_1 n v (e : nat -> bool) : (1 <= n)%nat -> 0 <= v < 2 ^ Z.of_nat (n - 1) -> (forall i, (i < n)%nat -> e i = (1 <=? i)%nat && Words.bit_of v i) -> val n (fun i => e (i - 1)%nat) = 2 * v.
+Proof.
+  intros L B E. transitivity (2 * val (n - 1) (Words.bit_of v)); [|now rewrite Words.val_bits_small]. rewrite <- Words.val_up. replace (S (n - 1)) with n by lia. apply Words.val_ext. intros i I. rewrite E by lia.
+  destruct (Nat.leb_spec 1 (i - 1)), (Nat.leb_spec 2 i); try lia; easy.
+Qed.
+Lemma class_cases n i : (5 <= n)%nat -> (i < n)%nat -> (i = 0%nat /\ class_at n i = 1%N) \/ (1 <= i < n - 1)%nat /\ In (class_at n i) [2; 3; 4]%N \/ (i = n - 1)%nat /\ class_at n i = 5%N.
+Proof.
+  intros L I. unfold class_at. repeat match goal with |- context [?u =? ?v] => destruct (Nat.eqb_spec u v) end; cbn; lia.
+Qed.
+Close Scope Z_scope.
