@@ -21,24 +21,23 @@ function describeOnce() {
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? "The margin of each step: nothing was at stake in this run."
+    ? "The margin of each step: none of them had a bit to decide."
     : `The margin of each step, how far it was from a wrong bit. Smallest at step ${whole(least.number)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
-  const source = {
+  const source = real.cells ? "What the network said of each bit: the sum G and the threshold T of the port that decided it. It is set if G is above T." : {
     "closed form": real.followed
       ? `The mean of the infinitely wide network, in closed form; ${scatter}`
       : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
     all: "What the engine put out, as recorded in the run.",
     closest: `What the engine put out, as recorded: of each step the ${real.closest} bits closest to their threshold.`,
-    nothing: "The outputs of this run were not recorded.",
   }[real.stored];
   const rounding = real.rounding === "calibrated"
     ? "Calibrated rounding estimates how many matching templates write the bit, and sets it above ½."
     : "Sign rounding sets a bit if its output is above 0.";
-  element("outputs-text").textContent = `${source} ${real.stored === "nothing" ? "" : rounding}`;
-  element("value-head").textContent = real.rounding === "calibrated" ? "estimate" : "threshold";
+  element("outputs-text").textContent = real.cells ? source : `${source} ${rounding}`;
+  element("value-head").textContent = real.rounding === "calibrated" && !real.cells ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
   element("outputs").classList.toggle("six", real.deviations);
   element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${whole(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
@@ -206,7 +205,7 @@ function outputRow(bit, said) {
     cell.title = String(value);
     return cell;
   };
-  cells.push(number(output), number(said.calibrated ? said.value(bit) : said.threshold));
+  cells.push(number(output), number(said.limit ? said.limit(bit) : said.calibrated ? said.value(bit) : said.threshold));
   if (facts.real.deviations) cells.push(number(said.spread));
   const margin = said.margin(bit);
   cells.push(Number.isFinite(margin) || Number.isNaN(margin) ? number(margin) : make("td", "–"));
