@@ -91,7 +91,7 @@ class RuleEngine:
         """A batch of one state that looks only at what moves."""
         from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
-        return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margin_of_limit)
+        return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margins_of_limit)
 
     def decide(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
         """The next bits: what the matches set, less what the decisions do not allow."""

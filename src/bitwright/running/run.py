@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, any_digits, from_bit_rows
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted
@@ -68,6 +69,7 @@ class Run(Shown):
     closed_form: bool = True  # whether its outputs follow from n, writers and matches alone
     cells: Mapping[str, object] | None = None  # of a network of cells: its kinds, local states, and what they showed
     executed: int | None = None  # instructions of a machine, if the algorithm is code for one
+    asked: CellEngine | None = field(default=None, repr=False, compare=False)  # the network of cells that made it
 
     @property
     def sentence(self) -> str:
@@ -331,6 +333,7 @@ def run_with(
         cells=chosen.cell_facts,
         # the last instruction to begin in a run that halts is the one behind the end
         executed=None if begun is None else begun.count - bool(done.halted[0]),
+        asked=chosen if isinstance(chosen, CellEngine) else None,
     )
 
 

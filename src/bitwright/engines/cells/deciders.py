@@ -51,6 +51,12 @@ class Decider(ABC):
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
 
+    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, k) both
+        """What is compared with what, G > T: here how many of a bit's writers match, as estimated, with 1/2."""
+        bits, margins = self(matched, n)
+        threshold = 0.5 if self.rounding == "calibrated" else 0.0
+        return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
+
     def round(self, outputs: FloatArray, n: IntArray, tolerance: float = 0.0) -> tuple[BoolArray, FloatArray]:
         """The bits that real outputs stand for."""
         writers = self.pattern.program.writers

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -153,7 +154,7 @@ class CellEngine:
         if len(states) == 1 and soon and self.packed is not None:
             from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
-            return TableBatch(self.packed, states[0], self._smallest)
+            return TableBatch(self.packed, states[0], self._margins)
         return CellBatch(self, states) if self.answered is None else PackedBatch(self.answered, states)
 
     @cached_property
@@ -168,10 +169,6 @@ class CellEngine:
         ]
         return np.concatenate(parts)
 
-    def _smallest(self, seen: BoolArray) -> float:
-        """The smallest margin among entries that occurred."""
-        return float(self._margins[seen].min(initial=np.inf))
-
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
         """The next states as the network decides on them, and the smallest margin in each state."""
         ports: list[BoolArray] = []
@@ -181,6 +178,32 @@ class CellEngine:
             ports.append(on)
             margin = np.minimum(margin, margins.min(axis=1, initial=np.inf))
         return self.wiring.written(ports, len(states)), margin
+
+    def said(self, states: BoolArray) -> Said:
+        """What the network says of every bit in each state, and of the port that is closest to its threshold."""
+        values: list[list[FloatArray]] = [[], [], []]
+        for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
+            different, place = np.unique(numbers, return_inverse=True)
+            on, margins = self.cells.ports(wired.kind, different)
+            at = place.reshape(numbers.shape)[:, wired.wire_cell]
+            found = (np.where(on, margins, -margins), *self.cells.compared(wired.kind, different))
+            for kept, value in zip(values, found, strict=True):
+                kept.append(value[at, wired.wire_port])
+        bits = np.concatenate([np.zeros(0, dtype=np.int64), *(wired.wire_bit for wired in self.wiring.kinds)])
+        signed, *others = (np.concatenate([np.zeros((len(states), 0)), *kept], axis=1) for kept in values)
+        shape = len(states), self.program.bits
+        result = [np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)]
+        for row in range(len(states) if len(bits) else 0):
+            # of the ports that set it the one closest to not doing so; if none does, the one closest to it
+            order = np.lexsort((np.abs(signed[row]), signed[row] <= 0, bits))
+            first = order[np.unique(bits[order], return_index=True)[1]]
+            for target, value in zip(result, (signed, *others), strict=True):
+                target[row, bits[first]] = value[row, first]
+        if not len(bits):
+            return Said(*result, np.full(len(states), np.inf), np.full(len(states), -1))
+        nearest = np.abs(signed).argmin(axis=1)
+        margin = np.abs(signed[np.arange(len(states)), nearest])
+        return Said(*result, margin, np.where(np.isfinite(margin), bits[nearest], -1))
 
     def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
         """Ports and margins of cells: evaluated now, once for each different local state, or from the tables."""
@@ -212,6 +235,16 @@ class CellEngine:
         self._known[kind] = known
         at = np.searchsorted(known[0], numbers)
         return known[1][at], known[2][at]
+
+
+class Said(NamedTuple):
+    """What a network said of every bit: G > T sets it. Of several ports that are wired to it, the one that counts."""
+
+    signed: FloatArray  # (states, k) the margin, with a minus where not set; -inf where nothing matches or is wired
+    output: FloatArray  # (states, k) G
+    threshold: FloatArray  # (states, k) T
+    margin: FloatArray  # (states,) the smallest of all ports
+    bit: IntArray  # (states,) to which that port is wired
 
 
 class AnsweredEngine(RuleEngine):

@@ -51,6 +51,12 @@ class CellNetwork:
         own = self.pattern.port_bits(kind)
         return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
 
+    def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
+        """G and T of a kind's own ports."""
+        matched, own = self.matched(kind, numbers), self.pattern.port_bits(kind)
+        found = self.decider.compared(matched, np.count_nonzero(matched, axis=1))
+        return found[0][:, own], found[1][:, own]
+
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
     """Trained networks as those who decide: one of whole numbers, or the average of others."""
@@ -84,6 +90,11 @@ class WholeNumbers(Decider):
             sums = self._sums.products(matched)
         bits, distance = decide_bits(sums, n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
+
+    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+        """G, the sums of integers, and T."""
+        thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
+        return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)
 
 
 class Averaged(Decider):

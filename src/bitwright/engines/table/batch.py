@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.engines.table import loop
+from bitwright.engines.table import loop, remembering
 from bitwright.engines.table.packed import PackedCells
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
-Margin = Callable[[BoolArray], float]  # from the entries that occurred to the smallest margin among them
+_WORTH = 10_000  # steps of a leap from which instructions are remembered
+_LOOK, _MANY = 16, 200  # steps to see how many cells move, and from how many on rows may be faster
 
 
 class TableBatch(Batch):
-    """A batch of one state; `margin` says how close a run was to another answer, if any was rounded."""
+    """A batch of one state; `margins`: how close each entry is to another answer, if answers are rounded."""
 
-    def __init__(self, cells: PackedCells, state: BoolArray, margin: Margin | None = None) -> None:
-        self._cells, self._margin = cells, margin
+    def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
+        self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
+        self._memory: remembering.Remembered | None = None  # of instructions, for these bits
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -32,24 +34,85 @@ class TableBatch(Batch):
     def load(self, states: BoolArray) -> None:
         """Takes a state in: every cell that may do something is looked at in the next step."""
         words = self._cells.words(states[0])
-        look = words != 0
+        self._moving = loop.Moving(self._counters, words, self._lists, self._before, self._queue, self._seen)
+        self._begin()
+
+    def _begin(self) -> None:
+        look = self._moving.words != 0
         look[self._cells.tables.always] = True
         active = np.flatnonzero(look)
         self._lists[0, : len(active)] = active
         self._counters[[loop.ACTIVE, loop.HELD, loop.SIDE, loop.UNCHANGED]] = len(active), 0, 0, 0
-        self._moving = loop.Moving(self._counters, words, self._lists, self._before, self._queue, self._seen)
 
     def step(self) -> None:
         self.leap(1)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
+        """By cells; or where an instruction's end is counted, by what is remembered; or where many move, by rows."""
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
-            self._watched_for = stops, counted
+            self._watched_for, self._memory = (stops, counted), None
+        if len(counted) == 1 and most >= _WORTH:
+            return self._remembering(most)
+        made = self._by_cells(min(most, _LOOK))
+        if made < _LOOK or made == most or self.unchanged()[0] or any(self.bit(bit)[0] for bit in stops):
+            return made
+        before = self.counted, self.matches
+        if self._counters[loop.VISITS] > made * _MANY and self._cells.rows.pays(self._counters[loop.VISITS] / made):
+            made += self._by_rows(most - made)
+        else:
+            made += self._by_cells(most - made)
+        self.counted += before[0]
+        if self.matches is not None and before[1] is not None:
+            self.matches = min(self.matches[0], before[1][0]), max(self.matches[1], before[1][1])
+        return made
+
+    def _by_cells(self, most: int) -> int:
         made = int(loop.advance_from_python(most, *self._watched, self._moving, self._cells.tables))
+        self._note()
+        return made
+
+    def _remembering(self, most: int) -> int:
+        self._memory = self._memory or remembering.remembered(self._cells)
+        (stops, boundary), tables = self._watched, self._cells.tables
+        both = np.concatenate((stops, boundary))
+        made = int(remembering.leap_from_python(most, stops, both, boundary, self._moving, tables, self._memory))
+        self._note()
+        return made
+
+    def _note(self) -> None:
         self.counted = int(self._counters[loop.COUNTED])
         self.matches = int(self._counters[loop.LEAST]), int(self._counters[loop.MOST])
-        return made
+
+    def _by_rows(self, most: int) -> int:
+        """The same steps, 64 neighbours at a time; n is not followed."""
+        from bitwright.engines.table.rows import run_rows_from_python
+
+        plan, words = self._cells.rows, self._moving.words
+        now = plan.load(words)
+        margins = self._margins
+        closer = np.zeros(0, dtype=np.int64)  # entries that would make the smallest margin smaller
+        if margins is not None:
+            closer = np.flatnonzero(margins < margins[self._seen > 0].min(initial=np.inf))
+            closer = closer[np.argsort(margins[closer])]
+        stops, counted = (plan.watched(places) for places in self._watched)
+        made, self.counted, same = run_rows_from_python(
+            most,
+            stops,
+            counted,
+            plan.wanted(closer),
+            plan.last_words,
+            now,
+            np.zeros_like(now),
+            plan.room(),
+            self._seen,
+            plan.rows,
+        )
+        plan.store(now, words)
+        self._begin()
+        self._counters[loop.UNCHANGED] = same
+        self.matches = None
+        return int(made)
 
     def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:  # noqa: ARG002
         words, counters, tables = self._moving.words, self._counters, self._cells.tables
@@ -89,4 +152,4 @@ class TableBatch(Batch):
 
     def margin(self) -> FloatArray | None:
         """The smallest of all steps so far."""
-        return None if self._margin is None else np.array([self._margin(self._seen.astype(bool))])
+        return None if self._margins is None else np.array([self._margins[self._seen > 0].min(initial=np.inf)])

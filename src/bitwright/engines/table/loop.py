@@ -12,7 +12,7 @@ from bitwright.engines.table.packed import HOLD, SET, WORD
 from bitwright.engines.table.packed import N as N_AT
 
 # What the loop keeps in its counters between two calls, and what it says about the last one.
-COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED) = range(7)
+COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED, VISITS) = range(8)
 NONE_YET = 1 << 62  # more than any n
 FULL = np.uint32((1 << WORD) - 1)  # the bits of a cell
 RESTING = np.uint32(1 << WORD)  # beside the bits of a cell that holds what it has and is not active
@@ -45,9 +45,10 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
     active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
     count, held = counters[ACTIVE], counters[HELD]
     least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
-    made = 0
+    made = visits = 0
     same = False
     while made < most:
+        visits += count
         new = fired = rested = zeros = 0
         n = held
         for at in range(count):
@@ -114,7 +115,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
             break
     counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
     counters[SIDE] = (counters[SIDE] + made) % 2
-    counters[LEAST], counters[MOST], counters[COUNTED] = least, largest, found
+    counters[LEAST], counters[MOST], counters[COUNTED], counters[VISITS] = least, largest, found, visits
     return made
 
 

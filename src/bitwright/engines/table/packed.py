@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ from bitwright.engines.cells.local import LocalStates
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
 from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray
+
+if TYPE_CHECKING:
+    from bitwright.engines.table.rows import RowPlan
 
 WORD = 16  # the most bits of a packed cell
 HOLD, N, SET = 16, 17, 37  # in an entry: own next bits, whether it just holds them, n (20 bits), which wires
@@ -40,7 +44,7 @@ class PackedCells:
     """The cells of a program, and its blocks without templates, as units of at most 16 bits."""
 
     def __init__(self, program: Program, cells: Cells, found: CellKinds, answers: Answers) -> None:
-        self.program, self._found = program, found
+        self.program, self.found = program, found
         self.unit, self.place, self.units = _places(program, cells)
         self._dead_bits = self.place[self.unit >= len(cells)].max(initial=0) + 1  # of blocks without templates
         target, wire_cell = self.unit[found.wire_bit], found.wire_cell.astype(np.int32)
@@ -53,7 +57,7 @@ class PackedCells:
 
     def _refine(self, wire_cell: IntArray, own: BoolArray) -> tuple[list[tuple[int, tuple[int, ...]]], IntArray]:
         """Kinds by which of their ports set which of their own bits: (kind, port << 4 | place, ...)."""
-        found = self._found
+        found = self.found
         mine = np.flatnonzero(own)
         values = found.wire_port[mine] << 4 | self.place[found.wire_bit[mine]]
         starts = np.searchsorted(wire_cell[mine], np.arange(len(found.of) + 1))
@@ -68,7 +72,7 @@ class PackedCells:
         self, refined: Sequence[tuple[int, tuple[int, ...]]], of: IntArray, port: IntArray
     ) -> list[IntArray]:
         """For each refined kind, the ports that set something elsewhere."""
-        most = max((len(kind.ports) for kind in self._found.kinds), default=0) or 1
+        most = max((len(kind.ports) for kind in self.found.kinds), default=0) or 1
         noted = np.zeros(len(refined) * most, dtype=bool)
         noted[of.astype(np.int64) * most + port] = True
         return [np.flatnonzero(row) for row in noted.reshape(len(refined), most)]
@@ -79,10 +83,10 @@ class PackedCells:
         dead = 1 << int(self._dead_bits)
         parts = [np.zeros(dead, dtype=np.uint64)]
         self.numbers: list[IntArray] = [np.zeros(dead, dtype=np.int64)]  # local state of each value
-        self._sets: list[list[IntArray]] = [[]]  # the sets of outer ports, by refined kind
+        self.sets: list[list[IntArray]] = [[]]  # the sets of outer ports, by refined kind
         always = [False]
         for (kind, ways), ports in zip(refined[1:], outer[1:], strict=True):
-            numbers, n = local_numbers(self._found.kinds[kind])
+            numbers, n = local_numbers(self.found.kinds[kind])
             on = answers(kind)[numbers]  # (values, ports)
             values = np.arange(len(on))
             own = np.zeros(len(on), dtype=np.int64)
@@ -93,7 +97,7 @@ class PackedCells:
             entries = own | hold.astype(np.int64) << HOLD | n << N
             parts.append(entries.astype(np.uint64) | which.astype(np.uint64) << np.uint64(SET))
             self.numbers.append(numbers)
-            self._sets.append([ports[row] for row in sets[1:]])
+            self.sets.append([ports[row] for row in sets[1:]])
             always.append(bool(parts[-1][0]))
         self.start = np.cumsum([0, *map(len, parts)])
         self._table_of = np.concatenate(parts)
@@ -102,12 +106,12 @@ class PackedCells:
     def _wire(self, wire_cell: IntArray, target: IntArray, outside: IntArray) -> None:
         from bitwright.engines.table.wires import wire_up  # compiled: only where it is used
 
-        found = self._found
+        found = self.found
         records = np.asarray(target.astype(np.uint64) << np.uint64(WORD)) | np.uint64(1) << self.place[
             found.wire_bit[outside]
         ].astype(np.uint64)
-        sets = [len(own) for own in self._sets]
-        lengths = [len(ports) for own in self._sets for ports in own]
+        sets = [len(own) for own in self.sets]
+        lengths = [len(ports) for own in self.sets for ports in own]
         rows, base, wires = wire_up(
             self.of,
             np.searchsorted(wire_cell, np.arange(self.units + 1)),
@@ -115,7 +119,7 @@ class PackedCells:
             records,
             np.concatenate(([0], np.cumsum(sets))),
             np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(ports for own in self._sets for ports in own)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(ports for own in self.sets for ports in own)]),
         )
         self.tables = PackedTables(
             self._table_of,
@@ -138,15 +142,18 @@ class PackedCells:
         at = np.array(bits, dtype=np.int64)
         return np.stack((self.unit[at].astype(np.int64), 1 << self.place[at].astype(np.int64)), axis=1).reshape(-1, 2)
 
-    def margin_of_limit(self, seen: BoolArray) -> float:
+    @cached_property
+    def margins_of_limit(self) -> FloatArray:  # (entries,)
         """In the limit zhat is an integer, so 1/2 away where anything matches; elsewhere nothing is rounded."""
-        matched = self.tables.entries[seen] >> np.uint64(N) & np.uint64((1 << SET - N) - 1)
-        return 0.5 if matched.any() else np.inf
+        matched = self.tables.entries >> np.uint64(N) & np.uint64((1 << SET - N) - 1)
+        return np.where(matched > 0, 0.5, np.inf)
 
     @cached_property
-    def members(self) -> IntArray:  # (refined kinds,)
-        """How many cells there are of each refined kind."""
-        return np.bincount(self.of, minlength=len(self.refined))
+    def rows(self) -> RowPlan:
+        """The same cells in rows, for steps in which most of them move."""
+        from bitwright.engines.table.rows import RowPlan
+
+        return RowPlan(self)
 
 
 def fits(kinds: Sequence[Kind]) -> bool:

@@ -1,7 +1,8 @@
 """What the engine said in every step: real outputs, how far each step was from going wrong, and where it did.
 
 For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
-works them out itself. What a network said is recorded, all of it or, in long runs, its closest calls.
+works them out itself. What a network said is recorded, or asked again of one of cells: all of it or, in long runs, its
+closest calls.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
@@ -33,7 +35,7 @@ def outputs_data(
     Of the steps shown all recorded outputs if there are at most `most`, else the `closest` of each.
     """
     rounding = check_rounding(run.rounding or "calibrated")
-    # A network of cells has examples and an n of each cell's own; of the whole state it has no outputs to show.
+    # A network of cells has examples and an n of each cell's own.
     examples = trace.program.templates if run.cells is not None else run.examples or trace.program.templates
     closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
@@ -43,7 +45,7 @@ def outputs_data(
     blob.reals("margin", least[closest_steps])
     blob.integers("margin_bit", bit[closest_steps])
     stored = "closed form" if closed else "nothing"
-    if trace.outputs is not None and not closed:
+    if (trace.outputs is not None or run.asked is not None) and not closed:
         few = (len(sample.steps) - 1) * trace.program.bits <= most or trace.program.bits <= closest
         stored = "all" if few else "closest"
         _store(run, trace, n, examples, blob, sample.steps[:-1], None if few else closest)
@@ -58,6 +60,7 @@ def outputs_data(
         "rounding": rounding,
         "examples": examples,
         "stored": stored,
+        "cells": run.asked is not None,
         "deviations": random,
         "followed": run.rounding is not None and run.cells is None,
         "closest": closest,
@@ -121,6 +124,9 @@ def _along(
         batch.step()
         after = np.unpackbits(trace.packed[first + 1 : ends + 1], axis=1, count=program.bits).astype(bool)
         wrong[first:ends] = np.count_nonzero(batch.states()[: ends - first] != after, axis=1)
+        if run.asked is not None:
+            least[first:ends], bit[first:ends] = run.asked.said(states[: ends - first])[3:]
+            continue
         margin = _margins(run, trace, matched[: ends - first], first, n[first:ends], rounding, examples)
         if margin is not None:
             least[first:ends] = margin.min(axis=1)
@@ -157,7 +163,10 @@ def _margins(
 def _store(
     run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, shown: IntArray, closest: int | None
 ) -> None:
-    """Puts recorded outputs of the steps shown into the page: all of them, or the closest of every step."""
+    """Puts the outputs of the steps shown into the page: all of them, or the closest of every step."""
+    if run.asked is not None:
+        _store_cells(run.asked, trace, blob, shown, closest)
+        return
     assert trace.outputs is not None
     if closest is None:
         blob.reals("outputs", trace.outputs[shown], single=True)
@@ -172,6 +181,24 @@ def _store(
     chosen = chosen[shown]
     blob.integers("chosen", chosen.ravel())
     blob.reals("outputs", np.take_along_axis(trace.outputs[shown], chosen, axis=1), single=True)
+
+
+def _store_cells(asked: CellEngine, trace: Trace, blob: Blob, shown: IntArray, closest: int | None) -> None:
+    """The same of a network of cells: G, T and the margin, with a minus where a bit was not set."""
+    parts, chosen = [], []
+    for at in range(0, len(shown), 64):
+        states = np.unpackbits(trace.packed[shown[at : at + 64]], axis=1, count=trace.program.bits).astype(bool)
+        said = asked.said(states)
+        if closest is not None:
+            nearest = np.argpartition(np.abs(said.signed), closest, axis=1)[:, :closest]
+            chosen.append(np.sort(nearest, axis=1))
+            parts.append([np.take_along_axis(values, chosen[-1], axis=1) for values in said[:3]])
+        else:
+            parts.append(list(said[:3]))
+    if closest is not None:
+        blob.integers("chosen", np.concatenate([*chosen, np.zeros((0, closest), dtype=np.int64)]).ravel())
+    for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
+        blob.reals(name, np.concatenate(values), single=True)
 
 
 def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:

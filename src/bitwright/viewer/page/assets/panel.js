@@ -14,24 +14,23 @@ function describeOnce() {
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? "The margin of each step: nothing was at stake in this run."
+    ? "The margin of each step: none of them had a bit to decide."
     : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
-  const source = {
+  const source = real.cells ? "What the network said of each bit: the sum G and the threshold T of the port that decided it. It is set if G is above T." : {
     "closed form": real.followed
       ? `The mean of the infinitely wide network, in closed form; ${scatter}`
       : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
     all: "What the engine put out, as recorded in the run.",
     closest: `What the engine put out, as recorded: of each step the ${real.closest} bits closest to their threshold.`,
-    nothing: "The outputs of this run were not recorded.",
   }[real.stored];
   const rounding = real.rounding === "calibrated"
     ? "Calibrated rounding estimates how many matching templates write the bit, and sets it above ½."
     : "Sign rounding sets a bit if its output is above 0.";
-  element("outputs-text").textContent = `${source} ${real.stored === "nothing" ? "" : rounding}`;
-  element("value-head").textContent = real.rounding === "calibrated" ? "estimate" : "threshold";
+  element("outputs-text").textContent = real.cells ? source : `${source} ${rounding}`;
+  element("value-head").textContent = real.rounding === "calibrated" && !real.cells ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
   element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
 }
@@ -192,7 +191,7 @@ function closest(said, bits, most) {
 function outputRow(bit, said) {
   const number = (value) => make("td", { title: String(value) }, Number.isNaN(value) ? "not stored" : short(value)), margin = said.margin(bit);
   const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
-  const made = row(nameOf(bit), number(said.output(bit)), number(said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
+  const made = row(nameOf(bit), number(said.output(bit)), number(said.limit ? said.limit(bit) : said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
     margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   made.classList.toggle("chosen", bit === now.bit);
   made.dataset.bit = nameOf(bit);

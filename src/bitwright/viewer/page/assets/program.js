@@ -110,17 +110,25 @@ function saidAt(step) {
   const { real } = facts, w = weightsAt(step);
   if (step >= facts.steps || real.stored === "nothing") return null;
   const calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
-  let bits = null, output;
+  let bits = null, output, place;
   if (real.stored === "closed form") {
     const { counts } = matchesAt(step);
     output = (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit];
   } else if (real.stored === "all") {
-    output = (bit) => arrays.outputs[step * facts.bits + bit];
+    place = (bit) => step * facts.bits + bit;
   } else {
     const from = step * real.closest;
     bits = arrays.chosen.subarray(from, from + real.closest);
     const at = new Map(Array.from(bits, (bit, i) => [bit, from + i]));
-    output = (bit) => (at.has(bit) ? arrays.outputs[at.get(bit)] : NaN);
+    place = (bit) => at.get(bit);
+  }
+  output ||= (bit) => arrays.outputs[place(bit)] ?? NaN;
+  if (real.cells) { // the margin is stored, with a minus where the bit was not set
+    const signed = (bit) => arrays.signed[place(bit)] ?? NaN;
+    return {
+      ...w, threshold, calibrated, bits, output, value: (bit) => threshold + signed(bit), margin: (bit) => Math.abs(signed(bit)),
+      limit: (bit) => arrays.thresholds[place(bit)] ?? NaN,
+    };
   }
   const exact = calibrated && real.stored === "closed form" && w.n > 0; // then the estimate is m itself
   const value = (bit) =>
