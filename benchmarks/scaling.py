@@ -3,7 +3,7 @@
     python -m benchmarks.scaling [--workers 1,2,4,8,16] [--seconds 1.5] [--output FILE.jsonl] [--figure FILE.svg]
 
 Prints one JSON line a measurement. Each kind of work is what a command hands out: a part of `certify --network`, a
-batch of `validate`, a member of `ensemble`; `loops` only counts, and shows what the cores themselves give side by side.
+batch of `validate`, a member of an ensemble; `loops` counts, and shows what the cores themselves give side by side.
 All go through `bitwright.workers`, as on the command line. A rate is taken between the moment when every worker has
 given a result and the last result; the time before that is the start.
 

@@ -56,7 +56,7 @@ class Network:
         metadata = header.pop("__metadata__")
         self.about = read_json(metadata["bitwright"])
         whole = self.about["format"] == "bitwright integer network 1" and header.keys() == TENSORS.keys()
-        need(whole, "not a network of integers, which `bitwright quantize` makes of trained weights")
+        need(whole, "not a network of integers, which `bitwright export --to integer` makes of trained weights")
         for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
             (kind, letter, size), (rows, columns) = TENSORS[name], map(int, tensor["shape"])
             end = begin + rows * columns * size

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from bitwright.cli.main import VERBS, cli
+from bitwright.cli.options import grouped
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -46,9 +47,8 @@ def _page(verb: str, command: click.Command, context: click.Context) -> str:
     lines = [f"# bitwright {verb}", "", "```", f"bitwright {verb} {pieces}", "```", "", prose(command.help or "")]
     lines += ["", prose(command.epilog or "")]
     lines += ["", "```{program} bitwright " + verb, "```"]
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and not parameter.hidden:
-            lines += ["", _option(parameter, context)]
+    for title, options in grouped(command, context).items():
+        lines += ["", f"## {title}", *(line for one in options for line in ("", _option(one, context)))]
     return "\n".join(lines) + "\n"
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from bitwright.api.certificates import Certificate as Certificate
     from bitwright.api.certify import certify as certify
     from bitwright.api.check import check as check
+    from bitwright.api.executions import executions as executions
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
-    from bitwright.api.learning import executions as executions
     from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program
     from bitwright.api.run import run as run
@@ -61,7 +61,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.check": "check",
         "bitwright.api.exports": "export",
         "bitwright.api.infer": "infer",
-        "bitwright.api.learning": "executions",
+        "bitwright.api.executions": "executions",
         "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program=open",
         "bitwright.api.run": "run",

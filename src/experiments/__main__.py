@@ -93,7 +93,7 @@ def command(
     until = inf if minutes is None else time.monotonic() + 60 * minutes
     setting = Setting(full, output, device, Workers.parse(workers, device), until)
     if target is not None:
-        algorithm = find_algorithm(target, bits, order, 2, machine)
+        algorithm = find_algorithm(target, bits, order, default_bits=2, machine=machine)
         setting = replace(setting, algorithm=algorithm, values=parse_values(inputs))
     for each in FIGURES if name == "all" else (name,):
         with StepProgress(not quiet, each) as progress:

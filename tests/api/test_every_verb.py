@@ -11,6 +11,7 @@ import pytest
 
 import bitwright as bw
 from bitwright.api.dataset import dataset
+from bitwright.api.executions import Sample
 from bitwright.api.show import cell_kinds
 from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
@@ -77,7 +78,7 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("options", "given"),
     [
         ([], {}),
-        (["--domain", "runs", "--seed", "3"], {"domain": "runs", "seed": 3}),
+        (["--domain", "runs", "--sample-seed", "3"], {"domain": "runs", "sample_seed": 3}),
         (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
         (["--cells", "--tile", "2"], {"cells": True, "tile": 2}),
     ],
@@ -93,7 +94,7 @@ def test_widths_that_cannot_be() -> None:
     with pytest.raises(bw.InputError, match="there is no domain 'walks'"):
         bw.size(SMALL, of="network", domain="walks")
     with pytest.raises(bw.InputError, match="seed is 0 or more"):
-        bw.size(SMALL, of="network", seed=-1)
+        bw.size(SMALL, of="network", sample_seed=-1)
 
 
 @pytest.mark.parametrize(
@@ -169,14 +170,18 @@ def test_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([], {}),
         (["--padding", "3", "--basis-seed", "1"], {"padding": 3, "basis_seed": 1}),
-        (["--executions", "20"], {"executions": 20}),
-        (["--executions", "20", "--random", "--seed", "5"], {"executions": 20, "random": True, "seed": 5}),
+        (["--to", "executions"], {"executions": "runs"}),
+        (["--from", "runs", "--runs", "4"], {"executions": Sample("runs", runs=4)}),
+        (
+            ["--from", "states", "--states", "20", "--sample-seed", "5"],
+            {"executions": Sample("states", states=20, sample_seed=5)},
+        ),
     ],
 )
 def test_datasets(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]
 ) -> None:
-    told = said(capsys, "dataset", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
+    told = said(capsys, "export", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
     found = dataset(SMALL, tmp_path / "found.npz", **given)
     assert found.to_dict() | {"file": told["file"]} == told
     assert (tmp_path / "found.npz").read_bytes() == (tmp_path / "told.npz").read_bytes()
@@ -192,7 +197,7 @@ def test_datasets(
         ),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
-        (["--engine", "limit", "--cells", "--plain"], {"engine": "limit", "cells": True, "plain": True}),
+        (["--engine", "limit", "--cells", "--unsliced"], {"engine": "limit", "cells": True, "unsliced": True}),
     ],
 )
 def test_validations(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
@@ -247,7 +252,7 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
     network = bw.train(SMALL, cells=False, integer=True, width=256)
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
-    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", states=range(3, 9), vnnlib_version="2.0")
+    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", properties=range(3, 9), vnnlib_version="2.0")
     assert all(file.exists() for file in done.files)
     assert (done.about["properties"], done.about["states"]) == (6, 64)
     assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
@@ -266,7 +271,7 @@ def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
         (trained.weights, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of networks of whole numbers; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
-        (cells, "a.c", {"states": range(3)}, "states and vnnlib_version go with to vnnlib"),
+        (cells, "a.c", {"properties": range(3)}, "properties and vnnlib_version go with to vnnlib"),
         (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
         (cells, "a.html", {}, "needs a program to run"),
         (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),

@@ -113,7 +113,7 @@ def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path
     for name, how in (("whole", ["--whole", "--width", "128"]), ("cells", ["--float"])):
         file, small = tmp_path / f"{name}.safetensors", tmp_path / f"{name}-small.safetensors"
         typed(capsys, "train", *ADDER, *how, "-o", file)
-        said = typed(capsys, "quantize", file, "-o", small, "--weight-bits", "7")
+        said = typed(capsys, "export", file, "--to", "integer", "-o", small, "--weight-bits", "7")
         own = bw.Network.load(file).quantize(7)
         assert lasting(own.to_dict()) == lasting(said)
         assert bw.Network.load(small).digest == own.digest
@@ -155,11 +155,13 @@ def test_torch_has_the_trained_weights() -> None:
 
 def test_an_ensemble_either_way(capsys: Captured) -> None:
     words = ["--width", "128", "--states", "50", "--seed", "2"]
-    for more, settings in (([], {}), (["--cells", "--descent", "plain"], {"cells": True, "descent": "plain"})):
-        said = typed(capsys, "ensemble", *ADDER, "-n", "5", *words, *more)
+    for more, settings in ((["--whole"], {"cells": False}), (["--descent", "plain"], {"descent": "plain"})):
+        said = typed(capsys, "train", *ADDER, "--ensemble", "-n", "5", *words, *more)
         own = ensemble(bw.addition(3), 5, width=128, states=50, seed=2, **settings)
         assert lasting(own.to_dict()) == lasting(said)
         assert own.sentence.startswith("5 networks: ")
     capsys.readouterr()
-    assert main(["ensemble", *ADDER, "-n", "2", *words, "--accuracy", "1.0", "--rounding", "sign"]) == 1
-    assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, accuracy=1.0, rounding="sign").reached
+    measured = ["--accuracy", "1.0", "--rounding", "sign"]
+    assert main(["train", *ADDER, "--ensemble", "--whole", "-n", "2", *words, *measured]) == 1
+    how = {"accuracy": 1.0, "rounding": "sign", "cells": False}
+    assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, **how).reached

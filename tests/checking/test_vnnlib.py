@@ -270,7 +270,7 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
 
 def test_too_many_states(tmp_path: Path) -> None:
     network, program = whole(addition(6), 64), addition(6).program
-    with pytest.raises(InputError, match=r"has 262144 states, .* at most 10,000; say which, .* --states 0\.\.9999"):
+    with pytest.raises(InputError, match=r"has 262144 states, .* at most 10,000; .* properties, such as 0\.\.9999"):
         save_vnnlib(network, program, tmp_path / "p")
     with pytest.raises(InputError, match="at most 10,000 states of this network, got 10,001; write several folders"):
         save_vnnlib(network, program, tmp_path / "p", range(10_001))

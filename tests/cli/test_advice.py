@@ -110,7 +110,10 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
             "dec.bw is a program; the network comes first, and the program is --program",
         ),
         (["certify", "dec.bw", "--network", "dec.bw"], "dec.bw is a program, not a network; a network is a .safetens"),
-        (["quantize", "dec.bw", "-o", "x.safetensors"], "dec.bw is a program, not a network; a network is a .safetens"),
+        (
+            ["export", "dec.bw", "--to", "integer", "-o", "x.safetensors"],
+            "dec.bw is a program, not a network; a network is a .safetens",
+        ),
         (["certify", "x.safetensors"], "x.safetensors is a network, not a program; name the program"),
         (["train", "--whole", "x.safetensors", "-o", "y.safetensors"], "x.safetensors is a network, not a program"),
         (

@@ -283,11 +283,11 @@ def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.Monk
     code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells", "--json")
     found = json.loads(out)
     assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
-    options = ("--cells", "--width", 256, "--delta", 0.01, "--json")
-    code, out, _ = call(capsys, "ensemble", "addition", *options)
+    options = ("--width", 256, "--delta", 0.01, "--json")
+    code, out, _ = call(capsys, "train", "addition", "--ensemble", *options)
     found = json.loads(out)
     assert (code, found["states"], found["examples"], found["accuracy"]) == (0, 16, 8, 1.0)
-    code, out, _ = call(capsys, "ensemble", "addition", "--tile", 2, "--bits", 8, "--states", 40, *options)
+    code, out, _ = call(capsys, "train", "addition", "--ensemble", "--tile", 2, "--bits", 8, "--states", 40, *options)
     assert json.loads(out)["states"] == 40
 
 
@@ -297,9 +297,9 @@ def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.Monk
         (["size", "addition", "--tile", "2"], "--tile goes with --cells"),
         (["size", "addition", "--cells", "--n", "declared"], "are for whole states"),
         (["size", "addition", "--cells", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
-        (["ensemble", "addition", "--tile", "2"], "--tile goes with --cells"),
-        (["ensemble", "addition", "--cells", "--ones", "2"], "cells have none"),
-        (["ensemble", "invert.bw", "--cells"], "a cell with all bits off matches"),
+        (["train", "addition", "--ensemble", "--whole", "--tile", "2"], "--tile goes with networks of cells"),
+        (["train", "addition", "--ensemble", "--ones", "2"], "cells have none"),
+        (["train", "invert.bw", "--ensemble"], "a cell with all bits off matches"),
         (["certify", "addition", "--cells", "--n", "declared"], "--n does not go with cells"),
         (["certify", "addition", "--cells", "--tile", "99"], "99 is not in the range"),
     ],

@@ -164,13 +164,13 @@ def test_float_networks_say_what_was_proved_of_them(folder: Path, capsys: Captur
 
 def test_quantize_finds_the_program_in_the_file(folder: Path, capsys: Captured, tmp_path: Path) -> None:
     target = tmp_path / "whole.safetensors"
-    code, out, err = call(capsys, "quantize", folder / "float.safetensors", "-o", target, "--weight-bits", "6")
+    code, out, err = call(capsys, "export", folder / "float.safetensors", "-o", target, "--weight-bits", "6")
     assert (code, out.strip()) == (0, str(target))
     assert "bytes of 6-bit weights" in err
     assert call(capsys, "add", "3", "2", "--engine", "network", "--network", target, "-q")[1].strip() == "5"
-    code, out, _ = call(capsys, "quantize", folder / "float.safetensors", "-o", target, "--json")
+    code, out, _ = call(capsys, "export", folder / "float.safetensors", "--to", "integer", "-o", target, "--json")
     assert json.loads(out)["weight_bits"] == 8
-    code, _, err = call(capsys, "quantize", target, "-o", tmp_path / "again.safetensors")
+    code, _, err = call(capsys, "export", target, "--to", "integer", "-o", tmp_path / "again.safetensors")
     assert code == 2
     assert "a network of integers cannot be quantized again" in err
 
@@ -181,7 +181,7 @@ def test_quantize_a_program_of_ones_own_and_a_folder(capsys: Captured, tmp_path:
     nets = tmp_path / "nets"
     assert call(capsys, "train", "--whole", rules, "--width", "64", "--networks", "3", "-o", nets, "-q")[0] == 0
     target = tmp_path / "three.safetensors"
-    code, _, err = call(capsys, "quantize", nets, "-o", target)
+    code, _, err = call(capsys, "export", nets, "--to", "integer", "-o", target)
     assert code == 0
     assert "width 192, " in err
     assert call(capsys, "certify", rules, "--network", target)[0] == 0
@@ -193,10 +193,10 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     rules.write_text("bits x a b\nblock x\nblock a b\nwhen x=1 write a b\ninput x\noutput a\nsteps 1\n")
     net, target = tmp_path / "net.safetensors", tmp_path / "whole.safetensors"
     assert call(capsys, "train", "--whole", rules, "--width", "64", "-o", net, "-q")[0] == 0
-    code, _, err = call(capsys, "quantize", net, "-o", target)
+    code, _, err = call(capsys, "export", net, "--to", "integer", "-o", target)
     assert code == 2
     assert "name the program that it is for (--program)\n" in err
-    assert call(capsys, "quantize", net, "-o", target, "--program", rules, "-q")[0] == 0
+    assert call(capsys, "export", net, "--to", "integer", "-o", target, "--program", rules, "-q")[0] == 0
 
 
 @for_each(

@@ -299,7 +299,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Capture, tmp_path: Path) -> N
         (["add", 1, 2, "--engine", "kernel", "--padding", 10**8], "use the limit engine"),
         (["add", 1, 2, "--network", "x.safetensors", "--engine", "limit"], "--network goes with --engine network"),
         (["add", 1, 2, "--engine", "network", "--network", "none.safetensors"], "there is no network file"),
-        (["dataset", "addition", "-o", "x.npz", "--basis-seed", -1], "x>=0"),
+        (["export", "addition", "-o", "x.npz", "--basis-seed", -1], "x>=0"),
         (["certify", "addition", "-o", "x.bw"], ".json"),
         (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
         (["train", "addition", "-o", "x.pt"], ".safetensors"),

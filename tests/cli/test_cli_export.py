@@ -18,16 +18,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("networks")
     common = ["train", "--whole", "addition", "--bits", "2", "--width", "64", "-q"]
     assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
-    assert main([*common, "--integer", "-o", str(place / "whole.safetensors"), "--onnx", str(place / "at.onnx")]) == 0
+    assert main([*common, "--integer", "-o", str(place / "whole.safetensors")]) == 0
     assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0
     assert main(["train", "addition", "-q", "-o", str(place / "cells.safetensors")]) == 0
     return place
-
-
-def test_training_writes_what_export_writes(folder: Path, tmp_path: Path) -> None:
-    output = tmp_path / "net.onnx"
-    assert main(["export", str(folder / "whole.safetensors"), "--to", "onnx", "-o", str(output), "-q"]) == 0
-    assert output.read_bytes() == (folder / "at.onnx").read_bytes()
 
 
 @pytest.mark.parametrize(("network", "inputs"), [("trained", "inputs"), ("whole", "matched")])
@@ -53,7 +47,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
     assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]
     operators = [node.op_type for node in onnx.load(output / "onnx/sums.onnx").graph.node]
     assert operators == ["MatMul", "Relu", "MatMul"]
-    assert main([*command, str(tmp_path / "few"), "--states", "5..6", "--vnnlib-version", "2.0"]) == 0
+    assert main([*command, str(tmp_path / "few"), "--properties", "5..6", "--vnnlib-version", "2.0"]) == 0
     assert "properties of states 5 to 6 of 64, no others: 2 files" in capsys.readouterr().err
     written = sorted((tmp_path / "few/vnnlib").iterdir())
     assert [file.name for file in written] == ["state_5.vnnlib", "state_6.vnnlib"]
@@ -67,17 +61,20 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
     [
         (
             ["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"],
-            "--to takes c or js or page or onnx or vnnlib, got onx; did you mean",
+            "vnnlib or integer or dataset or executions, got onx; did you mean",
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (
-            ["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--states", "0..9"],
-            "--states and --vnnlib-version go with --to vnnlib",
+            ["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--properties", "0..9"],
+            "--properties and --vnnlib-version go with --to vnnlib",
         ),
         (["whole.safetensors", "-o", "{}/a.vnnlib"], "--to vnnlib writes a folder"),
-        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "9..3"], "a range such as 0..999, got"),
-        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "9" * 50], "a range such as 0..999, got"),
-        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--states", "0..64"], "are 0 to 63, got 0 to 64"),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "9..3"], "a range such as 0..999, got"),
+        (
+            ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "9" * 50],
+            "a range such as 0..999, got",
+        ),
+        (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "0..64"], "are 0 to 63, got 0 to 64"),
         (
             ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--vnnlib-version", "2"],
             "VNN-LIB has the versions 1.0 and 2.0, got '2'",
@@ -87,7 +84,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
             ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
             "whole numbers; quantize this one first",
         ),
-        (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize makes one"),
+        (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize them into one"),
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
@@ -130,13 +127,13 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
                 "--bits",
                 "3",
             ],
-            "--bits does not go with machine V",
+            "--bits and --order do not go with machine V",
         ),
         (
             ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "nothing"],
             "'nothing' is neither a file",
         ),
-        (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize makes one"),
+        (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize them into one"),
         (["none.safetensors", "--to", "onnx", "-o", "{}/a.onnx"], "none.safetensors"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/none/a.onnx"], "none"),

@@ -24,11 +24,25 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return code, out, err
 
 
+ENSEMBLE = ("train", "permutation", "--ensemble", "--whole")
 FAST = ("--width", "256", "--tolerance", "1e-2")
 
 
 def test_an_ensemble_and_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ("ensemble", "permutation", "--bits", "5", "--states", "50", *FAST, "-o", str(tmp_path / "r"), "--json")
+    command = (
+        "train",
+        "permutation",
+        "--ensemble",
+        "--whole",
+        "--bits",
+        "5",
+        "--states",
+        "50",
+        *FAST,
+        "-o",
+        str(tmp_path / "r"),
+        "--json",
+    )
     code, out, _ = call(capsys, *command, "-n", "6")
     first = json.loads(out)
     assert (code, first["networks"], first["limit"]) == (0, 6, "ntk")
@@ -43,7 +57,19 @@ def test_an_ensemble_and_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("ensemble", "permutation", "--bits", "8", "--states", "60", "--rounding", "sign", *FAST)
+    asked = (
+        "train",
+        "permutation",
+        "--ensemble",
+        "--whole",
+        "--bits",
+        "8",
+        "--states",
+        "60",
+        "--rounding",
+        "sign",
+        *FAST,
+    )
     code, out, err = call(capsys, *asked, "-n", "3", "--accuracy", "0.99")
     assert code == 1
     assert "3 networks do not reach 99.0%" in err
@@ -51,7 +77,7 @@ def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: pytest.CaptureF
 
 
 def test_the_proven_number(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, "ensemble", "permutation", "--bits", "2", "--delta", "0.3", *FAST, "--json")
+    code, out, _ = call(capsys, *ENSEMBLE, "--bits", "2", "--delta", "0.3", *FAST, "--json")
     assert code == 0
     assert json.loads(out)["networks"] > 1
     assert json.loads(out)["accuracy"] == 1
@@ -230,7 +256,7 @@ def test_the_json_of_training_says_what_was_trained_and_its_digest(
 def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ("ensemble", "permutation", "--bits", "3", "--states", "10", *FAST, "--json")
+    command = (*ENSEMBLE, "--bits", "3", "--states", "10", *FAST, "--json")
     one, two, other = (
         json.loads(call(capsys, *command, *more)[1])["digest"]
         for more in (("-n", "3"), ("-n", "3", "--workers", "2", "-o", str(tmp_path / "r")), ("-n", "4"))
@@ -254,23 +280,13 @@ def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
 
 
-def test_onnx_beside_the_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("onnx")
-    files = tmp_path / "n.safetensors", tmp_path / "n.onnx"
-    code, _, _ = call(
-        capsys, "train", "--whole", "addition", "--bits", "2", "-o", str(files[0]), "--onnx", str(files[1])
-    )
-    assert code == 0
-    assert all(file.stat().st_size > 1000 for file in files)
-
-
 @pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--cells"]])
 def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Headline, JSON and exit code say the same: two widths, which is which, of first order and not proved."""
     code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more, "--json")
     found = json.loads(out)
     assert code == 0
-    assert (found["proved"], found["order"], found["delta"], found["seed"]) == (False, 1, 0.01, 0)
+    assert (found["proved"], found["order"], found["delta"], found["sample_seed"]) == (False, 1, 0.01, 0)
     assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
     assert 2 < found["width"] < found["width_covering"]
     assert found["error"]["low"] < found["error"]["mean"] < found["error"]["high"]
@@ -291,22 +307,31 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
 @for_each(
     ("arguments", "message"),
     [
-        (("ensemble", "permutation", "--accuracy", "2"), "--accuracy is a fraction"),
-        (("ensemble", "permutation", "-n", "3", "--delta", "0.1"), "leave out --networks"),
-        (("ensemble", "permutation", "--states", "0"), "the number of states must lie between"),
-        (("ensemble", "permutation", "--ones", "99"), "cannot be on"),
-        (("ensemble", "permutation", "--workers", "many"), "workers are a number up to 256"),
-        (("ensemble", "permutation", "--rounding", "up"), "there is no rounding 'up'"),
-        (("ensemble", "permutation", "--width", "0"), "the width must lie between"),
-        (("ensemble", "permutation", "--width", "7", "--start", "zero"), "must be even"),
-        (("ensemble", "permutation", "--device", "cuda"), "the numpy trainer runs on the cpu"),
-        (("ensemble", "permutation", "--trainer", "torch", "--device", "tpu9"), "there is no device"),
-        (("ensemble", "permutation", "-o", "/no/such/folder/file"), "cannot write"),
+        ((*ENSEMBLE, "--accuracy", "2"), "--accuracy is a fraction"),
+        ((*ENSEMBLE, "-n", "3", "--delta", "0.1"), "leave out --networks"),
+        ((*ENSEMBLE, "--states", "0"), "0 is not in the range 1<=x<=1000000"),
+        ((*ENSEMBLE, "--ones", "99"), "cannot be on"),
+        ((*ENSEMBLE, "--workers", "many"), "workers are a number up to 256"),
+        ((*ENSEMBLE, "--rounding", "up"), "there is no rounding 'up'"),
+        ((*ENSEMBLE, "--width", "0"), "the width must lie between"),
+        ((*ENSEMBLE, "--width", "7", "--start", "zero"), "must be even"),
+        ((*ENSEMBLE, "--device", "cuda"), "the numpy trainer runs on the cpu"),
+        (
+            (*ENSEMBLE, "--trainer", "torch", "--device", "tpu9"),
+            "there is no device",
+        ),
+        ((*ENSEMBLE, "-o", "/no/such/folder/file"), "cannot write"),
         (("add", "1", "2", "--precision", "bfloat16"), "--precision goes with --engine network, not templates"),
         (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device goes with --engine network, not templates"),
-        (("ensemble", "permutation", "--ones", "0", "-n", "2"), "none of these states matches a template"),
-        (("ensemble", "permutation", "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
-        (("size", "addition", "--seed", "1"), "--seed is for --of network"),
+        (
+            (*ENSEMBLE, "--ones", "0", "-n", "2"),
+            "none of these states matches a template",
+        ),
+        (
+            (*ENSEMBLE, "--workers", "ray:127.0.0.1:9"),
+            "no Ray cluster answers at 127.0.0.1:9",
+        ),
+        (("size", "addition", "--sample-seed", "1"), "--sample-seed is for --of network"),
         (("size", "addition", "--domain", "runs"), "--domain is for --of network"),
         (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
         (
@@ -319,11 +344,10 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
         (("train", "--whole", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
         (("train", "--whole", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
-        (("train", "--whole", "addition", "-o", "x.safetensors", "--onnx", "x.pb"), "--onnx takes an .onnx file"),
-        (
-            ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--onnx", "x.onnx"),
-            "leave out --from and --onnx",
-        ),
+        (("train", "--whole", "addition"), "Missing option '--output' / '-o'"),
+        (("train", "addition", "--ensemble", "--sizes", "1..3"), "--sizes does not go with --ensemble"),
+        (("train", "addition", "--accuracy", "0.5", "-o", "x.safetensors"), "--accuracy goes with --ensemble"),
+        (("train", "addition", "multiplication", "--ensemble"), "--ensemble looks at one program"),
         (("train", "--whole", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
         (
             ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
@@ -339,7 +363,10 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         ),
         *(
             ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
-            for verb in (("train", "--whole", "addition", "-o", "x.safetensors"), ("ensemble", "addition"))
+            for verb in (
+                ("train", "--whole", "addition", "-o", "x.safetensors"),
+                ENSEMBLE,
+            )
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
@@ -356,10 +383,28 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
 @for_each(
     ("arguments", "file"),
     [
-        (("ensemble", "permutation", "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
+        (
+            (
+                "train",
+                "permutation",
+                "--ensemble",
+                "--whole",
+                "--bits",
+                "5",
+                "--states",
+                "500",
+                "--width",
+                "64",
+                "-n",
+                "3",
+                "-o",
+                "f",
+            ),
+            "f",
+        ),
         (("train", "--whole", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
         (("train", "--whole", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
-        (("dataset", "multiplication", "--bits", "9", "-o", "f.npz"), "f.npz"),
+        (("export", "multiplication", "--to", "dataset", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
     ],
 )
@@ -380,7 +425,21 @@ def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_p
 
 def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "r"
-    command = ("ensemble", "permutation", "--bits", "3", "--states", "5", *FAST, "-o", str(file), "-n", "2")
+    command = (
+        "train",
+        "permutation",
+        "--ensemble",
+        "--whole",
+        "--bits",
+        "3",
+        "--states",
+        "5",
+        *FAST,
+        "-o",
+        str(file),
+        "-n",
+        "2",
+    )
     assert call(capsys, *command)[0] == 0
     head, _, rest = file.read_bytes().partition(b"\n")
     for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
@@ -394,7 +453,7 @@ def test_cuda_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("this machine has a CUDA device")
-    code, _, err = call(capsys, "ensemble", "permutation", "--trainer", "torch", "--device", "cuda")
+    code, _, err = call(capsys, *ENSEMBLE, "--trainer", "torch", "--device", "cuda")
     assert code == 2
     assert "no CUDA device" in err
 
@@ -402,4 +461,4 @@ def test_cuda_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_the_verb() -> None:
     from bitwright.cli.main import cli
 
-    assert "ensemble" in CliRunner().invoke(cli, ["--help"]).output
+    assert "export" in CliRunner().invoke(cli, ["--help"]).output

@@ -229,7 +229,7 @@ def result(tmp_path: Path) -> Path:
         (["--memory", "n:b", "--signed", "-q"], "-7 -2 7\n"),
         (["--memory", "n:b", "--signed", "--max-instructions", "1"], "9: -6 -2 7\n"),
         (["--memory", "n:b", "--signed", "--max-instructions", "0"], "9: -6 5 7\n"),
-        (["--memory", "n:b", "--signed", "--start", "3"], "9: -7 5 7\n"),
+        (["--memory", "n:b", "--signed", "--entry", "3"], "9: -7 5 7\n"),
         ([], ""),
     ],
 )
@@ -282,10 +282,10 @@ def test_memory_of_a_run_in_two_pieces(bitwright: object, result: Path, tmp_path
         (["--memory", "5:32"], "addresses from 0 to 31, got 32"),
         (["--memory", "1:2:3"], "--memory must be a whole number such as 719, 0x2cf or 0b101, got '2:3'"),
         (["--memory", "12x"], "--memory must be a whole number"),
-        (["--start", "999"], "the first address must fit in 8 bits, got 999"),
-        (["--start", "x"], "--start takes a number such as 12 or a label, got 'x'"),
+        (["--entry", "999"], "the first address must fit in 8 bits, got 999"),
+        (["--entry", "x"], "--entry takes a number such as 12 or a label, got 'x'"),
         (["--signed"], "--signed goes with --memory or --json"),
-        (["--start", "3", "--resume", "none.npz"], "leave out --start"),
+        (["--entry", "3", "--resume", "none.npz"], "leave out --entry"),
     ],
 )
 def test_memory_that_is_not_there(bitwright: object, result: Path, options: list[str], message: str) -> None:
@@ -314,8 +314,8 @@ def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -
     assert (code, "no problems (an image of 3 words)" in out) == (0, True)
     code, _, err = bitwright("compile", image)  # type: ignore[operator]
     assert (code, "three.dec is an image already: bitwright run runs it" in err) == (2, True)
-    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--width", 8)  # type: ignore[operator]
-    assert (code, "--target and --width go with sources in Python" in err) == (2, True)
+    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--word-width", 8)  # type: ignore[operator]
+    assert (code, "--target and --word-width go with Python sources" in err) == (2, True)
 
 
 def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path) -> None:
@@ -426,9 +426,9 @@ def test_compile_and_run(bitwright: object, tmp_path: Path) -> None:
     ("source", "arguments", "piece"),
     [
         ("def f(n): return f(n)", (), "f.py:1:18: 'f' calls itself; there is no recursion here"),
-        ("def f(n): return n", ("--width", "9"), "the program takes 1,"),
+        ("def f(n): return n", ("--word-width", "9"), "the program takes 1,"),
         ("def f(n): return n", ("-o", "f.sbn"), "-o takes a .sq file, got f.sbn"),
-        ("def f(n): return n", ("--width", "65"), "between 8 and 64 bits, got 65"),
+        ("def f(n): return n", ("--word-width", "65"), "between 8 and 64 bits, got 65"),
     ],
 )
 def test_what_cannot_be_compiled(

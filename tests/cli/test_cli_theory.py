@@ -257,12 +257,12 @@ def test_size(capsys: Capture) -> None:
 
 def test_dataset(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "set.npz"
-    code, out, err = call(capsys, "dataset", "addition", "--bits", 3, "--padding", 2, "-o", path)
+    code, out, err = call(capsys, "export", "addition", "--bits", 3, "--padding", 2, "-o", path)
     assert (code, out) == (0, "")
     assert "14 examples of 9 bits" in err
     with np.load(path) as stored:
         assert stored["X"].shape == (14, 14)
-    call(capsys, "dataset", "addition", "--bits", 3, "--basis-seed", 1, "-o", path)
+    call(capsys, "export", "addition", "--bits", 3, "--basis-seed", 1, "-o", path)
     with np.load(path) as stored:
         assert not (stored["X"] == np.eye(12)).all()
         np.testing.assert_allclose(stored["X"] @ stored["X"].T, np.eye(12), atol=1e-12)
@@ -301,9 +301,9 @@ def test_sampled(capsys: Capture) -> None:
         (["size", "addition", "--delta", 0], "delta must lie between 0 and 1, got 0"),
         (["size", "addition", "--delta", "x"], "not a valid float"),
         (["size", "addition", "--scope", "run"], "did you mean 'runs'?"),
-        (["dataset", "addition"], "Missing option"),
-        (["dataset", "addition", "-o", "x.csv"], ".npz"),
-        (["dataset", "addition", "-o", "x.npz", "--padding", -1], "0<=x<=1000000000"),
+        (["export", "addition"], "Missing option"),
+        (["export", "addition", "--to", "dataset", "-o", "x.csv"], ".npz"),
+        (["export", "addition", "-o", "x.npz", "--padding", -1], "0<=x<=1000000000"),
         (["add", 1, 2, "--rounding", "up", "--engine", "limit"], "there is no rounding 'up'"),
         (["add", 1, 2, "--engine", "sampled", "--networks", 0], "1<=x<=1000000000"),
         (["add", 1, 2, "--engine", "limit", "--padding", -2], "0<=x<=1000000000"),

@@ -139,7 +139,7 @@ def test_quiet(capsys: Capture, wrong_rule: Path) -> None:
         (("addition", "--oracle", "a:b", "--oracle-arrays", "c:d"), "give --oracle or --oracle-arrays"),
         (("addition", "--oracle-arrays", "sums"), "an oracle is named as module:function"),
         (("addition", "--random", "0"), "random inputs are a number from 1 to 10^12"),
-        (("addition", "--engine", "magic"), "'magic' is not one of"),
+        (("addition", "--engine", "magic"), "there is no engine 'magic'"),
         (("addition", "--rounding", "up"), "there is no rounding 'up'"),
         (("addition", "--workers", "many"), "workers are a number up to 256"),
         (("addition", "--oracle", "sums"), "an oracle is named as module:function"),
@@ -171,14 +171,14 @@ def test_killed_and_resumed_equals_uninterrupted(capsys: Capture, tmp_path: Path
     """SIGKILL as soon as there is something to go on from, then Ctrl-C, then to the end."""
     path = tmp_path / "progress.json"
     arguments = ["validate", "multiplication", "--bits", "6", "--engine", "limit", "--resume", str(path), "--json"]
-    interrupt(signal.SIGKILL, path, [*arguments, "--plain"])
-    code, out, err = interrupt(signal.SIGINT, path, [*arguments, "--plain"])
+    interrupt(signal.SIGKILL, path, [*arguments, "--unsliced"])
+    code, out, err = interrupt(signal.SIGINT, path, [*arguments, "--unsliced"])
     if code:
         assert (code, out) == (130, ""), err
         assert "the same command goes on from there" in err
     done = json.loads(path.read_text())["batches"]
     assert done > 0
-    resumed = document(capsys, *arguments[1:-1], "--plain")
+    resumed = document(capsys, *arguments[1:-1], "--unsliced")
     whole = document(capsys, *arguments[1:4])
     for name in ("seconds", "evaluations_per_second"):
         del resumed[name], whole[name]

@@ -50,7 +50,7 @@ def all_three(capsys: Capture, *arguments: str) -> tuple[str, dict[str, object],
     return report, found, err
 
 
-@pytest.mark.parametrize("plain", [[], ["--plain"]])
+@pytest.mark.parametrize("plain", [[], ["--unsliced"]])
 @pytest.mark.parametrize(
     ("arguments", "verdict", "undecided", "line"),
     [

@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parent / "golden"
 NET = "{folder}/net.safetensors"
 TRAIN = ["train", "--whole", "addition", "--bits", "2", "--width", "256", "-o", NET]
 TRAIN_CELLS = ["train", "addition", "--bits", "4", "-o", NET]
-STATES = ["dataset", "addition", "--executions", "300", "--random", "-o", "{folder}/states.npz"]
+STATES = ["export", "addition", "--from", "states", "--states", "300", "-o", "{folder}/states.npz"]
 CASES: dict[str, list[str]] = {
     "add": ["add", "719", "483"],
     "multiply": ["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"],
@@ -33,10 +33,10 @@ CASES: dict[str, list[str]] = {
     "certify-sign": ["certify", "addition", "--bits", "6", "--rounding", "sign"],
     "size": ["size", "addition", "--bits", "10"],
     "validate": ["validate", "addition", "--bits", "3"],
-    "dataset": ["dataset", "addition", "--bits", "2", "-o", "{folder}/set.npz"],
+    "dataset": ["export", "addition", "--to", "dataset", "--bits", "2", "-o", "{folder}/set.npz"],
     "train": TRAIN,
     "train-integer": [*TRAIN, "--integer", "--weight-bits", "6"],
-    "quantize": ["quantize", NET, "-o", "{folder}/whole.safetensors"],
+    "quantize": ["export", NET, "--to", "integer", "-o", "{folder}/whole.safetensors"],
     "show-network": ["show", NET],
     "certify-network": ["certify", "addition", "--network", NET, "--domain", "runs"],
     "certify-state": ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"],

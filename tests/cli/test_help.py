@@ -8,6 +8,7 @@ from cases import for_each
 
 from bitwright.api.open import NAMES
 from bitwright.cli.main import VERBS, cli
+from bitwright.cli.options import grouped
 from bitwright.engines.make import ENGINES
 from bitwright.theory import ROUNDINGS
 
@@ -41,3 +42,37 @@ def test_engines_and_roundings_are_explained_where_they_are_chosen(name: str) ->
     text = {one.opts[0]: one.help or "" for one in verb(name).params if isinstance(one, click.Option)}
     assert all(f"{engine} (" in text["--engine"] for engine in ENGINES)
     assert all(f"{rounding} (" in text["--rounding"] for rounding in ROUNDINGS)
+
+
+def test_there_are_sixteen_verbs() -> None:
+    assert len(VERBS) == len(set(VERBS)) == 16
+
+
+@for_each("name", VERBS)
+def test_help_has_every_option_once_below_what_it_is_about(name: str) -> None:
+    context = click.Context(verb(name))
+    lines, found = verb(name).get_help(context).splitlines(), grouped(verb(name), context)
+    options = [one for several in found.values() for one in several]
+    own = [one for one in verb(name).get_params(context) if isinstance(one, click.Option)]
+    assert sorted(one.opts for one in options) == sorted(one.opts for one in own)
+    places = [lines.index(f"{title}:") for title in found]
+    assert places == sorted(places)
+    for (title, several), first, last in zip(found.items(), places, [*places[1:], len(lines)], strict=True):
+        for one in several:
+            assert any(f" {one.opts[-1]}" in f" {line}" for line in lines[first + 1 : last]), (title, one)
+
+
+# What means the same in every verb has one text: another would be another meaning.
+SAME = ("bits", "order", "let", "seed", "sample-seed", "width", "rounding", "padding", "cells", "tile")
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_an_option_means_the_same_in_every_verb(name: str) -> None:
+    options = [one for each in VERBS for one in verb(each).params if f"--{name}" in one.opts]
+    assert len(options) > 1
+    assert len({one.help for one in options if isinstance(one, click.Option)}) == 1
+
+
+@pytest.mark.parametrize("name", ["check", "random", "verify", "ensemble", "start", "plain", "entry"])
+def test_an_option_of_one_verb_is_in_no_other(name: str) -> None:
+    assert len([each for each in VERBS for one in verb(each).params if f"--{name}" in one.opts]) == 1

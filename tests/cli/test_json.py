@@ -41,7 +41,7 @@ def requests(one: Path) -> dict[str, tuple[object, ...]]:
         "trace": ("trace", one, "a=1"),
         "show": ("show", one),
         "check": ("check", one),
-        "dataset": ("dataset", one, "-o", one.with_suffix(".npz")),
+        "export": ("export", one, "-o", one.with_suffix(".npz")),
     }
 
 
@@ -108,7 +108,7 @@ def test_a_trace_as_json(capsys: Capture, tmp_path: Path) -> None:
 
 def test_a_training_set_as_json(capsys: Capture, one: Path) -> None:
     output = one.with_suffix(".npz")
-    found = document(capsys, "dataset", one, "-o", output, "--padding", 3, "--basis-seed", 4)
+    found = document(capsys, "export", one, "-o", output, "--padding", 3, "--basis-seed", 4)
     assert (found["file"], found["examples"], found["padding"], found["templates"]) == (str(output), 4, 3, 1)
     assert (found["bits"], found["basis_seed"]) == (1, 4)
 
@@ -162,7 +162,7 @@ def test_one_of_something_is_no_plural(capsys: Capture, one: Path, tmp_path: Pat
         ("run", sbn),
         ("run", image, *machine, "--max-instructions", 1),
         ("trace", one, "a=1", "-o", tmp_path / "one.svg"),
-        ("dataset", one, "-o", tmp_path / "one.npz"),
+        ("export", one, "-o", tmp_path / "one.npz"),
         ("run", "permutation", "p=1", "--order", "2"),
         ("show", "permutation", "--order", "1"),
     ):

@@ -189,7 +189,7 @@ NETWORK = ("--engine", "network", "--width", "128", "--seed", "5")
 LONG = [
     (("run", "examples/subtraction.bw", "a=9", "b=4"), r"^steps: .* left$"),
     (("validate", "addition", "--bits", "3", "--engine", "templates"), r"^inputs: .* left$"),
-    (("validate", "addition", "--bits", "3", "--engine", "limit", "--plain"), r"^inputs: .* left$"),
+    (("validate", "addition", "--bits", "3", "--engine", "limit", "--unsliced"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", "--engine", "kernel"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", "--engine", "sampled", "--networks", "900"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", *NETWORK), r"^inputs: .* left$"),
@@ -202,7 +202,10 @@ LONG = [
     ),
     (("train", "addition", "-o", "cells.safetensors"), r"^training: .* left$"),
     (("size", "addition", "--bits", "2", "--of", "network"), r"^draws: .* left$"),
-    (("dataset", "addition", "--executions", "9000", "-o", "states.npz"), r"^steps: "),
+    (
+        ("export", "multiplication", "--from", "runs", "--states", "9000", "-o", "s.npz"),
+        r"^executions: ",
+    ),
     (("run", "examples/subleq/sieve.sq", "--max-instructions", "4000"), r"^instructions: .* of 4,000 "),
 ]
 

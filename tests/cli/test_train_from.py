@@ -164,7 +164,7 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
         (["--from", "states", "--runs", 5], "random states are of no run"),
         (["--from", "x.npz", "--states", 5], "a file says which states it has"),
         (["--from", "runs", "--padding", 3], "--padding is for templates"),
-        (["--from", "runs", "--networks", 3, "--whole"], "leave out --from and --onnx"),
+        (["--from", "runs", "--networks", 3, "--whole"], "leave out --from"),
         (["--from", "x.npz", "--sizes", "1..3"], "a file holds executions of one size"),
         (
             ["--from", "states", "--states", 100_000, "--bits", 8, "--whole"],

@@ -22,9 +22,9 @@ from experiments.table import Table
 MEMBERS, WIDTH = 12, 100_000
 NETWORK = "train addition --whole --bits 2 --width 2048 --integer -o net.safetensors"
 VERBS = (
-    "ensemble addition --bits 2 -n 4 --width 512 --json -o ensemble.results",
+    "train addition --ensemble --whole --bits 2 -n 4 --width 512 --json -o ensemble.results",
     "train addition --whole --bits 2 --networks 2 --width 512 --json -o members",
-    "validate addition --bits 2 --plain --engine templates --oracle ours:total --json",
+    "validate addition --bits 2 --unsliced --engine templates --oracle ours:total --json",
     "certify addition --network net.safetensors --json",
 )
 ONE_AFTER_THE_OTHER = """

@@ -22,7 +22,8 @@ NARROW = ["train", "--whole", "addition", "--bits", "4", "--width", "32", "-o", 
 COUNTER = "examples/addition-counter.bw"
 HALTING = ["train", "--whole", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
 TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
-DATA = ["dataset", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--random", "--executions"]
+ENSEMBLE = ["train", "permutation", "--ensemble", "--whole"]
+DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from", "states", "--states"]
 # Addition with another rule for its first case, and a bit with four writers beside twelve other matches.
 OTHER = (
     (ROOT / "examples/addition.bw")
@@ -83,15 +84,54 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("certify-network", 0, [HALTING, ["certify", COUNTER, "--let", "l=2", "--network", NET, "--domain", "runs"]]),
     ("show-network", 0, [NARROW, ["show", NET]]),
     ("check", 0, [["check", "{folder}/odd.bw"]]),
-    ("dataset", 0, [["dataset", "addition", "--bits", "2", "--basis-seed", "3", "-o", "{folder}/set.npz"]]),
+    ("dataset", 0, [["export", "addition", "--bits", "2", "--basis-seed", "3", "-o", "{folder}/set.npz"]]),
+    ("dataset-executions", 0, [["export", "addition", "--from", "runs", "--runs", "3", "-o", "{folder}/runs.npz"]]),
     ("trace", 0, [["trace", "addition", "p=1", "q=2", "--engine", "sampled", "--networks", "99"]]),
     ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),
     ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
     ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
     ("infer", 1, [[*DATA, "40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]]),
-    ("ensemble", 0, [["ensemble", "permutation", "--bits", "2", "--width", "64", "--start", "zero", "-n", "1"]]),
-    ("ensemble", 0, [["ensemble", "permutation", "--bits", "3", "--width", "64", "-n", "2", "-o", "{folder}/r.ens"]]),
+    (
+        "ensemble",
+        0,
+        [
+            [
+                "train",
+                "permutation",
+                "--ensemble",
+                "--whole",
+                "--bits",
+                "2",
+                "--width",
+                "64",
+                "--start",
+                "zero",
+                "-n",
+                "1",
+            ]
+        ],
+    ),
+    (
+        "ensemble",
+        0,
+        [
+            [
+                "train",
+                "permutation",
+                "--ensemble",
+                "--whole",
+                "--bits",
+                "3",
+                "--width",
+                "64",
+                "-n",
+                "2",
+                "-o",
+                "{folder}/r.ens",
+            ]
+        ],
+    ),
 ]
 
 

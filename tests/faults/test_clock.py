@@ -68,7 +68,21 @@ def test_ensembles_and_validations_come_out_the_same(tmp_path: Path) -> None:
     files, documents = [], []
     for script in (STEADY, JUMPING):
         path = tmp_path / str(len(files))
-        ensemble = ("ensemble", "permutation", "--bits", 4, "--states", 9, "--width", 128, "--tolerance", 0.1, "-q")
+        ensemble = (
+            "train",
+            "permutation",
+            "--ensemble",
+            "--whole",
+            "--bits",
+            4,
+            "--states",
+            9,
+            "--width",
+            128,
+            "--tolerance",
+            0.1,
+            "-q",
+        )
         under(script, *ensemble, "--networks", 2, "-o", path)
         under(script, *ensemble, "--networks", 5, "-o", path)
         files.append(path.read_bytes())

@@ -17,7 +17,7 @@ from bitwright.checking.inference.find_blocks import find_blocks
 from bitwright.checking.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
 from bitwright.program import load
-from bitwright.running.executions import executions_of_runs, random_executions
+from bitwright.running.executions import executions_of_inputs, random_executions
 
 PROGRAMS: dict[str, Algorithm] = {
     "addition": addition(4),
@@ -44,7 +44,7 @@ def explained(executions: Executions, blocks: list[list[int]]) -> bool:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_states_of_runs_do_not_single_out_the_blocks_of_multiplication(seed: int) -> None:
-    executions = executions_of_runs(multiplication(4), 600, seed)
+    executions = executions_of_inputs(multiplication(4), 16, seed)
     found = find_blocks(executions)
     assert found.blocks is not None
     assert not found.unique

@@ -29,7 +29,10 @@ steps 8
 @pytest.fixture
 def states(tmp_path: Path) -> Path:
     path = tmp_path / "states.npz"
-    assert main(["dataset", "addition", "--executions", "300", "--random", "--seed", "1", "-o", str(path), "-q"]) == 0
+    assert (
+        main(["export", "addition", "--from", "states", "--states", "300", "--sample-seed", "1", "-o", str(path), "-q"])
+        == 0
+    )
     return path
 
 
@@ -68,7 +71,7 @@ def test_sizes_are_given_by_let(tmp_path: Path, capsys: Capture) -> None:
 def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -> None:
     trace, runs = tmp_path / "t.npz", tmp_path / "r.npz"
     ask(capsys, 0, "trace", "addition", "p=11", "q=6", "-o", trace)
-    ask(capsys, 0, "dataset", "addition", "--executions", "50", "-o", runs)
+    ask(capsys, 0, "export", "addition", "--to", "executions", "--states", "50", "-o", runs)
     assert len(load_executions(trace)) == 8
     assert load_executions(trace).program_id == addition(4).program.id
     assert "from 58 states" in ask(capsys, 0, "infer", trace, runs, "--blocks", "addition")
@@ -146,8 +149,8 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
-    (["dataset", "addition", "--random", "-o", "x.npz"], "go with --from"),
-    (["dataset", "addition", "--executions", "5", "--padding", "3", "-o", "x.npz"], "leave them out"),
+    (["export", "addition", "--states", "5", "-o", "x.npz"], "--states does not go with --to dataset"),
+    (["export", "addition", "--from", "runs", "--padding", "3", "-o", "x.npz"], "--padding does not go with --to exec"),
     (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),
 ]
 

@@ -141,7 +141,20 @@ def test_members_in_a_folder(tmp_path: Path) -> None:
 @pytest.mark.waits
 def test_killed_again_and_again_it_ends_with_the_same_file(tmp_path: Path) -> None:
     """kill -9 when the file is there, then whenever it has grown by some bytes; what is killed would go on for ever."""
-    command = [sys.executable, "-m", "bitwright", "ensemble", "permutation", "--bits", "5", "--states", "30", "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "bitwright",
+        "train",
+        "permutation",
+        "--ensemble",
+        "--whole",
+        "--bits",
+        "5",
+        "--states",
+        "30",
+        "-q",
+    ]
     command += ["--width", "256", "--tolerance", "1e-2"]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     endless = [*command, "--networks", str(10**7), "-o", str(killed)]

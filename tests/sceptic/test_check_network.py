@@ -337,7 +337,7 @@ def test_floating_point_is_refused(held: Held) -> None:
     save_network(network, addition(2).program, held.network)
     assert held.check() == (
         2,
-        "CANNOT BE READ: not a network of integers, which `bitwright quantize` makes of trained weights\n",
+        "CANNOT BE READ: not a network of integers, which `bitwright export --to integer` makes of trained weights\n",
     )
 
 

@@ -269,7 +269,7 @@ def _held(network: Provable) -> _Held:
     if isinstance(network, str | PathLike):
         files = network_files(Path(network))
         if len(files) > 1:
-            raise InputError(f"{network} holds several networks; quantize makes one of them, which can be proved")
+            raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
         if (pattern := pattern_in(files[0])) is None:
             return _Held(str(network), None, None, files[0])
         return _Held(str(network), pattern, load_cells(files, pattern)[0])

@@ -23,11 +23,11 @@ class Compiled:
         """Writes the text to a file, completely or not at all."""
         place = as_path(path, "the file to write")
         if place.suffix != self.suffix:
-            raise InputError(f"-o takes a {self.suffix} file, got {place}")
+            raise InputError(f"{option('output')} takes a {self.suffix} file, got {place}")
         write_atomically(place, self.text.encode())
 
 
-def compile_file(path: str | PathLike[str], target: str = "sbn", width: int | None = None) -> Compiled:
+def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int | None = None) -> Compiled:
     """The next form of the program in a file: .py to .sbn or .sq, .sbn to .json, .sq to .dec, .json back to .sbn.
 
     >>> from pathlib import Path
@@ -41,10 +41,10 @@ def compile_file(path: str | PathLike[str], target: str = "sbn", width: int | No
 
     place = as_path(path, "a program")
     suffix = place.suffix.lower()
-    if suffix != ".py" and (width is not None or target != "sbn"):
-        raise InputError(f"{option('target')} and {option('width')} go with sources in Python, and {place} is none")
+    if suffix != ".py" and (word_width is not None or target != "sbn"):
+        raise InputError(f"{option('target')} and {option('word_width')} go with Python sources, and {place} is none")
     if suffix == ".py":
-        source, bits = read_text(place, ".py"), _WIDTH[target] if width is None else width
+        source, bits = read_text(place, ".py"), _WIDTH[target] if word_width is None else word_width
         with problems_of(place):
             if target == "sbn":
                 return Compiled(machines.compile_function(source, bits, place.stem), ".sbn")

@@ -7,15 +7,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bitwright.api.executions import Sample, executions_for
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
 from bitwright.encoding.training_set import TrainingSet, check_dense, random_bases
 from bitwright.errors import InputError, counted, option
-from bitwright.files.executions import save_executions
 from bitwright.files.storage import as_path, check_writable
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
-from bitwright.running.executions import executions_of_runs, random_executions
 from bitwright.running.progress import Progress
 
 
@@ -36,7 +35,7 @@ class Dataset:
         return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """What is in the file, as `bitwright dataset --json` prints it."""
+        """What is in the file, as `bitwright export --to dataset --json` prints it."""
         return {"file": str(self.file), **self.about}
 
 
@@ -44,47 +43,36 @@ def dataset(
     what: Algorithm | Program | str | PathLike[str],
     path: str | PathLike[str],
     *,
-    executions: int | None = None,
-    random: bool = False,
-    seed: int | None = None,
+    executions: str | Sample | None = None,
     padding: int | None = None,
     basis_seed: int | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Dataset:
-    """Writes the training set of a program; or a number of `executions`, states and the states that follow them.
+    """Writes the training set of a program; or `executions`, states and the states that follow them.
 
     `padding` adds examples that are never matched; `basis_seed` encodes blocks in random orthonormal bases. Executions
-    are steps of runs with random inputs, or with `random` of random states; `seed` says which.
+    are of "runs" with random inputs or of random "states"; a `Sample` says how many, and which.
+
+    >>> print(dataset("addition", "states.npz", executions="states"))
+    wrote states.npz: 320 random states and their successors, 12 bits
     """
     file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
     if file.suffix != ".npz":
         raise InputError(f"{option('path')} takes a .npz file, got {file}")
-    program = algorithm.program
-    about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id}
+    program, bits = algorithm.program, counted(algorithm.program.bits, "bit")
+    about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
     if executions is not None:
         if padding is not None or basis_seed is not None:
-            raise InputError(
-                f"{option('padding')} and {option('basis_seed')} are for the training set; leave them out with "
-                f"{option('executions')}"
-            )
+            raise InputError(f"{option('padding')} and {option('basis_seed')} are for training sets; leave them out")
         check_writable(file)
-        with tell.working("steps") as told:
-            made = (
-                random_executions(program, executions, seed or 0)
-                if random
-                else executions_of_runs(algorithm, executions, seed or 0, progress=told)
-            )
-            save_executions(file, made)
-        of = "random states" if random else "runs"
-        about |= {"executions": len(made), "bits": program.bits, "of": of, "seed": seed or 0}
-        return Dataset(
-            file, about, f"wrote {file}: {counted(len(made), 'step')} of {of}, {counted(program.bits, 'bit')}"
-        )
-    if random or seed is not None:
-        raise InputError(
-            f"{option('random')} and {option('seed')} go with {option('executions')}; the training set has nothing "
-            "random"
-        )
+        sample = executions if isinstance(executions, Sample) else Sample(executions)
+        with tell.working("executions"):
+            found = executions_for(algorithm, sample)
+            found.save(file)
+        asked = {"source": str(sample.source), "runs": sample.runs, "sample_seed": sample.sample_seed}
+        of = {"runs": "states of runs", "states": "random states"}.get(str(sample.source), f"states of {sample.source}")
+        sentence = f"wrote {file}: {len(found):,} {of} and their successors, {bits}"
+        return Dataset(file, {**about, "states": len(found), **asked}, sentence)
     check_dense(program, padding or 0)
     examples = TrainingSet(program, padding or 0, {} if basis_seed is None else random_bases(program, basis_seed))
     with tell.working("writing"):
@@ -93,8 +81,6 @@ def dataset(
         "examples": examples.examples,
         "padding": padding or 0,
         "templates": program.templates,
-        "bits": program.bits,
         "basis_seed": basis_seed,
     }
-    size = f"{counted(examples.examples, 'example')} of {counted(program.bits, 'bit')}"
-    return Dataset(file, about, f"wrote {file}: {size}")
+    return Dataset(file, about, f"wrote {file}: {counted(examples.examples, 'example')} of {bits}")

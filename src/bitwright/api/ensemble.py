@@ -62,7 +62,7 @@ class EnsembleReport:
         return f"{self.sentence}\n{self.limit.sentence()}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `bitwright ensemble --json` prints."""
+        """What `bitwright train --ensemble --json` prints."""
         program, recipe = self.algorithm.program, self.recipe
         return {
             "name": self.algorithm.name,
@@ -92,10 +92,10 @@ def ensemble(
     *,
     accuracy: float | None = None,
     delta: float | None = None,
-    states: int = 1_000,
+    states: int | None = None,
     ones: int | None = None,
-    rounding: str = "calibrated",
-    cells: bool = False,
+    rounding: str | None = None,
+    cells: bool = True,
     tile: int = 1,
     padding: int | None = None,
     file: str | PathLike[str] | None = None,
@@ -106,23 +106,25 @@ def ensemble(
     """Trains many networks and compares their average with the rules and with the limit.
 
     `networks` are trained, or as many as reach an `accuracy`, or the number that is proved to be wrong with probability
-    at most `delta` for one input. The states are random ones of runs, or starts with `ones` bits on; with `cells` local
-    states of single cells. A `file` of results grows, and training goes on from it. The settings are those of a
-    recipe; networks start at random, as in the paper.
+    at most `delta` for one input. They are networks of cells, measured in local states of single cells; or with
+    cells=False of the whole state, measured in random states of runs, or in starts with `ones` bits on. A `file` of
+    results grows, and training goes on from it. The settings are those of a recipe; networks start at random, as in the
+    paper.
 
     >>> from bitwright import addition
-    >>> ensemble(addition(2), 20, states=50, width=256).accuracy > 0.5
+    >>> ensemble(addition(2), 20, cells=False, states=50, width=256).accuracy > 0.5
     True
     """
     if accuracy is not None and not 0 < accuracy <= 1:
         raise InputError(f"{option('accuracy')} is a fraction above 0 and at most 1, got {accuracy:g}")
     if networks is not None and delta is not None:
         raise InputError(f"{option('delta')} says how many networks to train; leave out {option('networks')}")
-    chosen, tell = check_rounding(rounding), teller(progress)
+    chosen, tell = check_rounding(rounding or "calibrated"), teller(progress)
     if not cells and tile != 1:
-        raise InputError(f"{option('tile')} goes with {option('cells')}")
+        raise InputError(f"{option('tile')} goes with networks of cells, not of the whole state")
     if cells and ones is not None:
-        raise InputError(f"{option('ones')} chooses inputs, and cells have none; leave out one of them")
+        raise InputError(f"{option('ones')} chooses inputs, and cells have none; take the whole state")
+    states = 1_000 if states is None else states
     algorithm = subject(what)
     if isinstance(algorithm, NodeProgram):
         raise InputError(f"{algorithm.name} is a node program; give one of its schemas")
@@ -130,7 +132,7 @@ def ensemble(
     within = blocks_range(algorithm.program) if pattern is None else cells_range(pattern)
     algorithm = algorithm if pattern is None else as_algorithm(pattern, f"cells of {algorithm.name}")
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
-    own = {"start": "random", **settings, "padding": added}
+    own = {**settings, "start": settings.get("start") or "random", "padding": added}
     recipe = make_recipe(lambda padding: suggested_width(algorithm, padding), own, what="ensemble")
     on_device = recipe.device.startswith("cuda")
     if pattern is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.encoding.executions import Labels, StateSet, check_labels
 from bitwright.errors import InputError, counted
@@ -16,6 +17,7 @@ from bitwright.files.executions import Executions, load_executions
 from bitwright.networks.executions import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.program import Algorithm, Program
+from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern
 from bitwright.running.executions import executions_of_inputs, random_executions, successors
 from bitwright.running.sampling import random_states
@@ -31,7 +33,7 @@ WIDER = 4  # times the width that suffices for the templates of cells
 
 @dataclass(frozen=True)
 class Sample:
-    """Which executions to learn from: `runs`, `states`, those of a .npz file, or such as are held.
+    """Which executions to learn from: `runs`, `states`, those of a .npz file, or those that are held.
 
     `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which. `labels`
     are "scaled" or "plain".
@@ -73,6 +75,28 @@ class Sample:
         if Path(self.source).suffix.lower() != ".npz":
             raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")
         return True
+
+
+def executions(
+    what: Algorithm | Program | str | PathLike[str],
+    source: str | PathLike[str] | Executions = "runs",
+    *,
+    runs: int | None = None,
+    states: int | None = None,
+    sample_seed: int = 0,
+) -> Executions:
+    """States of a program and what each becomes in one step: what `train` learns from, and `infer` works from.
+
+    `source` is "runs" (states that runs of random inputs meet), "states" (random ones), or a .npz file. `runs` asks for
+    every step of that many runs, `states` for that many states.
+
+    >>> from bitwright import addition
+    >>> found = executions(addition(4), "states", states=100)
+    >>> len(found), found.names[:4]
+    (100, ('p[1]', 'p[2]', 'p[3]', 'p[4]'))
+    """
+    algorithm = as_algorithm(subject(what))  # type: ignore[arg-type]
+    return executions_for(algorithm, Sample(source, runs, states, sample_seed=sample_seed))
 
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:

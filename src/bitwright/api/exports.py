@@ -48,7 +48,7 @@ def export(
     what: Exportable | str | PathLike[str] | None = None,
     *,
     to: str | None = None,
-    states: range | str | None = None,
+    properties: range | str | None = None,
     vnnlib_version: str | None = None,
     graph: str | None = None,
     inputs: Mapping[str, int] | None = None,
@@ -57,9 +57,9 @@ def export(
     """Writes a network, or its file, in a form that other tools read; the end of the name says which.
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
-    model. `to="vnnlib"` makes a folder for verifiers: a property for each of `states`, by default all, in VNN-LIB of
-    this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder in which `make` has the
-    kernel of Rocq (Coq) check the network in all local states, and prove that its runs are those of the rules of `what`.
+    model. `to="vnnlib"` makes a folder for verifiers: a property for every state, or for those that `properties`
+    numbers, in VNN-LIB of this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder
+    in which `make` has Rocq's kernel check all local states, and prove that runs of `what` are those of its rules.
 
     `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
     text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
@@ -71,9 +71,9 @@ def export(
     """
     output = as_path(path, "the file to write")
     form = _form(output, to)
-    numbers = _numbers(states)
-    if form != "vnnlib" and (states is not None or vnnlib_version is not None):
-        raise InputError(f"{option('states')} and {option('vnnlib_version')} go with {option('to')} vnnlib")
+    numbers = _numbers(properties)
+    if form != "vnnlib" and (properties is not None or vnnlib_version is not None):
+        raise InputError(f"{option('properties')} and {option('vnnlib_version')} go with {option('to')} vnnlib")
     if form != "page" and (graph is not None or inputs):
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
     if form not in FOLDERS:
@@ -137,13 +137,13 @@ def default_bits(form: str | None) -> int:
     return _PAGE_BITS if form == "page" else _BITS
 
 
-def _numbers(states: range | str | None) -> range | None:
+def _numbers(asked: range | str | None) -> range | None:
     """`0..999`, one number, or a range of Python's."""
-    if states is None or isinstance(states, range):
-        return states
-    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(states).strip(), re.ASCII)
+    if asked is None or isinstance(asked, range):
+        return asked
+    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(asked).strip(), re.ASCII)
     if found is None or int(found[1]) > int(found[2] or found[1]):
-        raise InputError(f"{option('states')} is a range such as 0..999, got '{str(states)[:40]}'")
+        raise InputError(f"{option('properties')} is a range such as 0..999, got '{str(asked)[:40]}'")
     return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
@@ -162,7 +162,7 @@ def _held(network: object) -> _Given:
             raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
         files = network_files(path)
         if len(files) > 1:
-            raise InputError(f"{path} holds several networks; quantize makes one of them, which can be exported")
+            raise InputError(f"{path} holds several networks; quantize them into one, which can be exported")
         about = read_about(files[0])
         return _Given(None, files[0], read_pattern(about.bits, about.examples))
     if not hasattr(network, "origin"):

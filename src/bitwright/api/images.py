@@ -149,14 +149,14 @@ def run_image(
     resume: Path | None = None,
     memory: Sequence[str] = (),
     signed: bool = False,
-    start: str | None = None,
+    entry: str | None = None,
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> ComputerRun:
     """Runs an image until it halts, or at most that many instructions or seconds.
 
     `memory` are words to show at the end, `FROM:TO`, an address or a label. With a `checkpoint` the run is kept in a
-    .npz file about once a minute and at its end; `resume` goes on from such a file. `start` is the first address.
+    .npz file about once a minute and at its end; `resume` goes on from such a file. `entry` is the first address.
 
     >>> from bitwright.api.open import MachineChoice, open_subleq
     >>> from pathlib import Path
@@ -176,10 +176,10 @@ def run_image(
     machine, labels = program.machine, program.labels
     if not program.image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
-    if start is not None and resume is not None:
-        raise InputError(f"a run that is taken up goes on where it was; leave out {option('start')}")
+    if entry is not None and resume is not None:
+        raise InputError(f"a run that is taken up goes on where it was; leave out {option('entry')}")
     words = [find_words(text, labels, machine.shape) for text in memory]
-    first = 0 if start is None else find_address(start, labels, "start")
+    first = 0 if entry is None else find_address(entry, labels, "entry")
     chosen = _engine(machine, engine, network, settings, tell)
     state, tally, began_with = _start(program, first, resume, tell)
     truth = RuleEngine(machine.program) if chosen.fallible else None

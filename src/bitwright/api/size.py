@@ -121,7 +121,7 @@ class WidthOfNetwork:
         lines = [
             self.sentence,
             f"  expected {found.expected:>12,}   worst of {found.error.states:,} states{climbed}, in "
-            f"{len(found.error.errors)} draws of a Gaussian field, seed {found.seed}",
+            f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
             f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, {at}",
             f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
             f"  K = {found.examples:,}; no network was trained",
@@ -148,7 +148,7 @@ class WidthOfNetwork:
             "every": found.every,
             "cut": found.error.cut,
             "draws": len(found.error.errors),
-            "seed": found.seed,
+            "sample_seed": found.seed,
             "order": 1,
             "proved": False,
         }
@@ -171,7 +171,7 @@ def size(  # type: ignore[misc]
     unmasked: bool = False,
     n: str | None = None,
     domain: str | None = None,
-    seed: int | None = None,
+    sample_seed: int | None = None,
     padding: int | None = None,
     cells: bool = False,
     tile: int | None = None,
@@ -184,7 +184,7 @@ def size(  # type: ignore[misc]
     writes, as in the paper.
 
     Of a network: nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
-    `domain` is `states` (the default) or `runs` (states that runs meet); `seed` says which states and draws.
+    `domain` is `states` (the default) or `runs` (states that runs meet); `sample_seed` says which states and draws.
 
     With `cells` these are networks of the program's cells, `tile` of them taken as one; so they are for node programs.
 
@@ -212,8 +212,8 @@ def size(  # type: ignore[misc]
                 f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
                 f"{option('padding')}"
             )
-        return _width(algorithms, delta, domain, cells, tile or 1, seed, padding, progress)
-    for given, name in ((seed, "seed"), (domain, "domain")):
+        return _width(algorithms, delta, domain, cells, tile or 1, sample_seed, padding, progress)
+    for given, name in ((sample_seed, "sample_seed"), (domain, "domain")):
         if given is not None:
             raise InputError(
                 f"{option(name)} is for {option('of')} network; the size of an ensemble is for its limit, and not drawn"
@@ -254,13 +254,13 @@ def _width(
     domain: str | None,
     cells: bool,
     tile: int,
-    seed: int | None,
+    sample_seed: int | None,
     padding: int | None,
     progress: Teller | Progress | bool | None,
 ) -> WidthOfNetwork:
-    drawn, tell, algorithm = whole_number(seed or 0, option("seed")), teller(progress), algorithms[0]
+    drawn, tell, algorithm = whole_number(sample_seed or 0, option("sample_seed")), teller(progress), algorithms[0]
     if drawn < 0:
-        raise InputError(f"{option('seed')} is 0 or more, got {drawn}")
+        raise InputError(f"{option('sample_seed')} is 0 or more, got {drawn}")
     pattern = _pattern(algorithms, cells, tile, padding, tell)
     with tell.working("draws") as told:
         if pattern is not None:

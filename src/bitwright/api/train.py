@@ -201,8 +201,8 @@ def train_members(
     return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
 
 
-def check_outputs(output: Path, onnx: Path | None = None, kept: Path | None = None, workers: str | int = 1) -> None:
-    """Raises InputError now for files that could not be written later, or hold weights that are to be kept.
+def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1) -> None:
+    """Raises InputError now for a file that could not be written later, or holds weights that are to be kept.
 
     One file has one network, which `workers` cannot share.
     """
@@ -213,13 +213,6 @@ def check_outputs(output: Path, onnx: Path | None = None, kept: Path | None = No
         )
     if output.suffix != ".safetensors":
         raise InputError(f"{option('output')} takes a .safetensors file, got {output}")
-    if onnx is not None:
-        from bitwright.networks.onnx_file import onnx_module
-
-        if onnx.suffix != ".onnx":
-            raise InputError(f"{option('onnx')} takes an .onnx file, got {onnx}")
-        onnx_module()
-        check_writable(onnx)
     check_writable(output)
     if kept is not None and any(
         output.exists() and file.exists() and output.samefile(file) for file in network_files(kept)

@@ -49,7 +49,7 @@ def validate(
     workers: str | int = "1",
     resume: str | PathLike[str] | None = None,
     device: str | None = None,
-    plain: bool = False,
+    unsliced: bool = False,
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> Validation:
@@ -65,7 +65,7 @@ def validate(
 
     With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
     is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
-    one. `plain` walks through the engine itself, not through its bit-sliced form.
+    one. `unsliced` walks through the engine itself, not through its bit-sliced form.
 
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
@@ -100,7 +100,7 @@ def validate(
     settings |= {} if device in (None, "cpu") else {"device": device}
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
     asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
-    task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, plain)
+    task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, unsliced)
     if asked is None and chosen.rounding is None:
         tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
     if task.sliced and say_compiling(tell):

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from bitwright.cli.options import bits_option, run_options
+from bitwright.cli.options import bits_option, run_options, verb
 from bitwright.cli.reporting import run_shipped
 
 
-@click.command("add")
+@verb("add")
 @click.argument("p")
 @click.argument("q")
 @bits_option

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from bitwright.cli.options import json_option
+from bitwright.cli.options import json_option, verb
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
 
-@click.command("cache")
+@verb("cache")
 @click.option("--verify", is_flag=True, help="Read every entry and compare it with its digest; exit 1 if one fails.")
 @click.option("--clear", is_flag=True, help="Remove all entries. Other files in the folder stay.")
 @json_option

@@ -10,12 +10,19 @@ import click
 
 from bitwright.cli.options import (
     bits_option,
+    cells_option,
+    device_option,
     json_option,
     machine_option,
     order_option,
     padding_option,
     quiet_option,
     range_option,
+    resume_option,
+    rounding_option,
+    sizes_option,
+    tile_option,
+    verb,
     workers_option,
 )
 from bitwright.cli.progress import TerminalTeller
@@ -31,49 +38,32 @@ if TYPE_CHECKING:
     Found = LimitCertificate | NetworkCertificate | StateLookedAt
 
 
-def network_proof_options(function: Any) -> Any:
-    """What goes with --network only."""
-    for option in (
-        click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64, or l=1..64."),
-        click.option("--tile", type=click.IntRange(1, 16), help="Of the limit of cells: so many neighbours as one."),
-        click.option(
-            "--cells",
-            is_flag=True,
-            help="Prove every program made of these kinds of cells; the default for their networks.",
-        ),
-        click.option(
-            "--state",
-            metavar="BITS",
-            help="With --network: look at the state with these bits on, none, or of cells kind2.",
-        ),
-        click.option(
-            "--device", help="With --network: cpu or cuda.  [default: cpu; cuda for long proofs, if it is there]"
-        ),
-        click.option("--resume", type=click.Path(path_type=Path), help="With --network: keep what is done here."),
-        workers_option,
-        click.option("--yes", is_flag=True, help="With --network: go on even if it will take longer than 10 minutes."),
-        click.option(
-            "--domain",
-            help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the "
-            "only one for a network of cells.",
-        ),
-    ):
-        function = option(function)
-    return function
-
-
-@click.command("certify")
+@verb("certify")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
 @machine_option
-@click.option("--rounding", help="sign (the paper's) or calibrated (ours, the default).")
+@rounding_option
 @range_option
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
 @click.option("--check", type=click.Path(path_type=Path), help="Check this certificate file against the program.")
 @click.option("--network", type=click.Path(path_type=Path), help="Prove this network instead of the limit.")
-@network_proof_options
+@click.option(
+    "--domain",
+    help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one "
+    "for a network of cells.",
+)
+@click.option(
+    "--state", metavar="BITS", help="With --network: look at the state with these bits on, none, or of cells kind2."
+)
+@cells_option
+@sizes_option
+@tile_option
+@device_option
+@workers_option
+@resume_option
+@click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @json_option
 @quiet_option
 def command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bitwright.cli.options import json_option, let_option, quiet_option
+from bitwright.cli.options import json_option, let_option, quiet_option, verb
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
@@ -13,7 +13,7 @@ from bitwright.cli.targets import given_lets
 _MOST = 20  # warnings that a person is shown
 
 
-@click.command("check")
+@verb("check")
 @click.argument("file")
 @let_option
 @json_option

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
+from bitwright.cli.options import verb
 
-@click.command("compile")
+
+@verb("compile")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="For .py: the machine."
 )
-@click.option("--width", type=int, help="For .py: bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
+@click.option("--word-width", type=int, help="For .py: bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
-def command(file: Path, target: str, width: int | None, output: Path | None) -> None:
+def command(file: Path, target: str, word_width: int | None, output: Path | None) -> None:
     """Compile or assemble a program for a machine.
 
     A small part of Python (.py) becomes .sbn assembly (see docs/reference/sbn.md) or, with --target subleq, .sq
@@ -23,7 +25,7 @@ def command(file: Path, target: str, width: int | None, output: Path | None) -> 
     """
     from bitwright.api.compile import compile_file
 
-    compiled = compile_file(file, target, width)
+    compiled = compile_file(file, target, word_width)
     if output is None:
         click.echo(compiled.text.rstrip("\n"))
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import json_option
+from bitwright.cli.options import json_option, verb
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, counted
 
@@ -17,7 +17,7 @@ _TRY = """try, {here}:
   jupyter lab examples/the-paper-in-ten-minutes.ipynb"""
 
 
-@click.command("examples")
+@verb("examples")
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--list", "only_list", is_flag=True, help="Say which files there are, each with its first line; write none."

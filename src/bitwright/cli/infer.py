@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from bitwright.api.open import SIZED
-from bitwright.cli.options import json_option, let_option, quiet_option
+from bitwright.cli.options import bits_option, json_option, let_option, quiet_option, verb
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import find_algorithm, given_lets
 from bitwright.errors import InputError
 
 
-@click.command("infer")
+@verb("infer")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=click.Path(path_type=Path))
 @click.option(
     "--blocks",
@@ -22,7 +22,7 @@ from bitwright.errors import InputError
     metavar="LAYOUT|NAME|TEXT|find",
     help="A rule file or NAME whose blocks are meant, blocks as text such as 'p[1] q[1]; c[1]', or find.",
 )
-@click.option("--bits", type=int, help="For names of programs: the bit length of the numbers.")
+@bits_option
 @let_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The .bw file to write.")
 @click.option(
@@ -56,7 +56,7 @@ def command(
     """Recover templates from executions: which writes they confirm, exclude, or leave open.
 
     \b
-    bitwright dataset addition --executions 200 --random -o states.npz
+    bitwright export addition --from states --states 200 -o states.npz
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz --blocks find
     bitwright infer boards.npz --grid 16x16 -o life.bw

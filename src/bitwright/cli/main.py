@@ -21,9 +21,8 @@ from bitwright.version import __version__
 
 VERBS = (
     *("add", "multiply", "run", "check", "show", "trace", "serve"),
-    *("validate", "certify", "size", "dataset", "train", "quantize", "export", "ensemble", "cache"),
-    "infer",
-    *("compile", "examples"),
+    *("train", "certify", "validate", "size", "export", "infer"),
+    *("compile", "examples", "cache"),
 )
 
 

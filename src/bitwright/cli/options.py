@@ -1,9 +1,9 @@
-"""Options that several verbs share."""
+"""Options that several verbs share: each is defined once, means the same everywhere, and has its place in the help."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,47 @@ import click
 from bitwright.api.open import MachineChoice
 from bitwright.cli.targets import find_algorithm, keep_lets
 
+# What options are about, in the order of the help; those of one verb alone come first.
+GROUPS = {
+    "The program": "bits order let sizes program counter graph values directed",
+    "Its machine": "machine words word-width dialect",
+    "The engine": "engine rounding padding network evaluate n",
+    "Networks": "whole cells tile networks width seed device precision",
+    "Training": "start descent parametrization tolerance trainer threads seeds integer weight-bits",
+    "Executions": "from runs states labels random sample-seed",
+    "The average of an ensemble": "ensemble accuracy delta ones",
+    "Images for machine V": "max-instructions max-seconds checkpoint memory signed entry",
+    "Work and output": "max-steps workers resume yes output json quiet help",
+}
+_GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
+_OWN = "Options"
 
-def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+
+def grouped(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
+    """The options of a verb by what they are about, its own first."""
+    found: dict[str, list[click.Option]] = {title: [] for title in (_OWN, *GROUPS)}
+    for one in command.get_params(context):
+        if isinstance(one, click.Option) and not one.hidden:
+            title = next((_GROUP_OF[name] for name in one.opts if name in _GROUP_OF), _OWN)
+            found[title].append(one)
+    return {title: options for title, options in found.items() if options}
+
+
+class _Verb(click.Command):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, options in grouped(self, ctx).items():
+            with formatter.section(title):
+                formatter.write_dl([record for one in options if (record := one.get_help_record(ctx)) is not None])
+
+
+verb = partial(click.command, cls=_Verb)
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator."""
+
     def apply(function: Any) -> Any:
         for option in reversed(options):
             function = option(function)
@@ -27,6 +66,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
 bits_option = click.option(
     "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
+)
+_machine_options = together(
+    click.option(
+        "--machine",
+        type=click.Choice(["A", "B", "V"]),
+        help="For .sbn programs: the paper's machine A, or B (the default). V for SUBLEQ: .sq, .dec, machine-v.",
+    ),
+    click.option("--words", type=int, help="For machine V: words of memory."),
+    click.option("--word-width", type=int, help="For machine V: bits of a word."),
+    click.option("--dialect", help="For machine V: howerj, kth, plain, or flags such as range,strict."),
 )
 
 
@@ -45,16 +94,15 @@ def machine_option(function: Any) -> Any:
         choice = MachineChoice(machine, words, word_width, dialect)
         return function(*args, machine=None if choice == MachineChoice() else choice, **more)
 
-    return _together(
-        click.option(
-            "--machine",
-            type=click.Choice(["A", "B", "V"]),
-            help="For .sbn programs: the paper's machine A, or B (the default). V for SUBLEQ: .sq, .dec, machine-v.",
-        ),
-        click.option("--words", type=int, help="For machine V: words of memory."),
-        click.option("--word-width", type=int, help="For machine V: bits of a word."),
-        click.option("--dialect", help="For machine V: howerj, kth, plain, or flags such as range,strict."),
-    )(gather)
+    return _machine_options(gather)
+
+
+lets_option = click.option(
+    "--let",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated.",
+)
 
 
 def let_option(function: Any) -> Any:
@@ -65,21 +113,20 @@ def let_option(function: Any) -> Any:
         keep_lets(more.get("target", more.get("file")), let)
         return function(*args, **more)
 
-    shown = "For rule files: a value in place of that of a 'let' line, such as l=16; may be repeated."
-    return click.option("--let", multiple=True, metavar="NAME=NUMBER", help=shown)(gather)
+    return lets_option(gather)
 
 
-order_option = _together(
-    click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2."), let_option
+places_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+order_option = together(places_option, let_option)
+sizes_option = click.option("--sizes", help="For cells: the kinds of all these sizes, such as 1..64, or l=1..64.")
+
+graph_option = click.option(
+    "--graph",
+    metavar="FILE|SHAPE",
+    help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
 )
-
-
-graph_options = _together(
-    click.option(
-        "--graph",
-        metavar="FILE|SHAPE",
-        help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
-    ),
+graph_options = together(
+    graph_option,
     click.option(
         "--values",
         type=click.Path(path_type=Path),
@@ -98,7 +145,7 @@ def algorithm_argument(function: Any) -> Any:
     ) -> Any:
         return function(*args, algorithm=find_algorithm(target, bits, order, machine=machine), **more)
 
-    chosen = _together(click.argument("target", metavar="FILE|NAME"), bits_option, order_option, machine_option)
+    chosen = together(click.argument("target", metavar="FILE|NAME"), bits_option, order_option, machine_option)
     return chosen(gather)
 
 
@@ -111,10 +158,7 @@ range_option = click.option(
     help="How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable "
     "(met in runs of all inputs).",
 )
-ENGINE_HELP = (
-    "What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the same by "
-    "linear algebra), sampled (an ensemble drawn from the limit) or network (trained)."
-)
+ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
 
 def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -124,9 +168,19 @@ def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path,
     return value
 
 
-engine_option = click.option("--engine", default="templates", show_default=True, help=ENGINE_HELP)
-weight_bits_option = click.option(
-    "--weight-bits", type=click.IntRange(2, 8), default=8, show_default=True, help="Of a whole-number weight."
+def engine_option(default: str) -> Callable[[Any], Any]:
+    """--engine, with the verb's own default."""
+    return click.option(
+        "--engine",
+        default=default,
+        show_default=True,
+        help="What makes the steps: templates (the rules), limit (the mean of infinitely wide networks), kernel (the "
+        "same by linear algebra), sampled (an ensemble drawn from the limit) or network (trained).",
+    )
+
+
+rounding_option = click.option(
+    "--rounding", help="How real outputs become bits: calibrated (ours, the default) or sign (the paper's)."
 )
 workers_option = click.option(
     "--workers",
@@ -134,70 +188,75 @@ workers_option = click.option(
     show_default=True,
     help="1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.",
 )
+whole_option = click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
+cells_option = click.option("--cells", is_flag=True, help="By cells: one small network, or its limit, in every cell.")
+tile_option = click.option("--tile", type=click.IntRange(1, 16), help="Take this many neighbouring cells as one.")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**63), help="Which networks to draw.  [default: 0]")
+sample_seed_option = click.option(
+    "--sample-seed", type=click.IntRange(0, 2**63), help="Which random inputs or states.  [default: 0]"
+)
+width_option = click.option(
+    "--width", type=int, help="Hidden units; by default the fewest that suffice for cells, else by the width law."
+)
+device_option = click.option(
+    "--device", help="Where networks run: cpu or cuda.  [default: cpu; cuda for long proofs and validations]"
+)
+weight_bits_option = click.option(
+    "--weight-bits", type=click.IntRange(2, 8), help="Bits of an integer weight.  [default: 8]"
+)
 
 
-def recipe_options(start: str) -> Callable[[Any], Any]:
-    """How networks are trained; `start` is the default start."""
-    return _together(
-        click.option(
-            "--width",
-            type=int,
-            help="Hidden units; by default the fewest that suffice for cells, else from the width law.",
-        ),
-        click.option(
-            "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Which networks to draw."
-        ),
-        click.option(
-            "--start",
-            type=click.Choice(["zero", "random"]),
-            default=start,
-            show_default=True,
-            help="Output before training: zero, or random as in the paper.",
-        ),
-        click.option(
-            "--descent",
-            type=click.Choice(["balanced", "momentum", "plain"]),
-            help="Steps of gradient descent: balanced (fewest), with momentum, or plain, as in the theorem.  "
-            "[default: balanced; momentum for executions]",
-        ),
-        click.option(
-            "--parametrization",
-            type=click.Choice(["ntk", "standard"]),
-            default="ntk",
-            show_default=True,
-            help="Which weights descend: scaled, as in the theorem, or plain, as in the authors' code.",
-        ),
-        click.option(
-            "--tolerance", type=float, help="Largest error on any example.  [default: 0.001; 0.01 for executions]"
-        ),
-        click.option(
-            "--trainer",
-            type=click.Choice(["numpy", "torch"]),
-            default="numpy",
-            show_default=True,
-            help="torch (the extra train) can use a GPU.",
-        ),
-        click.option("--device", default="cpu", show_default=True, help="For torch: cpu or cuda."),
-        click.option(
-            "--precision",
-            type=click.Choice(["float32", "float64"]),
-            default="float32",
-            show_default=True,
-            help="Of weights and training.",
-        ),
-        click.option(
-            "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
-        ),
-    )
-
-
-rounding_options = _together(
+recipe_options = together(
+    width_option,
+    seed_option,
     click.option(
-        "--rounding",
-        default="calibrated",
-        show_default=True,
-        help="How real outputs become bits: calibrated (ours) or sign (the paper's).",
+        "--start",
+        type=click.Choice(["zero", "random"]),
+        help="Output before training: zero, or random as in the paper.  [default: zero; random with --ensemble]",
     ),
+    click.option(
+        "--descent",
+        type=click.Choice(["balanced", "momentum", "plain"]),
+        help="Steps of gradient descent: balanced (fewest), with momentum, or plain, as in the theorem.  "
+        "[default: balanced; momentum for executions]",
+    ),
+    click.option(
+        "--parametrization",
+        type=click.Choice(["ntk", "standard"]),
+        default="ntk",
+        show_default=True,
+        help="Which weights descend: scaled, as in the theorem, or plain, as in the authors' code.",
+    ),
+    click.option(
+        "--tolerance", type=float, help="Largest error on any example.  [default: 0.001; 0.01 for executions]"
+    ),
+    click.option(
+        "--trainer",
+        type=click.Choice(["numpy", "torch"]),
+        default="numpy",
+        show_default=True,
+        help="torch (the extra train) can use a GPU.",
+    ),
+    device_option,
+    click.option(
+        "--precision",
+        type=click.Choice(["float32", "float64"]),
+        default="float32",
+        show_default=True,
+        help="Of weights and training.",
+    ),
+    click.option(
+        "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
+    ),
+)
+sample_options = together(
+    click.option("--from", "source", metavar="runs|states|FILE", help="Executions: of runs, random states, or a file."),
+    click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of this many runs."),
+    click.option("--states", type=click.IntRange(1, 10**6), help="How many states.  [default: 20 K; 1,000 to measure]"),
+    sample_seed_option,
+)
+network_options = together(
+    rounding_option,
     padding_option,
     click.option(
         "--network",
@@ -207,46 +266,27 @@ rounding_options = _together(
         callback=_with_network,
         help="Trained network file(s), for --engine network; they say the bit length.",
     ),
+    width_option,
+    whole_option,
+    cells_option,
+    tile_option,
+    click.option("--evaluate", is_flag=True, help="Evaluate the network at every step, even if it is proved."),
+    click.option(
+        "--networks", type=click.IntRange(1, 10**9), help="For sampled, network: how many to average.  [default: 1]"
+    ),
+    seed_option,
+    device_option,
+    click.option("--max-steps", type=int, help="Stop a run after this many steps even if the program is not done."),
 )
-cell_options = _together(
-    click.option(
-        "--cells",
-        is_flag=True,
-        help="One small network (or its limit) in every cell, instead of one for the whole state.",
-    ),
-    click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take so many neighbouring cells as one."),
-    click.option("--evaluate", is_flag=True, help="Of cells: ask the network in every step, though it is proved."),
-)
-_step_options = _together(engine_option, rounding_options)
-_network_options = _together(
-    click.option(
-        "--networks",
-        type=click.IntRange(1, 10**9),
-        default=1,
-        show_default=True,
-        help="For sampled, network: how many to average.",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(0, 2**63),
-        default=0,
-        show_default=True,
-        help="For sampled, network: which networks.",
-    ),
-    click.option("--device", default="cpu", show_default=True, help="For network: cpu or cuda (PyTorch)."),
+engine_options = together(
+    engine_option("templates"),
+    network_options,
     click.option(
         "--precision",
         type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
-        default="float32",
-        show_default=True,
-        help="For network: of its products.",
+        help="Of the products of a network.  [default: float32]",
     ),
-    click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells."),
-    cell_options,
-    click.option("--max-steps", type=int, help="Stop after this many steps even if the program is not done."),
 )
-_WIDTH = "For network without a file: the width to train, on the whole state."
-engine_options = _together(_step_options, click.option("--width", type=int, help=_WIDTH), _network_options)
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -256,23 +296,23 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     return value
 
 
-computer_options = _together(
-    click.option("--max-instructions", type=click.IntRange(0), help="For images: stop after this many instructions."),
+resume_option = click.option(
+    "--resume", type=click.Path(path_type=Path), help="Continue from this file, which keeps what is done."
+)
+computer_options = together(
+    click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
     click.option(
-        "--max-seconds",
-        type=click.FloatRange(0),
-        callback=_finite,
-        help="For images: stop after this time, waiting not counted.",
+        "--max-seconds", type=click.FloatRange(0), callback=_finite, help="Stop after this time, waiting not counted."
     ),
-    click.option("--checkpoint", type=click.Path(path_type=Path), help="For images: keep the run in this .npz file."),
-    click.option("--resume", type=click.Path(path_type=Path), help="For images: go on from such a file."),
+    click.option("--checkpoint", type=click.Path(path_type=Path), help="Keep the run in this .npz file, to --resume."),
+    resume_option,
     click.option(
         "--memory",
         multiple=True,
         metavar="FROM:TO",
-        help="For images: show these words at the end, both ends included; also one ADDRESS. Labels of a .sq do too.",
+        help="Show these words at the end, both ends included; also one ADDRESS, or a label of a .sq file.",
     ),
-    click.option("--signed", is_flag=True, help="For images: show words and addresses as signed numbers."),
-    click.option("--start", metavar="ADDRESS", help="For images: the first instruction, 0 if it is not given."),
+    click.option("--signed", is_flag=True, help="Show words and addresses as signed numbers."),
+    click.option("--entry", metavar="ADDRESS", help="The first instruction.  [default: 0]"),
 )
-run_options = _together(engine_options, json_option, quiet_option)
+run_options = together(engine_options, json_option, quiet_option)

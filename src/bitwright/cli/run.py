@@ -17,6 +17,7 @@ from bitwright.cli.options import (
     machine_option,
     order_option,
     run_options,
+    verb,
 )
 from bitwright.cli.reporting import execute, note, report
 from bitwright.cli.run_graph import asked_graph, report_graph
@@ -26,10 +27,10 @@ from bitwright.errors import InputError, listing
 if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice
 
-COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "start")
+COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "entry")
 
 
-@click.command("run")
+@verb("run")
 @click.argument("target", metavar="FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 @graph_options

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from bitwright.cli.options import verb
 from bitwright.errors import InputError
 
 
-@click.command("serve")
+@verb("serve")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any that is free."
 )

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bitwright.cli.options import bits_option, json_option, machine_option, order_option
+from bitwright.cli.options import (
+    bits_option,
+    cells_option,
+    json_option,
+    machine_option,
+    order_option,
+    tile_option,
+    verb,
+)
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import note, print_json
 from bitwright.cli.run_graph import node_program
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice
 
 
-@click.command("show")
+@verb("show")
 @click.argument("target", metavar="FILE|NAME|NETWORK")
 @bits_option
 @order_option
@@ -35,14 +43,8 @@ if TYPE_CHECKING:
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
-@click.option(
-    "--cells",
-    is_flag=True,
-    help="Show the kinds of cells and the pattern that has one of each; with --diagram: draw it by cells.",
-)
-@click.option(
-    "--tile", type=click.IntRange(1, 16), help="With --cells or --text: take this many neighbouring cells as one."
-)
+@cells_option
+@tile_option
 @json_option
 def command(
     target: str,
@@ -58,7 +60,8 @@ def command(
 ) -> None:
     """Show what a program consists of, or what a .safetensors file of a network is.
 
-    The id of a program is the sha256 of its canonical text.
+    The id of a program is the sha256 of its canonical text. --cells shows the kinds of its cells, and the pattern that
+    has one of each.
     """
     from bitwright.api.show import cell_kinds, node_report, save_diagram, tiled
 

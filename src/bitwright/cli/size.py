@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import algorithm_argument, json_option, padding_option, range_option
+from bitwright.cli.options import (
+    algorithm_argument,
+    cells_option,
+    json_option,
+    padding_option,
+    range_option,
+    sample_seed_option,
+    tile_option,
+    verb,
+)
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
     from bitwright import Algorithm
 
 
-@click.command("size")
+@verb("size")
 @algorithm_argument
 @click.option("--delta", type=float, default=0.01, show_default=True, help="Allowed probability of any wrong bit.")
 @click.option(
@@ -26,10 +35,10 @@ if TYPE_CHECKING:
 )
 @click.option("--scope", help="What shall come out right: input (one), inputs (all, the default), runs.")
 @click.option("--domain", help="With --of network: right in all states (the default), or in those of runs (runs).")
-@click.option("--seed", type=click.IntRange(0, 2**63), help="With --of network: which states and draws; by default 0.")
+@sample_seed_option
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
-@click.option("--cells", is_flag=True, help="For networks of cells: K of their pattern, n of one cell.")
-@click.option("--tile", type=click.IntRange(1, 16), help="With --cells: take this many neighbouring cells as one.")
+@cells_option
+@tile_option
 @range_option
 @padding_option
 @json_option

@@ -65,12 +65,14 @@ def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
     return True
 
 
-def find_algorithm(target: str, *given: Any, cells: bool = False, **more: Any) -> Algorithm:
+def find_algorithm(
+    target: str, bits: int | None = None, order: str | None = None, *, cells: bool = False, **more: Any
+) -> Algorithm:
     """The algorithm that a shipped name, a rule file or an SBN program stands for; see `find_program`.
 
     Where only `cells` count, a node program is one too.
     """
-    return of_bits(find_program(target, *given, nodes=cells, **more))
+    return of_bits(find_program(target, bits, order, nodes=cells, **more))
 
 
 def find_program(

@@ -9,7 +9,16 @@ import click
 
 from bitwright.api.numbers import parse_values
 from bitwright.api.trained import files_of
-from bitwright.cli.options import bits_option, engine_options, graph_options, json_option, machine_option, order_option
+from bitwright.cli.options import (
+    bits_option,
+    engine_options,
+    graph_options,
+    json_option,
+    machine_option,
+    order_option,
+    quiet_option,
+    verb,
+)
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import execute, exit_code, note, print_json
 from bitwright.cli.run_graph import asked_graph
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice
 
 
-@click.command("trace")
+@verb("trace")
 @click.argument("target", metavar="FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a .html, .svg, .txt or .npz file.")
@@ -34,7 +43,7 @@ if TYPE_CHECKING:
 @machine_option
 @engine_options
 @json_option
-@click.option("--quiet", "-q", is_flag=True, help="No notes and no progress.")
+@quiet_option
 def command(
     target: str,
     inputs: tuple[str, ...],

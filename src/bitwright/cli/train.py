@@ -16,6 +16,13 @@ from bitwright.cli.options import (
     padding_option,
     quiet_option,
     recipe_options,
+    rounding_option,
+    sample_options,
+    sizes_option,
+    tile_option,
+    verb,
+    weight_bits_option,
+    whole_option,
     workers_option,
 )
 from bitwright.cli.progress import TerminalTeller
@@ -25,70 +32,66 @@ from bitwright.cli.targets import find_algorithm
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from bitwright import Algorithm
     from bitwright.api.executions import Sample
     from bitwright.api.network import Network
     from bitwright.api.open import MachineChoice
 
+_MEASURED = ("accuracy", "delta", "ones", "rounding")  # what goes with --ensemble only
+_KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels", "sample_seed")  # and what does not
 
-@click.command("train")
+
+@verb("train")
 @click.argument("target", metavar="FILE|NAME")
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 @click.option(
     "--output",
     "-o",
-    required=True,
     type=click.Path(path_type=Path),
-    help="A .safetensors file; a folder for several networks.",
+    help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
 )
 @bits_option
 @order_option
 @machine_option
-@click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
-@click.option("--sizes", help="Of cells: the kinds of all these sizes, such as 1..64, or l=1..64.")
-@click.option("--tile", type=click.IntRange(1, 16), help="Of cells: take this many neighbouring cells as one.")
+@whole_option
+@sizes_option
+@tile_option
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Of cells: try up to this many seeds.  [default: 10]")
 @click.option(
     "--integer/--float", default=None, help="Integer weights or not.  [default: integers, floats with --whole]"
 )
-@click.option("--weight-bits", type=click.IntRange(2, 8), help="Bits of an integer weight.  [default: 8]")
-@recipe_options(start="zero")
+@weight_bits_option
+@recipe_options
 @padding_option
-@click.option("--from", "source", metavar="runs|states|FILE", help="Learn from executions instead of templates.")
-@click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of this many runs.")
-@click.option("--states", type=click.IntRange(1, 10**6), help="With --from: this many states.  [default: 20 K]")
+@sample_options
 @click.option(
     "--labels",
     type=click.Choice(["scaled", "plain"]),
     help="With --from: 1 over sqrt(n), or 1, where a bit is set.  [default: scaled]",
 )
-@click.option("--sample-seed", type=click.IntRange(0, 2**63), help="With --from: which inputs or states.")
 @click.option(
     "--networks",
-    type=click.IntRange(1, 10**6),
-    default=1,
-    show_default=True,
-    help="Train this many: side by side as one integer network, or as floats in a folder.",
+    "-n",
+    type=click.IntRange(1, 10**7),
+    help="Train this many: side by side as one integer network, as floats in a folder, or to average.  [default: 1]",
 )
+@click.option("--ensemble", is_flag=True, help="Keep no network; measure the average of many against the limit.")
+@click.option("--accuracy", type=float, help="With --ensemble: stop once this fraction of the states is right.")
+@click.option("--delta", type=float, help="With --ensemble: train the proven number for this probability of error.")
+@click.option("--ones", type=int, help="With --ensemble: look at inputs with exactly this many bits on.")
+@rounding_option
 @workers_option
-@click.option("--onnx", type=click.Path(path_type=Path), help="Also write the network as an .onnx file.")
 @json_option
 @quiet_option
 def command(
     target: str,
     others: tuple[str, ...],
-    output: Path,
+    output: Path | None,
     bits: int | None,
     order: str | None,
     machine: MachineChoice | None,
     whole: bool,
-    tile: int | None,
-    sizes: str | None,
-    networks: int,
-    integer: bool | None,
-    weight_bits: int | None,
-    seeds: int | None,
-    workers: str,
-    onnx: Path | None,
+    ensemble: bool,
     as_json: bool,
     quiet: bool,
     **how: Any,
@@ -96,28 +99,63 @@ def command(
     """Train one small integer network for the cells of programs, and try every local state.
 
     It runs every program with these kinds of cells, in any size; several programs may be named. With --whole the
-    network is for the whole state of one program in one size.
+    network is for the whole state of one program in one size. With --ensemble many networks are trained and averaged,
+    and their accuracy, mean and variance are compared with the limit.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --whole --integer -o whole.safetensors
+    bitwright train permutation --bits 6 --whole --ensemble -n 40
     """
+    for name in _KEPT if ensemble else _MEASURED:
+        if how[name] is not None:
+            spelt = {"source": "from"}.get(name, name.replace("_", "-"))
+            raise InputError(f"--{spelt} {'does not go' if ensemble else 'goes'} with --ensemble; leave it out")
+    if ensemble and others:
+        raise InputError("--ensemble looks at one program; leave out the others")
+    if ensemble:
+        algorithm = find_algorithm(target, bits, order, machine=machine)
+        return _measure(algorithm, output, not whole, as_json, quiet, **how)
+    if output is None:
+        raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
+    keep_sizes(how["sizes"])
+    first = find_algorithm(target, bits, order, machine=machine, cells=not whole)
+    programs = [first, *(find_algorithm(other, cells=not whole) for other in others)]
+    return _keep(programs, output, whole, as_json, quiet, **how)
+
+
+def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bool, quiet: bool, **how: Any) -> int:
+    """The average of many networks; exit 1 if the accuracy that was asked for is not reached."""
+    from bitwright.api.ensemble import ensemble
+
+    given = {name: value for name, value in how.items() if name not in _KEPT}
+    given["tile"] = given["tile"] or 1
+    found = ensemble(algorithm, cells=cells, file=output, progress=None if quiet else TerminalTeller(), **given)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(found.sentence)
+        note(found.limit.sentence(), quiet)
+    if not found.reached:
+        wanted = f"{found.networks:,} networks do not reach {found.wanted:.1%}; allow more with -n"
+        click.echo(f"bitwright: {wanted}", err=True)
+    return 0 if found.reached else 1
+
+
+def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, quiet: bool, **how: Any) -> int:
+    """Networks in a file or a folder; exit 1 if a local state comes out wrong."""
     from bitwright.api.train import check_outputs, train, train_members
     from bitwright.errors import BitwrightWarning
 
-    executions = _sample(how)
-    folder = networks > 1 and not (not whole if integer is None else integer)
-    if folder and (onnx is not None or executions is not None):
-        raise InputError("a folder holds networks that are trained on templates; leave out --from and --onnx")
-    if not folder:
-        check_outputs(output, onnx, workers=workers)
-    keep_sizes(sizes)
-    first = find_algorithm(target, bits, order, machine=machine, cells=not whole)
-    programs = [first, *(find_algorithm(other, cells=not whole) for other in others)]
-    options = {"cells": not whole, "sizes": sizes, "tile": tile or 1, "networks": networks, **how}
-    tell = None if quiet else TerminalTeller()
-    if folder:
+    executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
+    options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
+    networks = options.setdefault("networks", 1)
+    kept = {name: options.pop(name) for name in ("weight_bits", "seeds") if name in options}
+    options["cells"], tell = not whole, None if quiet else TerminalTeller()
+    if networks > 1 and not (not whole if integer is None else integer):
+        if executions is not None:
+            raise InputError("a folder holds networks that are trained on templates; leave out --from")
         members = train_members(*programs, folder=output, workers=workers, progress=tell, **options)
         if as_json:
             print_json(members.to_dict())
@@ -125,12 +163,10 @@ def command(
             note(members.sentence, quiet)
             click.echo(str(output))
         return 0
-    options |= {"integer": integer, "weight_bits": weight_bits or 8, "seeds": seeds or 10}
+    check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, progress=tell, **options)
+        network = train(*programs, executions=executions, integer=integer, progress=tell, **options, **kept)
     network.save(output)
-    if onnx is not None:
-        network.export(onnx)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})
     else:

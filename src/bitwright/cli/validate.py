@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,14 +11,16 @@ import click
 from bitwright.api.open import NAMES, is_image, open_sbn
 from bitwright.api.trained import files_of
 from bitwright.cli.options import (
-    ENGINE_HELP,
     bits_option,
-    cell_options,
+    engine_option,
     json_option,
     machine_option,
+    network_options,
     order_option,
     quiet_option,
-    rounding_options,
+    resume_option,
+    sample_seed_option,
+    verb,
     workers_option,
 )
 from bitwright.cli.progress import TerminalTeller
@@ -32,30 +33,21 @@ if TYPE_CHECKING:
     from bitwright.api.open import MachineChoice, SbnProgram
     from bitwright.api.validate import Failure, Validation
 
-ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
-
-@click.command("validate")
+@verb("validate")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
 @order_option
 @machine_option
-@click.option("--engine", type=click.Choice(ENGINES), default="limit", show_default=True, help=ENGINE_HELP)
-@rounding_options
-@click.option("--width", type=int, help="For network without a file: the width to train on the spot.")
-@click.option("--whole", is_flag=True, help="For network without a file: train on the whole state, not on cells.")
-@cell_options
-@click.option("--networks", type=click.IntRange(1, 10**9), default=1, help="For sampled, network: how many to average.")
-@click.option("--seed", type=click.IntRange(0, 2**63), help="For sampled, network: which networks.  [default: 0]")
-@click.option("--device", help="For network: cpu or cuda.  [default: cpu; cuda for long work, if it is there]")
+@engine_option("limit")
+@network_options
 @click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")
 @click.option("--oracle-arrays", metavar="MODULE:FUNCTION", help="The same for NumPy arrays of inputs; much faster.")
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
-@click.option("--sample-seed", type=click.IntRange(0, 2**63), help="Which random inputs.  [default: 0]")
-@click.option("--max-steps", type=int, help="Cut a run off after this many steps; it is then neither right nor wrong.")
+@sample_seed_option
 @workers_option
-@click.option("--resume", type=click.Path(path_type=Path), help="Keep what is done in this file, and go on from it.")
-@click.option("--plain", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
+@resume_option
+@click.option("--unsliced", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
 @json_option
 @quiet_option
 def command(

@@ -12,10 +12,8 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
-from bitwright.running.observers import Observer, Progress, View
+from bitwright.running.observers import Observer, View
 from bitwright.running.sampling import random_starts
-
-_TOGETHER = 16  # runs that are made at the same time
 
 
 def executions_of_trace(trace: Trace) -> Executions:
@@ -33,7 +31,7 @@ def executions_of_trace(trace: Trace) -> Executions:
 
 
 def random_executions(program: Program, count: int, seed: int = 0) -> Executions:
-    """So many states, every bit a fair coin, and what each becomes; whether runs meet such states or not.
+    """That many states, every bit a fair coin, and what each becomes; whether runs meet such states or not.
 
     >>> from bitwright import addition
     >>> len(random_executions(addition(2).program, 100))
@@ -44,39 +42,8 @@ def random_executions(program: Program, count: int, seed: int = 0) -> Executions
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
 
 
-def executions_of_runs(
-    algorithm: Algorithm,
-    count: int,
-    seed: int = 0,
-    max_steps: int | None = None,
-    progress: Progress | None = None,
-) -> Executions:
-    """The first so many steps of runs of random inputs, run after run; steps that change nothing may be left out.
-
-    >>> from bitwright import addition
-    >>> len(executions_of_runs(addition(2), 100))
-    100
-    """
-    check_size(count, algorithm.program.bits)
-    rng, limit = np.random.default_rng(seed), min(step_limit(algorithm, max_steps), count)
-    states: list[BoolArray] = []
-    while sum(map(len, states)) < count:
-        inputs = rng.random((_TOGETHER, len(algorithm.input_bits))) < 0.5
-        seen = _States(_TOGETHER)
-        drive(RuleEngine(algorithm.program), algorithm.states(inputs), ending_of(algorithm), limit, [seen])
-        found = [np.array(rows) for rows in seen.states if rows]
-        if not found:
-            raise InputError(f"runs of {algorithm.name} have no steps, so there are no executions to write")
-        states += found
-        if progress:
-            progress(min(count, sum(map(len, states))), count)
-    before = np.concatenate(states)[:count]
-    program = algorithm.program
-    return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
-
-
 def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_steps: int | None = None) -> Executions:
-    """Every step of so many runs of random inputs; steps after which nothing changes any more, once.
+    """Every step of that many runs of random inputs; steps after which nothing changes any more, once.
 
     >>> from bitwright import addition
     >>> len(executions_of_inputs(addition(2), 5))

@@ -35,7 +35,7 @@ class Subject:
     def whole_numbers(self) -> IntegerNetwork:
         """The network; raises InputError for one that is not rounded."""
         if not isinstance(self.network, IntegerNetwork):
-            raise InputError("source text is written of networks of whole numbers; quantize this one first")
+            raise InputError("source text is written of integer networks; quantize this one first")
         return self.network
 
     @property

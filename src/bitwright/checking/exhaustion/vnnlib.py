@@ -19,7 +19,7 @@ import numpy as np
 from bitwright.bits import BoolArray, shorten
 from bitwright.checking.exhaustion.domains import MAX_NUMBER, CellsDomain, StatesDomain, every_state
 from bitwright.checking.exhaustion.judges import Truth
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
@@ -121,7 +121,7 @@ def _chosen(domain: StatesDomain | CellsDomain, states: range | None) -> range:
         if size > most:
             raise InputError(
                 f"this network has {shorten(size, 24)} states, and a folder takes the properties of at most {most:,}; "
-                f"say which, from 0 on: --states 0..{most - 1}, in Python states=range({most})"
+                f"say which, from 0 on, as {option('properties')}, such as 0..{most - 1}"
             )
         return range(size)
     if not isinstance(states, range) or states.step != 1 or not states:
