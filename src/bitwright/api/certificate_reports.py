@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
     covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
-    yield f"{_headline(c)}: {_title(c.about)}the limit, {c.rounding} rounding{covers}"
+    yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
     yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
@@ -72,13 +72,21 @@ def _statement(c: NetworkCertificate) -> str:
     covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
     steps, links = f"{_title(c.about)}this network, {covers}", c.about.links
     if links.function is None or links.function.verdict != "proved" or not c.certified or not links.ensures:
-        return steps
+        return f"{_function(c.about)}{steps}"
     where = links.function.sizes
     if c.sizes != "all" or where != "every":
         sizes = c.sizes if where == "every" else where
         at = "in this program" if sizes is None else f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
         return f"this network computes {links.ensures}, {at}; it takes every step of {covers}"
     return f"this network computes {links.ensures}, at every size"
+
+
+def _function(about: Claimed) -> str:
+    """That the rules compute something else, or that it is not decided, for a headline."""
+    found, what = about.links.function, about.links.ensures or "what they should"
+    if found is None or found.verdict in ("proved", "not stated"):
+        return ""
+    return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
 
 
 def _links(about: Claimed) -> Iterator[str]:

@@ -348,7 +348,8 @@ def _looked(
         return _in_sizes(subjects, sizes)
     looked = every_size_or_own(subjects[0])
     try:
-        if any(tile_of(one.algorithm.program, pattern)[0] != 1 for one in looked.programs):
+        whole = looked.proof is None or all(seen.kind in pattern.kinds for seen in looked.proof.kinds)
+        if not whole or any(tile_of(one.algorithm.program, pattern)[0] != 1 for one in looked.programs):
             return in_sizes(subjects[0])
     except OtherKindError:
         return in_sizes(subjects[0])

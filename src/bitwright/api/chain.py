@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -76,7 +76,9 @@ def links_of(algorithm: Algorithm | None, looked: InSizes, kinds: int | None, te
     """The claims about one program: its function, if it states one, and where its cells are of the proved kinds."""
     claims: list[Claim] = []
     proofs: dict[str, Any] = {}
-    if algorithm is not None and algorithm.ensures:
+    if algorithm is None or not algorithm.ensures:
+        claims.append(Claim("function", "not stated", "none", "none", "not stated: the program has no ensure line"))
+    else:
         with tell.working("proving what the rules compute"):
             claim, proof = _function(algorithm, looked)
         claims.append(claim)
@@ -92,7 +94,11 @@ def links_of(algorithm: Algorithm | None, looked: InSizes, kinds: int | None, te
 
 def _sizes(looked: InSizes, kinds: int) -> Claim:
     if looked.proof is not None:
-        return looked.proof.claim()
+        found = looked.proof.claim()
+        if looked.graphs is None:
+            return found
+        sentence = f"all cells are of {counted(len(looked.proof.kinds), 'kind')} on every graph ({found.method})"
+        return replace(found, sizes="every graph", sentence=sentence)
     where = "as it is" if looked.text is None else f"at {looked.text}"
     if looked.graphs is not None:
         where = f"on {looked.graphs}" + ("" if looked.text is None else f", {where}")

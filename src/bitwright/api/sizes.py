@@ -48,6 +48,8 @@ class InSizes:
         from bitwright.program.graph.node_program import graphs_of
 
         found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        if found and self.proof is not None:
+            return "every graph"
         return graphs_of([one for one in found if one is not None]) if found else None
 
 
@@ -101,9 +103,6 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
 
 def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
     """The program at every size where that can be proved, else as it is."""
-    sizing = _sizing(what)
-    if isinstance(what, NodeProgram | NodeSchema) or sizing is None or sizing.text is None or not sizing.numbers:
-        return in_sizes(what)
     try:
         return _every_size(what)
     except InputError:
@@ -111,19 +110,22 @@ def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 
 def _every_size(what: Algorithm | NodeProgram) -> InSizes:
+    """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
     from bitwright.checking.kinds import prove_kinds
 
-    sizing = _sizing(what)
-    if isinstance(what, NodeProgram | NodeSchema) or sizing is None or sizing.text is None or not sizing.numbers:
+    sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
+    if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):
         raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
     proof = prove_kinds(what)
     if proof.verdict != "proved":
         raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
-    own = dict(sizing.numbers)
-    seen = [{BITS: next(iter(k.sizes.values()))} if BITS in own else dict(k.sizes) for k in proof.kinds]
-    chosen = [numbers for at, numbers in enumerate(seen) if numbers not in seen[:at] and numbers != own]
-    found = [AtSize(sizing.at(**numbers), _joined(numbers)) for numbers in chosen]
-    return InSizes(EVERY, (AtSize(what, _joined(own)), *found), proof)
+    own = AtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
+    if sizing is None or nodes or own is None:
+        return InSizes(EVERY, tuple(AtSize(one, None) for one in _by_cells(what)), proof)
+    numbers = dict(sizing.numbers)
+    seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
+    chosen = [one for at, one in enumerate(seen) if one not in seen[:at] and one != numbers]
+    return InSizes(EVERY, (own, *(AtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:

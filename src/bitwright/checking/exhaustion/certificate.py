@@ -101,7 +101,7 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
     """
     covered = "every program made of these kinds of cells"
     if sizes == "all":
-        return f"{covered}; this program is one at every size"
+        return f"{covered}; this program is one {'at every size' if graphs is None else f'on {graphs}'}"
     if sizes is None:
         seen = "is one" if graphs == "every graph" else "was checked"
         return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"

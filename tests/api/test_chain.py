@@ -1,0 +1,144 @@
+"""The chain of claims: what the rules compute, at which sizes, and that the network takes every step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bitwright as bw
+from bitwright.cli.main import main
+from bitwright.errors import InputError, OtherKindError, ProofError
+
+ADDITION = (Path(__file__).parents[2] / "examples" / "addition.bw").read_text()
+WRONG = ADDITION.replace("ensure sum == p + q", "ensure sum == p + q + 1")
+UNSTATED = ADDITION.replace("ensure sum == p + q\n", "")
+HARD = """
+let l = 3
+bits x[l] y[l] done[9*l]
+block x[i]    for i in 1..l
+block y[i]    for i in 1..l
+block done[i] for i in 1..9*l
+when x[i]=1 write y[i] x[i] for i in 1..l
+when done[i]=1 write nothing for i in 1..9*l
+input x
+output y
+steps 1
+ensure y == x * x
+"""
+
+
+@pytest.fixture(scope="module")
+def adder() -> bw.Network:
+    return bw.train(bw.addition(4))
+
+
+def links(found: bw.Certificate) -> dict[str, tuple[str, str]]:
+    return {claim.about: (claim.verdict, claim.sizes) for claim in found.claims}
+
+
+def test_a_network_computes_a_function_at_every_size(adder: bw.Network) -> None:
+    found = bw.certify(bw.addition(7), adder)
+    assert found.certified
+    assert links(found)["function"] == links(found)["sizes"] == ("proved", "every")
+    assert str(found).startswith("CERTIFIED: this network computes sum == p + q, at every size\n")
+    document = found.to_dict()
+    assert [claim["about"] for claim in document["claims"]] == ["function", "sizes", "network"]
+
+
+def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:
+    network = bw.train(bw.multiplication(4))
+    found = bw.certify(bw.multiplication(5), network)
+    assert found.certified
+    assert links(found)["function"] == ("proved", "5")
+    assert links(found)["sizes"] == ("proved", "every")
+    assert "computes product == multiplicand * multiplier, at size 5; it takes every step" in str(found)
+    several = bw.certify(bw.multiplication(5), network, sizes="2..4")
+    assert links(several)["function"] == links(several)["sizes"] == ("proved", "2..4")
+
+
+def test_a_wrong_function_refutes_a_right_network(adder: bw.Network, tmp_path: Path) -> None:
+    found = bw.certify(bw.parse(WRONG, "wrong"), adder)
+    assert (found.certified, found.verdict, found.own.verdict) == (False, "refuted", "certified")
+    case = found.claims[0].counterexample
+    assert case is not None
+    values = case["inputs"]
+    assert bw.run(bw.parse(WRONG, "wrong", **case["lets"]), **values).value == values["p"] + values["q"]
+    assert str(found).startswith("REFUTED: the rules do not compute sum == p + q + 1; ")
+    found.save(tmp_path / "wrong.json")
+    again = bw.Certificate.load(tmp_path / "wrong.json")
+    assert (again.verdict, again.own.verdict) == ("refuted", "certified")
+    assert again.check(bw.parse(WRONG, "wrong"), adder).verdict == "refuted"
+
+
+def test_nothing_is_claimed_of_a_function_that_nobody_states(adder: bw.Network) -> None:
+    found = bw.certify(bw.parse(UNSTATED, "unstated"), adder)
+    assert found.certified
+    assert links(found)["function"] == ("not stated", "none")
+    assert "computes" not in str(found)
+
+
+def test_a_function_that_is_refuted_is_refuted_without_a_network_too() -> None:
+    found = bw.certify(bw.parse(HARD, "square"))
+    assert (found.verdict, found.own.certified) == ("refuted", True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda d: d["links"]["function"]["claim"].update(sentence="proved by me"),
+            "function: proved by me",
+        ),
+        (lambda d: d["links"]["function"]["proof"].update(windows=[]), "another proof about the function"),
+        (lambda d: d["links"]["sizes"]["proof"].update(modulus=7), "another proof about the sizes"),
+        (lambda d: d["links"]["sizes"]["claim"].update(method="because"), "says of the sizes"),
+    ],
+)
+def test_an_altered_link_does_not_hold(change, message: str, adder: bw.Network, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "chain.json"
+    bw.certify(bw.addition(4), adder).save(file)
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+    with pytest.raises(ProofError, match=message):
+        bw.Certificate.load(file).check(bw.addition(4), adder)
+
+
+@pytest.mark.parametrize("links", [[], {"function": 1}, {"function": {"claim": {}, "proof": None}}, {"function": {}}])
+def test_links_of_another_form_are_refused(links: object, adder: bw.Network, tmp_path: Path) -> None:
+    file = tmp_path / "chain.json"
+    bw.certify(bw.addition(4), adder).save(file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"links": links}))
+    with pytest.raises(InputError, match="is not a certificate"):
+        bw.Certificate.load(file)
+
+
+def test_every_size_is_refused_where_it_cannot_be_proved(adder: bw.Network) -> None:
+    with pytest.raises(InputError, match="sizes all is not possible: line 4: "):
+        bw.certify(
+            bw.parse(ADDITION.replace("for i in 1..l\nblock c", "for i in 1..l*l//l\nblock c"), "odd"),
+            adder,
+            sizes="all",
+        )
+    with pytest.raises(InputError, match="sizes all goes with programs"):
+        bw.certify(bw.parse("bits x\nblock x\nwhen x=1 write x\n", "fixed"), adder, sizes="all")
+
+
+def test_a_network_that_lacks_a_kind_is_not_of_every_size() -> None:
+    narrow = bw.train(bw.addition(1))
+    assert bw.certify(bw.addition(1), narrow).sizes == "1"
+    with pytest.raises(OtherKindError, match="addition at 2 bits"):
+        bw.certify(bw.addition(1), narrow, sizes="all")
+
+
+def test_the_command_line_says_the_same(adder: bw.Network, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network, text = tmp_path / "adder.safetensors", tmp_path / "wrong.bw"
+    adder.save(network)
+    text.write_text(WRONG)
+    assert main(["certify", "addition", "--network", str(network), "--json"]) == 0
+    own = bw.certify("addition", network).to_dict()
+    assert json.loads(capsys.readouterr().out)["claims"] == own["claims"]
+    assert main(["certify", str(text), "--network", str(network)]) == 1
+    assert "refuted: sum == p + q + 1 is not true for" in capsys.readouterr().out
