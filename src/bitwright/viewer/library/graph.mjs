@@ -1,6 +1,7 @@
 /* Draws a graph on a canvas: nodes as circles or as the cells of a grid, edges as lines, curves, loops and arrows. */
 
 import { LETTERS, pointOn, roomFor, sheet } from "./canvas.mjs";
+import { shortened } from "./dom.mjs";
 import { inkOn, palette } from "./theme.mjs";
 
 export class GraphDrawing {
@@ -176,7 +177,7 @@ export class GraphDrawing {
       paint.stroke();
     }
     if (text) this.inside(text, x - aside, y - aside, hue);
-    if (name) this.label(name.length > 12 ? `${name.slice(0, 11)}…` : name, x, y + radius + 8);
+    if (name) this.label(shortened(name, 12), x, y + radius + 8);
   }
 
   inside(text, x, y, hue) {

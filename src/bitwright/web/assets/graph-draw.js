@@ -1,6 +1,6 @@
 // A graph as a drawing: nodes that can be chosen and dragged, edges, and the values that inputs give them.
 
-import { element } from "./library/dom.mjs";
+import { element, shortened } from "./library/dom.mjs";
 import { draw } from "./plot.js";
 
 const UNIT = 60, RADIUS = 17, MARGIN = 34;
@@ -20,7 +20,7 @@ export function drawGraph(graph, { chosen, from, labels, keepFrame }) {
     const path = one === other ? loop(point(graph.nodes[one])) : straight(point(graph.nodes[one]), point(graph.nodes[other]), graph.directed);
     const made = draw("g", { class: `edge${chosen?.edge === at ? " chosen" : ""}`, "data-edge": at, role: "button", tabindex: -1, "aria-label": `edge between ${ends}${words ? `, ${words}` : ""}` },
       draw("path", { d: path.line, class: "hit" }), draw("path", { d: path.line, class: "line", ...(graph.directed ? { "marker-end": "url(#arrow)" } : {}) }));
-    if (words && names) notes.append(draw("text", { x: path.middle[0].toFixed(1), y: (path.middle[1] - 5).toFixed(1), class: "value" }, short(words)));
+    if (words && names) notes.append(draw("text", { x: path.middle[0].toFixed(1), y: (path.middle[1] - 5).toFixed(1), class: "value" }, shortened(words, 14)));
     return made;
   });
   const dots = graph.nodes.map((node, at) => {
@@ -30,8 +30,8 @@ export function drawGraph(graph, { chosen, from, labels, keepFrame }) {
       class: `node${chosen?.node === at ? " chosen" : ""}${from === at ? " from" : ""}${on ? " on" : ""}`, "data-node": at, role: "button", "aria-pressed": String(chosen?.node === at),
       tabindex: at === (chosen?.node ?? 0) ? 0 : -1, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, "aria-label": `node ${node.name}, ${around} edge${around === 1 ? "" : "s"}${words ? `, ${words}` : ""}`,
     }, draw("circle", { r: RADIUS }));
-    if (names) made.append(draw("text", { dy: 4, class: "name" }, node.name.length > 5 ? `${node.name.slice(0, 4)}…` : node.name));
-    if (words && names && !on) made.append(draw("text", { dy: RADIUS + 12, class: "value" }, short(words)));
+    if (names) made.append(draw("text", { dy: 4, class: "name" }, shortened(node.name, 5)));
+    if (words && names && !on) made.append(draw("text", { dy: RADIUS + 12, class: "value" }, shortened(words, 14)));
     return made;
   });
   sheet.replaceChildren(arrow(), draw("g", {}, ...lines), draw("g", {}, ...dots), notes);
@@ -63,5 +63,3 @@ function straight([x1, y1], [x2, y2], directed) {
 const loop = ([x, y]) => ({ line: `M${x} ${y}c-30 -46 30 -46 0 0`, middle: [x, y - 30] });
 
 const arrow = () => draw("defs", {}, draw("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 4, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, draw("path", { d: "M0 0L8 4L0 8z", class: "tip" })));
-
-const short = (words) => (words.length > 14 ? `${words.slice(0, 13)}…` : words);

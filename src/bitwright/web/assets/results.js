@@ -1,6 +1,6 @@
 // What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
-import { element, grouped, headRow, make, notice, plural, row, sentence, terms } from "./library/dom.mjs";
+import { element, grouped, headRow, make, notice, plural, row, sentence, shortened, terms } from "./library/dom.mjs";
 import { liveConsole, showConsole } from "./console.js";
 import { kib, liveTraining, showNetwork } from "./network.js";
 import { offer } from "./tabs.js";
@@ -26,7 +26,7 @@ export function showRun({ id, result, files }, kind) {
   element("facts").textContent = facts(result);
   element("outputs").replaceChildren(...Object.entries(result.outputs ?? {}).map(([name, value]) => {
     const bits = kind === "permutation" ? BigInt(value).toString(2).padStart(result.bits, "0") : value;
-    const shown = make("dd", { textContent: bits.length > 60 ? `${bits.slice(0, 57)}…` : bits, title: bits });
+    const shown = make("dd", { textContent: shortened(bits, 58), title: bits });
     return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", name), shown);
   }));
   downloads(id, files, result.missing);

@@ -140,7 +140,7 @@ function describeNumber(group, step) {
   head.append(name, make("span", ` = ${valueText(group, step)} at step ${stepText(step)}`));
   const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
   const more = make("p.soft", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `);
-  more.append(make("code", digits.length > 200 ? `${digits.slice(0, 200)}…` : digits));
+  more.append(make("code", shortened(digits, 201)));
   return [head, more];
 }
 
