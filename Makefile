@@ -13,7 +13,7 @@ PROCESSES ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
-.PHONY: demo test test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex coq docs proofs wheel try-wheel lint browser clean
+.PHONY: demo test tested test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex coq docs proofs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -39,8 +39,11 @@ demo: $(VENV)/ready
 	  $(BIN)/bitwright run examples/sbn/gcd.sbn a=12 b=18 --trace
 	@echo; echo '$$ bitwright trace examples/rule110.bw row=1 --only centre'; $(BIN)/bitwright trace examples/rule110.bw row=1 --only centre
 
+# The linters run beside the tests: mypy takes half a minute of one core.
 test: $(VENV)/ready-dev
-	@$(MAKE) --no-print-directory -j 2 lint compiled
+	@$(MAKE) --no-print-directory -j 2 lint tested
+
+tested: $(VENV)/ready-dev compiled
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # All seeds and sizes; `make test` tries the first of them.

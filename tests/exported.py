@@ -127,6 +127,17 @@ CASES = [
     "cells shift 64",
     "cells counter 128",
 ]
+RUNS = (  # cases that are run to their ends, and how often
+    ("whole odd 512", 8),
+    ("whole addition 512", 64),
+    ("cells addition 64", 500),
+    ("cells addition 64 wrong", 200),
+    ("cells multiplication 256", 256),
+    ("cells mirrored 64", 16),
+    ("cells shift 64", 64),
+    ("cells rest 64", 64),
+    ("cells counter 128", 200),
+)
 
 
 def local_states(found: Exported) -> Iterator[tuple[int, tuple[int, ...], list[int]]]:

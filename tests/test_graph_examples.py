@@ -256,18 +256,15 @@ def after(step: Callable[[np.ndarray], np.ndarray], cells: np.ndarray, generatio
     return cells
 
 
+def boards(rng: np.random.Generator) -> list[tuple[int, int]]:
+    return [(1, 1), (1, 2), (2, 2), (1, 7), (3, 3), *((rng.integers(1, 12), rng.integers(1, 12)) for _ in range(10))]
+
+
 @pytest.mark.parametrize("generations", [0, 1, 2, 5])
 def test_life_is_that_of_numpy(generations: int) -> None:
     program = parse_node_program(TEXTS["life"], "life", {"generations": generations})
     rng = np.random.default_rng(generations)
-    for shape in [
-        (1, 1),
-        (1, 2),
-        (2, 2),
-        (1, 7),
-        (3, 3),
-        *((rng.integers(1, 12), rng.integers(1, 12)) for _ in range(20)),
-    ]:
+    for shape in boards(rng):
         cells = (rng.random(shape) < rng.choice([0.2, 0.4, 0.7])).astype(np.int64)
         found = run(program.on(torus(*shape), {"alive": cells.ravel()}))
         assert column(found, "alive") == after(life, cells, generations).ravel().tolist()
@@ -277,14 +274,7 @@ def test_life_is_that_of_numpy(generations: int) -> None:
 def test_wireworld_is_that_of_numpy(generations: int) -> None:
     program = parse_node_program(TEXTS["wireworld"], "wireworld", {"generations": generations})
     rng = np.random.default_rng(generations)
-    for shape in [
-        (1, 1),
-        (1, 2),
-        (2, 2),
-        (1, 7),
-        (3, 3),
-        *((rng.integers(1, 12), rng.integers(1, 12)) for _ in range(20)),
-    ]:
+    for shape in boards(rng):
         cells = rng.choice(4, p=[0.3, 0.4, 0.15, 0.15], size=shape)
         flat = cells.ravel()
         given = {"wire": flat > 0, "head": flat == 2, "tail": flat == 3}

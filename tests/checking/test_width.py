@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from long import LONG
 
 from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 from bitwright import Algorithm, InputError, addition, multiplication, permutation
@@ -22,15 +23,15 @@ from bitwright.running.sampling import random_starts
 
 
 def test_the_spread_of_trained_networks() -> None:
-    """Five programs, 120 networks each, K/width below 1/200: the ratio to the law lies within 5%.
+    """Five programs, 50 networks each, K/width below 1/200: the ratio to the law lies within 5%.
 
     Beyond that by 4 standard errors is a failure: for a true ratio on the edge, a false alarm of 1 in 30,000 a program.
     """
-    lines = list(spread_lines(120))
+    lines = list(spread_lines(120 if LONG else 50))
     assert [line["program"] for line in lines] == list(SPREAD)
     for line in lines:
         assert line["K"] / line["width"] < 1 / 200
-        assert line["standard_error"] < 0.02
+        assert line["standard_error"] < (0.02 if LONG else 0.03)
         assert abs(line["ratio"] - 1) < 0.05 + 4 * line["standard_error"], line
         assert -0.05 < line["bias"] < 0.25, line  # away from the threshold
 

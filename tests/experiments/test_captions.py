@@ -147,7 +147,7 @@ def test_blocks_without_templates_can_be_drawn(name: str, tmp_path: Path) -> Non
         assert all(file.stat().st_size for file in files)
 
 
-LARGE = [pair for pair in SHOWN if pair[0].program.templates > 16]
+LARGE = [pair for pair in SHOWN if pair[0].program.templates > 36]
 
 
 @pytest.mark.parametrize("name", ["templates", "predictor"])

@@ -9,6 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import LONG
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble
@@ -441,7 +442,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=500 if LONG else 200)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=60))
 def test_whatever_the_text_the_answer_is_a_code_or_a_list_of_problems(text: str) -> None:
     problems: tuple[Problem, ...] = ()

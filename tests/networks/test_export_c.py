@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
-from exported import CASES, Ask, case, cells_network, check_local_states, check_runs, check_steps
+from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, check_runs, check_steps
 from sessions import ROOT, commands_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
@@ -111,20 +111,7 @@ def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
     check_steps(name, ask, text_of(name))
 
 
-@for_each(
-    ("name", "runs"),
-    [
-        ("whole odd 512", 8),
-        ("whole addition 512", 64),
-        ("cells addition 64", 2_000),
-        ("cells addition 64 wrong", 200),
-        ("cells multiplication 256", 1 << 10),
-        ("cells mirrored 64", 16),
-        ("cells shift 64", 64),
-        ("cells rest 64", 64),
-        ("cells counter 128", 500),
-    ],
-)
+@for_each(("name", "runs"), RUNS)
 def test_whole_runs(name: str, runs: int, ask: Ask) -> None:
     assert check_runs(name, ask, text_of(name), runs) == runs
 

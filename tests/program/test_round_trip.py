@@ -9,6 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from long import LONG
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
@@ -322,7 +323,7 @@ def check(text: str) -> None:
         assert problem.message.isprintable()
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=300 if LONG else 150)
 @given(TEXTS)
 @example("")
 @example("\ufeffbits x")
@@ -332,7 +333,7 @@ def test_any_text_is_an_algorithm_or_a_program_error(text: str) -> None:
     check(text)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=500 if LONG else 200)
 @given(mutations())
 def test_a_valid_text_with_changes_is_an_algorithm_or_a_program_error(text: str) -> None:
     check(text)

@@ -11,10 +11,6 @@ import pytest
 from web.pages import Visit, choose, press_run, text_of, until
 
 
-def nodes_of(page: Any) -> list[str]:
-    return [str(label) for label in page.eval_on_selector_all("#graph .node", "all => all.map(n => n.ariaLabel)")]
-
-
 def graph_of(page: Any) -> dict[str, Any]:
     return dict(page.evaluate("import('./assets/graph.js').then((graph) => graph.graphState())"))
 
