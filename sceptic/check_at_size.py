@@ -1,6 +1,6 @@
 """Check without bitwright that rules compute what their `ensure` lines say, at one size.
 
-    python check_function.py RULES.bw CERTIFICATE.json
+    python check_at_size.py RULES.bw CERTIFICATE.json
 
 It takes all steps of all runs symbolically. Each `ensure` line then needs a law (weights of bits that every step
 conserves), or is part of the formula "a run ends wrong", which is built here and needs a refutation (LRAT).
