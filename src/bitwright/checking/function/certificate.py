@@ -1,7 +1,7 @@
 """The certificate of a proof at every length, as a dictionary that becomes JSON.
 
     format       "bitwright function 1"
-    program      {"text": the rule text, "size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures"}
+    program      {"text": rule text, "size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures"}
     chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
                   "places": [[array, g, s, d], ...] of the tracks: its bit g*k - s stands at position k - d,
                   "classes": {"1".."5": {"present", "start", "free": masks of tracks,
