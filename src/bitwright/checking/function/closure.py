@@ -1,9 +1,9 @@
 """Closure: windows and verdicts that hold at the start of every run and after every step, at every length.
 
-An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts of the
-laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after reading
-part of a word from its lowest position: the letter, what is written so far of its successor, and the states of the laws in
-word and successor. Lengths never appear.
+An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts
+of the laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after
+reading part of a word from its lowest position: the letter, what is written so far of its successor, and the states of
+the laws in word and successor. Lengths never appear.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bitwright.checking.function.chain import CLASSES, FOLLOWS, LAST
-from bitwright.checking.function.laws import Law, Verdict, read_digit, verdict
+from bitwright.checking.function.laws import Law, Verdict, read_digit
 from bitwright.checking.function.machine import Letter, Machine
 
 START: Letter = (0, 0, 0, 0)  # what stands before the first letter
-States = tuple[int, ...]  # of all laws
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
-Look = Callable[[str, float], None]
+Look = Callable[[str], None]
 
 
 class TooLargeError(Exception):
@@ -54,68 +53,88 @@ class Invariant:
         return sum(len(after) for windows in self.windows.values() for after in windows.values())
 
 
+class _Numbers(dict[Any, int]):
+    """Numbers for values, in the order in which they come; `of` has the values."""
+
+    def __init__(self) -> None:
+        self.of: list[Any] = []
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self.of)
+        self.of.append(value)
+        return number
+
+
 class Search:
     """The automata of an invariant: a machine, its laws, and what every letter weighs."""
 
     def __init__(self, machine: Machine, laws: Sequence[Law], most: int) -> None:
         self.machine, self.laws, self.most = machine, tuple(laws), most
-        self.zero: States = (0,) * len(self.laws)
-        self._weights: dict[Letter, States] = {}
-        self._inputs: dict[Letter, list[States]] = {}
-        self._read: dict[tuple[States, States], States] = {}
+        self.spent = 0  # states of all searches so far
+        self.vectors = _Numbers()  # states of all laws, weights in all laws
+        self.zero = self.vectors[tuple(law.begin for law in self.laws)]
+        self._read: dict[tuple[int, int], int] = {}
+        self._plus: dict[tuple[int, int], int] = {}
+        self._about: dict[Letter, tuple[int, list[tuple[int, int]]]] = {}
+        self._made: dict[tuple[Letter, int, bool], Letter] = {}
 
-    def weight(self, letter: Letter) -> States:
-        """What the bits of a letter weigh in each law."""
-        found = self._weights.get(letter)
+    def about(self, letter: Letter) -> tuple[int, list[tuple[int, int]]]:
+        """What the bits of a letter weigh; and what inputs of its position may weigh, alone and with the bits."""
+        found = self._about.get(letter)
         if found is None:
-            found = self._weights[letter] = tuple(law.weigh(letter[3]) for law in self.laws)
-        return found
-
-    def inputs(self, letter: Letter) -> list[States]:
-        """What the inputs of its position may weigh."""
-        found = self._inputs.get(letter)
-        if found is None:
-            machine = self.machine
+            machine, vectors = self.machine, self.vectors
+            bits = tuple(law.weigh(letter[3]) for law in self.laws)
             chosen = [letter[2]] if machine.ghosts else machine.choices(letter[0])
-            weighed = {tuple(law.weigh_input(one) for law in self.laws) for one in chosen}
-            found = self._inputs[letter] = sorted(weighed)
+            inputs = sorted({tuple(law.weigh_input(one) for law in self.laws) for one in chosen})
+            found = vectors[bits], [(vectors[one], vectors[_sum(bits, one)]) for one in inputs]
+            self._about[letter] = found
         return found
 
-    def read(self, states: States, weight: States) -> States:
+    def read(self, states: int, weight: int) -> int:
+        """The states of the laws after one more position of this weight."""
         key = states, weight
         found = self._read.get(key)
         if found is None:
-            found = self._read[key] = tuple(map(read_digit, states, weight))
+            of = self.vectors.of
+            found = self._read[key] = self.vectors[tuple(map(read_digit, of[states], of[weight]))]
         return found
 
-    def verdicts(self, states: States) -> tuple[Verdict, ...]:
-        return tuple(map(verdict, states))
+    def plus(self, states: int, inputs: int) -> int:
+        """States with inputs added to the carries: those of a letter whose bits are not read yet."""
+        key = states, inputs
+        found = self._plus.get(key)
+        if found is None:
+            of = self.vectors.of
+            pairs = zip(of[states], of[inputs], strict=True)
+            found = self._plus[key] = self.vectors[tuple(state + 2 * value for state, value in pairs)]
+        return found
+
+    def weighed(self, letter: Letter, chosen: int) -> int:
+        """What a letter with this input weighs in all."""
+        inputs = tuple(law.weigh_input(chosen) for law in self.laws)
+        return self.vectors[_sum(self.vectors.of[self.about(letter)[0]], inputs)]
+
+    def verdicts(self, states: int) -> tuple[Verdict, ...]:
+        return tuple(law.verdict(state) for law, state in zip(self.laws, self.vectors.of[states], strict=True))
 
     def judged(self, word: Sequence[Letter], chosen: Sequence[int]) -> tuple[Verdict, ...]:
         """The verdicts of a word with these inputs."""
         states = self.zero
         for letter, one in zip(word, chosen, strict=True):
-            inputs = tuple(law.weigh_input(one) for law in self.laws)
-            states = self.read(states, _sum(self.weight(letter), inputs))
+            states = self.read(states, self.weighed(letter, one))
         return self.verdicts(states)
 
     def begin(self, found: Invariant) -> None:
         """Adds the start words of every length."""
         machine = self.machine
         state = machine.start_globals
-        letters = {kind: sorted({machine.begin(kind, one) for one in machine.choices(kind)}) for kind in CLASSES}
+        pairs = {kind: [(machine.begin(kind, one), one) for one in machine.choices(kind)] for kind in CLASSES}
         windows = found.windows[state]
-        pairs: dict[int, set[States]] = {
-            kind: {
-                _sum(self.weight(machine.begin(kind, one)), tuple(law.weigh_input(one) for law in self.laws))
-                for one in machine.choices(kind)
-            }
-            for kind in CLASSES
-        }
         for kind, follows in FOLLOWS.items():
-            for before in letters.get(kind, [START]):
+            for before, _ in pairs.get(kind, [(START, 0)]):
                 for after in follows:
-                    windows[before].update(letters[after])
+                    windows[before].update(letter for letter, _ in pairs[after])
+        weights = {kind: {self.weighed(*pair) for pair in pairs[kind]} for kind in CLASSES}
         seen = {(0, self.zero)}
         todo = [(0, self.zero)]
         while todo:
@@ -123,11 +142,19 @@ class Search:
             if kind == LAST:
                 found.verdicts[state].add(self.verdicts(states))
             for after in FOLLOWS[kind]:
-                for weight in pairs[after]:
+                for weight in weights[after]:
                     node = after, self.read(states, weight)
                     if node not in seen:
                         seen.add(node)
                         todo.append(node)
+
+    def move(self, letter: Letter, other: Letter) -> tuple[Any, ...]:
+        """What happens between two neighbours: bits written to the first and whether its clock starts, bits written to
+        the second and whether its clock starts, what the second adds to the globals, and its weights."""
+        machine = self.machine
+        below, _, here, beyond = machine.sent(other)
+        above = machine.sent(letter)[1] if letter != START else (0, False)
+        return (other, *below, above[0] | here, above[1], beyond, self.about(other)[1])
 
     def successors(self, invariant: Invariant, state: int, found: Invariant) -> int:
         """Adds to `found` all windows and verdicts of successors of words with these globals; says how many states
@@ -138,72 +165,52 @@ class Search:
         windows = invariant.windows[state]
         allowed = invariant.verdicts[state]
         base = machine.globals_after(state)
-        sent, made, stops, read = machine.sent, machine.made, machine.stops, self.read
-        numbers: dict[tuple[Any, ...], int] = {}
-        nodes: list[tuple[Any, ...]] = []
+        stops, read, plus, made, about = machine.stops, self.read, self.plus, self._made, self.about
+        nodes = _Numbers()
         edges: list[list[tuple[int, Letter]]] = []
-        final: list[tuple[Letter, int] | None] = []
-
-        def node(key: tuple[Any, ...]) -> int:
-            number = numbers.get(key)
-            if number is None:
-                number = numbers[key] = len(nodes)
-                if number > self.most:
-                    raise TooLargeError
-                nodes.append(key)
-            return number
-
-        firsts = []
-        for letter in windows[START]:
-            if stops(letter):
-                continue
-            _, _, here, beyond = sent(letter)
-            for inputs in self.inputs(letter):
-                old = read(self.zero, _sum(self.weight(letter), inputs))
-                firsts.append(node((letter, here, False, old, _plus(self.zero, inputs), base | beyond)))
+        final: dict[int, tuple[Letter, int]] = {}
+        moves = {
+            letter: [self.move(letter, other) for other in after if not stops(other)]
+            for letter, after in windows.items()
+        }
+        zero = self.zero
+        firsts = [
+            nodes[other, here, False, read(zero, both), plus(zero, inputs), base | adds]
+            for other, _, _, here, _, adds, weights in moves[START]
+            for inputs, both in weights
+        ]
         place = 0
-        steps: dict[Letter, list[tuple[Any, ...]]] = {}
-        while place < len(nodes):
-            letter, bits, started, old, new, beyond = nodes[place]
-            place += 1
+        while place < len(nodes.of):
+            letter, bits, started, old, new, beyond = nodes.of[place]
             out: list[tuple[int, Letter]] = []
             edges.append(out)
             if letter[0] == LAST:
-                final.append(None)
                 if self.verdicts(old) in allowed:
-                    after = made(letter, bits, started)
-                    found.verdicts[beyond].add(self.verdicts(read(new, self.weight(after))))
-                    final[-1] = after, beyond
-                continue
-            final.append(None)
-            moves = steps.get(letter)
-            if moves is None:
-                above, goes_on = sent(letter)[1]
-                moves = steps[letter] = [
-                    (
-                        other,
-                        sent(other)[0],
-                        above | sent(other)[2],
-                        goes_on,
-                        sent(other)[3],
-                        [(inputs, _sum(self.weight(other), inputs)) for inputs in self.inputs(other)],
-                    )
-                    for other in windows.get(letter, ())
-                    if not stops(other)
-                ]
-            for other, (written, back), here, goes_on, adds, weights in moves:
-                after = made(letter, bits | written, started or back)
-                ahead = read(new, self.weight(after))
-                for inputs, weight in weights:
-                    key = other, here, goes_on, read(old, weight), _plus(ahead, inputs), beyond | adds
-                    out.append((node(key), after))
+                    after = machine.made(letter, bits, started)
+                    found.verdicts[beyond].add(self.verdicts(read(new, about(after)[0])))
+                    final[place] = after, beyond
+            else:
+                for other, written, back, here, goes_on, adds, weights in moves.get(letter, ()):
+                    key = letter, bits | written, started or back
+                    after = made.get(key)
+                    if after is None:
+                        after = made[key] = machine.made(*key)
+                    ahead = read(new, about(after)[0])
+                    total = beyond | adds
+                    for inputs, both in weights:
+                        out.append((nodes[other, here, goes_on, read(old, both), plus(ahead, inputs), total], after))
+            place += 1
+            if place > self.most:
+                self.spent += place
+                raise TooLargeError
+        self.spent += place
         self._collect(edges, final, firsts, found)
         return len(nodes)
 
     def _collect(
         self,
         edges: list[list[tuple[int, Letter]]],
-        final: list[tuple[Letter, int] | None],
+        final: dict[int, tuple[Letter, int]],
         firsts: list[int],
         found: Invariant,
     ) -> None:
@@ -213,9 +220,8 @@ class Search:
             for target, _ in out:
                 before[target].append(number)
         ends: dict[int, list[int]] = defaultdict(list)
-        for number, end in enumerate(final):
-            if end is not None:
-                ends[end[1]].append(number)
+        for number, (_, state) in final.items():
+            ends[state].append(number)
         initial = set(firsts)
         for state, last in ends.items():
             live = set(last)
@@ -235,9 +241,8 @@ class Search:
             windows = found.windows[state]
             for number in live:
                 leaving = {letter for target, letter in edges[number] if target in live}
-                end = final[number]
-                if end is not None and end[1] == state:
-                    leaving.add(end[0])
+                if number in final:
+                    leaving.add(final[number][0])
                 for letter in arriving[number]:
                     windows[letter] |= leaving
 
@@ -253,7 +258,7 @@ class Search:
             for state in sorted(todo):
                 counts[state] = self.successors(invariant, state, fresh)
                 if look:
-                    look(f"round {rounds}, {invariant.size} windows", 0.0)
+                    look(f"round {rounds}, {invariant.size} windows")
             todo = _added(invariant, fresh)
             if invariant.size > self.most:
                 raise TooLargeError
@@ -276,10 +281,5 @@ def _added(invariant: Invariant, fresh: Invariant) -> set[int]:
     return changed
 
 
-def _sum(one: States, other: Iterable[int]) -> States:
+def _sum(one: Iterable[int], other: Iterable[int]) -> tuple[int, ...]:
     return tuple(a + b for a, b in zip(one, other, strict=True))
-
-
-def _plus(states: States, inputs: States) -> States:
-    """Law states with inputs added to their carries: those of a letter whose bits are not read yet."""
-    return tuple(state + 2 * value for state, value in zip(states, inputs, strict=True))

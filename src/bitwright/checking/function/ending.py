@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bitwright.checking.function.chain import LAST
-from bitwright.checking.function.closure import START, Invariant, Search, _sum
+from bitwright.checking.function.closure import START, Invariant, Search
 from bitwright.checking.function.machine import Letter
 from bitwright.checking.function.specification import Specification
 from bitwright.program.algorithm import FIXED_POINT
@@ -42,13 +42,19 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
     came: dict[tuple[Any, ...], tuple[tuple[Any, ...] | None, int]] = {}
     base = machine.globals_after(state) & ((1 << machine.width) - 1)
 
+    weights: dict[tuple[Letter, int], int] = {}
+
+    def weighed(letter: Letter, chosen: int) -> int:
+        if (letter, chosen) not in weights:
+            weights[letter, chosen] = search.weighed(letter, chosen)
+        return weights[letter, chosen]
+
     def visit(before: tuple[Any, ...] | None, letter: Letter, chosen: int, at: Any, laws: Any, flags: Any) -> None:
-        ended, halted, moved, acc, bits, started = flags
+        ended, halted, moved, acc, bits = flags
         after = at if spec is None else spec.read(at, letter[0], letter[3], chosen)
         if spec is not None and after is None:
             return
-        inputs = tuple(law.weigh_input(chosen) for law in search.laws)
-        old = search.read(laws, _sum(search.weight(letter), inputs))
+        old = search.read(laws, weighed(letter, chosen))
         ended = ended or machine.clock.ended(letter[1], letter[0])
         halted = halted or machine.halts(letter)
         key = letter, old, ended, halted, moved, acc, bits, after
@@ -64,7 +70,7 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
             here = machine.sent(letter)[2] if moved_globals else 0
             acc = base | machine.sent(letter)[3] if moved_globals else 0
             for chosen in inputs_of(letter):
-                visit(None, letter, chosen, at, search.zero, (timed_out, halted_at_once, False, acc, here, False))
+                visit(None, letter, chosen, at, search.zero, (timed_out, halted_at_once, False, acc, here))
     place = 0
     while place < len(nodes):
         node = nodes[place]
@@ -80,11 +86,11 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
                 return _path(came, node, state, why)
             continue
         for other in sorted(windows.get(letter, ())):
-            flags = (ended, halted, moved, acc, 0, False)
+            flags = (ended, halted, moved, acc, 0)
             if moved_globals:
                 below, above = machine.sent(other)[0], machine.sent(letter)[1]
                 went = moved or bits | below[0] != letter[3]
-                flags = (ended, halted, went, acc | machine.sent(other)[3], above[0] | machine.sent(other)[2], False)
+                flags = (ended, halted, went, acc | machine.sent(other)[3], above[0] | machine.sent(other)[2])
             for chosen in inputs_of(other):
                 visit(node, other, chosen, at, old, flags)
     return None
