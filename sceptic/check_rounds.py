@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 import symbolic
-from check_function import added, equation, sufficient, times
+from check_at_size import added, equation, sufficient, times
 
 
 def substituted(a, given):

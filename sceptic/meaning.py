@@ -1,4 +1,4 @@
-"""Integers made of literals, the meaning of `ensure` lines, formulas and their refutations; for check_function.py."""
+"""Integers made of literals, the meaning of `ensure` lines, formulas and their refutations; for check_at_size.py."""
 
 import ast
 import hashlib

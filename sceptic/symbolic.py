@@ -1,4 +1,4 @@
-"""Rules read from their canonical text, symbolic runs of them, and laws; for check_function.py and check_rounds.py."""
+"""Rules read from their canonical text, symbolic runs of them, and laws; for check_at_size.py and check_rounds.py."""
 
 import ast
 import operator

@@ -42,7 +42,7 @@ def rewrite_rules(folder, certificate, old, new):
 @pytest.mark.parametrize("name", ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"])
 def test_unrolled_proofs_hold(name, tmp_path):
     certified(tmp_path / "c", name, 5)
-    done = checked(tmp_path / "c", "check_function.py")
+    done = checked(tmp_path / "c", "check_at_size.py")
     assert (done.returncode, done.stdout[:6]) == (0, "HOLDS:"), done.stderr
 
 
@@ -58,10 +58,10 @@ def test_a_changed_refutation_does_not_hold(tmp_path):
         end = rest.index("0")
         flipped = [str(-int(x)) for x in rest[:end]] if rest[:end] else ["1"]
         proof.write_text("\n".join([*lines[:number], " ".join([name, *flipped, *rest[end:]]), *lines[number + 1 :]]))
-        refused += checked(folder, "check_function.py").returncode != 0
+        refused += checked(folder, "check_at_size.py").returncode != 0
     assert refused >= 8  # a clause that no later one needs may say anything that follows
     proof.write_text("\n".join(lines[:-1]))  # without the empty clause
-    assert "the refutation does not hold" in checked(folder, "check_function.py").stderr
+    assert "the refutation does not hold" in checked(folder, "check_at_size.py").stderr
 
 
 def test_changed_laws_and_rules_do_not_hold(tmp_path):
@@ -76,7 +76,7 @@ def test_changed_laws_and_rules_do_not_hold(tmp_path):
         None,
     ):
         rewrite(folder, {**certificate, "laws": [other]})
-        assert checked(folder, "check_function.py").returncode == 1, other
+        assert checked(folder, "check_at_size.py").returncode == 1, other
     for old, new in (
         ("write p[2]", "write p[3]"),
         ("when c[4]=1 write c[4]\n", ""),
@@ -85,10 +85,10 @@ def test_changed_laws_and_rules_do_not_hold(tmp_path):
     ):
         rules = (folder / "rules.bw").read_text()
         rewrite_rules(folder, certificate, old, new)
-        assert checked(folder, "check_function.py").returncode == 1, new
+        assert checked(folder, "check_at_size.py").returncode == 1, new
         (folder / "rules.bw").write_text(rules)
     rewrite(folder, {**certificate, "rules": "0" * 64})
-    assert "other rules" in checked(folder, "check_function.py").stderr
+    assert "other rules" in checked(folder, "check_at_size.py").stderr
 
 
 def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
@@ -121,5 +121,5 @@ def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
 
 
 def test_checkers_are_short():
-    for name in ("check_function.py", "check_rounds.py", "meaning.py", "symbolic.py"):
+    for name in ("check_at_size.py", "check_rounds.py", "meaning.py", "symbolic.py"):
         assert len((ROOT / "sceptic" / name).read_text().splitlines()) <= 200

@@ -1,9 +1,9 @@
 """Closure: windows and verdicts that hold at the start of every run and after every step, at every length.
 
-An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts of the
-laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after reading
-part of a word from its lowest position: the letter, what is written so far of its successor, and the states of the laws in
-word and successor. Lengths never appear.
+An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts
+of the laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after
+reading part of a word from its lowest position: the letter, what is written so far of its successor, and the states of
+the laws in word and successor. Lengths never appear.
 """
 
 from __future__ import annotations

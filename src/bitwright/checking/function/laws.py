@@ -1,8 +1,8 @@
 """Laws: weighted sums over a word whose sign is watched, such as p + q + 2c - in.p - in.q.
 
-A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. Found are those
-that the rules conserve, by the null space of what each configuration of a block loses and writes in runs; and the terms
-that an `ensure` compares.
+A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. Found are
+those that the rules conserve, by the null space of what each configuration of a block loses and writes in runs; and the
+terms that an `ensure` compares.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from bitwright.checking.function.chain import Chain
 
+MAX_WEIGHT = 64
 LawState = int  # 2 * carry + (whether a digit of the sum so far is not 0)
 Verdict = int  # -1, 0 or 1: the sign of the sum
 
 
 @dataclass(frozen=True)
 class Law:
-    """Weights of the tracks in a word, and of the tracks as inputs set them; a constant, and a multiple of 2^positions."""
+    """Weights of the tracks in a word, and as inputs set them; a constant, and a multiple of 2^positions."""
 
     tracks: tuple[int, ...]
     inputs: tuple[int, ...]
@@ -102,7 +103,7 @@ def _conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
         for row, pivot in enumerate(pivots):
             vector[pivot] = -matrix[row, free]
         found.append(_law(chain, [int(v * lcm(*(int(v.q) for v in vector))) for v in vector]))
-    return _useful(chain, found)
+    return [law for law in found if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
 
 
 def _lost(chain: Chain, kind: int, mask: int, value: int) -> tuple[int, ...]:
@@ -124,8 +125,3 @@ def _law(chain: Chain, weights: Sequence[int]) -> Law:
     for found in chain.classes.values():
         free |= found.free
     return Law(tuple(scaled), tuple(-weight if free >> track & 1 else 0 for track, weight in enumerate(scaled)))
-
-
-def _useful(chain: Chain, laws: Sequence[Law]) -> list[Law]:
-    """Those of small weights that say something about an input."""
-    return [law for law in laws if any(law.inputs) and max(map(abs, law.tracks)) <= 64]

@@ -20,6 +20,7 @@ from bitwright.checking.function.specification import Specification
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
+from bitwright.program.text.lets import plain_lets
 
 Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
@@ -96,13 +97,13 @@ def prove_function(
     >>> prove_function(text.replace("y == x", "y == x + 1")).counterexample["inputs"]
     {'x': 0}
     """
-    text, algorithm = _given(program, name, lets)
+    text, algorithm, lets = _given(program, name, lets)
     lines = tuple(str(line) for line in algorithm.ensures)
     if not lines:
         return FunctionProof(algorithm.name, "not stated", (), "", "no ensure line")
-    tell = progress or (lambda message: None)
+    tell = progress or (lambda _: None)
     tell("running inputs")
-    at = _Sizes(text, algorithm, lets or {})
+    at = _Sizes(text, algorithm, lets)
     wrong = at.wrong_random()
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
@@ -141,13 +142,25 @@ def prove_function(
     return FunctionProof(algorithm.name, "not decided", lines, "", "closure", tried=tuple(tried))
 
 
-def _given(program: Algorithm | str, name: str, lets: Mapping[str, int] | None) -> tuple[str | None, Algorithm]:
-    """Rule text and the algorithm at its own size."""
+def _given(
+    program: Algorithm | str, name: str, lets: Mapping[str, int] | None
+) -> tuple[str | None, Algorithm, Mapping[str, int]]:
+    """Rule text, the algorithm at its own size, and the numbers of that size."""
     if isinstance(program, str):
-        return program, parse(program, name, lets)
+        return program, parse(program, name, lets), dict(lets or {})
     if not isinstance(program, Algorithm):
         raise InputError(f"give rule text or an Algorithm, got a {type(program).__name__}")
-    return program.sizing.text if program.sizing else None, program
+    sizing = program.sizing
+    if sizing is None or sizing.text is None:
+        return None, program, {}
+    own = dict(
+        zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False)
+    )  # of a shipped algorithm: its one number
+    given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
+    written = parse(sizing.text, program.name, given)
+    if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
+        return None, program, {}  # the rules at this size, or what they should do, are not those of the text
+    return sizing.text, written, given
 
 
 def _refuted(algorithm: Algorithm, lines: tuple[str, ...], wrong: dict[str, Any]) -> FunctionProof:
@@ -159,7 +172,7 @@ class _Sizes:
 
     def __init__(self, text: str | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
         self.text, self.algorithm, self.lets = text, algorithm, dict(lets)
-        self.size = next(iter(algorithm.sizing.numbers), "") if algorithm.sizing else ""
+        self.size = next(iter(plain_lets(text)), "") if text else ""
 
     def algorithms(self, sizes: Sequence[int]) -> Iterator[tuple[dict[str, int], Algorithm]]:
         yield {}, self.algorithm

@@ -1,7 +1,7 @@
-"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says whether it is true.
+"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says if it is true.
 
-A comparison of linear terms is a carry and whether a digit was not 0; `mod 2^l` is a second carry whose digits are used;
-`% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
+A comparison of linear terms is a carry, and whether a digit was not 0; `mod 2^l` is a second carry whose digits are
+used; `% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
 two comparisons. `for i in 1..l` looks at neighbouring letters.
 """
 
@@ -20,7 +20,7 @@ from bitwright.program.ensures import COMPARISONS, Constant, Expression, Name, N
 from bitwright.program.text.parser import parse_statements
 
 Guess = tuple[int, ...]
-Truth = Callable[[Mapping[int, int], Guess], bool]  # of the signs of the sums, and the guesses
+Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums
 MAX_RESIDUE = 64
 
 
@@ -30,7 +30,7 @@ def outside(part: Expression, why: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Form:
-    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders modulo them."""
+    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders."""
 
     tracks: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
     inputs: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Specification:
         self.truth: Truth
         if line.ranges:
             self.local = _Local(self, line)
-            self.truth = lambda signs, guess: True
+            self.truth = lambda _: True
         else:
             self.truth = self._truth(line.truth)
         weights = [weight for form in self._forms() for weight in (*form.tracks.values(), *form.inputs.values())]
@@ -230,18 +230,18 @@ class Specification:
     def _truth(self, part: Expression) -> Truth:
         if isinstance(part, Negation):
             body = self._truth(part.body)
-            return lambda signs, guess: not body(signs, guess)
+            return lambda signs: not body(signs)
         if isinstance(part, Operation) and part.sign in ensures.CONNECTIVES:
             one, two = self._truth(part.left), self._truth(part.right)
             if part.sign == "and":
-                return lambda signs, guess: one(signs, guess) and two(signs, guess)
+                return lambda signs: one(signs) and two(signs)
             if part.sign == "or":
-                return lambda signs, guess: one(signs, guess) or two(signs, guess)
-            return lambda signs, guess: not one(signs, guess) or two(signs, guess)
+                return lambda signs: one(signs) or two(signs)
+            return lambda signs: not one(signs) or two(signs)
         if isinstance(part, Operation) and part.sign in COMPARISONS:
             if part.sign in ("==", "!=") and (_is_truth(part.left) or _is_truth(part.right)):
                 one, two = self._truth(part.left), self._truth(part.right)
-                return lambda signs, guess: (one(signs, guess) == two(signs, guess)) == (part.sign == "==")
+                return lambda signs: (one(signs) == two(signs)) == (part.sign == "==")
             return self._compared(part.sign, self.form(part.left).plus(self.form(part.right), -1), part)
         return self._compared("!=", self.form(part), part)  # a number of one bit
 
@@ -249,7 +249,7 @@ class Specification:
         """Whether a term compares so with 0."""
         if not form.parts:
             number, compare = self._sum(form), COMPARISONS[sign]
-            return lambda signs, guess: bool(compare(signs[number], 0))
+            return lambda signs: bool(compare(signs[number], 0))
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
             outside(part, "one quotient stands alone on one side of a comparison")
         ((factor, term, k),) = form.parts
@@ -258,12 +258,12 @@ class Specification:
         whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
         low, high = self._sum(whole), self._sum(whole.plus(Form(constant=k), -1))
         rules: dict[str, Truth] = {
-            "==": lambda signs, guess: signs[low] >= 0 and signs[high] < 0,
-            "!=": lambda signs, guess: signs[low] < 0 or signs[high] >= 0,
-            "<": lambda signs, guess: signs[low] < 0,
-            "<=": lambda signs, guess: signs[high] < 0,
-            ">": lambda signs, guess: signs[high] >= 0,
-            ">=": lambda signs, guess: signs[low] >= 0,
+            "==": lambda signs: signs[low] >= 0 and signs[high] < 0,
+            "!=": lambda signs: signs[low] < 0 or signs[high] >= 0,
+            "<": lambda signs: signs[low] < 0,
+            "<=": lambda signs: signs[high] < 0,
+            ">": lambda signs: signs[high] >= 0,
+            ">=": lambda signs: signs[low] >= 0,
         }
         return rules[sign]
 
@@ -317,7 +317,7 @@ class Specification:
                 return True
         if self.local is not None:
             return not local[1]
-        return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))}, guess)
+        return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))})
 
     def above(self, e: int) -> int:
         """2^(l+e), scaled, is 2^(positions + this)."""

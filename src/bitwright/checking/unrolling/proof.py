@@ -14,6 +14,7 @@ import numpy as np
 
 from bitwright.bits import from_bits, shorten
 from bitwright.checking.claims import Claim
+from bitwright.checking.unrolling.instructions import CodeProof
 from bitwright.checking.unrolling.laws import Law, LawFinder, law_document, linear, weight_of
 from bitwright.checking.unrolling.polynomials import Bounds, stronger_equation
 from bitwright.checking.unrolling.rounds import Rounds, UndecidedError
@@ -96,7 +97,7 @@ def prove_at_size(
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
-    for method in (_by_rounds, _by_unrolling):
+    for method in (_by_rounds, _by_instructions, _by_unrolling):
         try:
             found = method(algorithm, prover)
         except (UndecidedError, TooLargeError) as error:
@@ -148,6 +149,19 @@ def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
     return SizeProof(algorithm, "proved", rounds.prove(), tuple(prover.lemmas), found=rounds.found)
 
 
+def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
+    """Of code for machine B: by lemmas about its instructions, and the paths of the code."""
+    if algorithm.computer is None or algorithm.computer.machine.kind != "B" or algorithm.halt is None:
+        return None
+    proof = CodeProof(algorithm, prover)
+    try:
+        return SizeProof(algorithm, "proved", proof.prove(), tuple(prover.lemmas))
+    except UndecidedError:
+        if proof.failing is None:
+            raise
+        return _refuted(algorithm, prover, proof.failing)
+
+
 def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     """By all steps of a run in one graph."""
     run = unroll(algorithm)
@@ -164,14 +178,17 @@ def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
         how = ["laws"] * any(laws) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
         return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas), found={"laws": laws})
     if lemma.verdict == "refuted":
-        values = dict(zip(run.graph.inputs, algorithm.input_bits.tolist(), strict=True))
-        state = np.zeros(algorithm.program.bits, dtype=bool)
-        state[[bit for node, bit in values.items() if lemma.failing[node]]] = True
-        inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}
-        if _is_wrong(algorithm, inputs):
-            return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
-        raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
+        return _refuted(algorithm, prover, [bool(lemma.failing[node]) for node in run.graph.inputs])
     raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
+
+
+def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> SizeProof:
+    """The refutation by these values of the input bits, replayed. Raises UndecidedError if that run is right."""
+    state = algorithm.states(np.array([bits], dtype=bool))[0]
+    inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}
+    if _is_wrong(algorithm, inputs):
+        return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
+    raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
 
 
 def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> Law | None:

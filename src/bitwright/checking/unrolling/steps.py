@@ -27,6 +27,8 @@ class Stepper:
         after = [FALSE] * len(state)
         for members, templates in self._blocks:
             values = [state[bit] for bit in members]
+            if not any(values) and (not templates or templates[0][0]):  # all off; templates come by configuration
+                continue
             for config, writes in templates:
                 matched = 1
                 for place, value in enumerate(values):
