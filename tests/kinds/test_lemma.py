@@ -124,8 +124,15 @@ cell q[i] for i in 5..l
 when p[i]=1 write p[i] for i in 1..l
 """  # how many bits a block has changes in the middle
 
+PLACE = """let l = 9
+bits p[l+3]
+block p[i] for i in 1..l+3
+when p[3]=1 write nothing
+when p[i]=1 write p[i] for i in 5..l
+"""  # one cell has a rule of its own
 
-@for_each("text", [GAP, ORDER, SPLIT])
+
+@for_each("text", [GAP, ORDER, SPLIT, PLACE])
 def test_the_same_pattern_is_the_same_kind_in_hard_texts(text: str) -> None:
     proof = prove_kinds(text)
     assert len(proof.kinds) > 1
