@@ -44,8 +44,9 @@ def points_of(atoms: Atoms, program: Program, sizes: dict[str, int], cell: int) 
         solved, _ = solve(
             [form.put({name: Form.of(size) for name, size in sizes.items()}) for form in equations], indices
         )
-        point = {**sizes, **{name: form.constant for name, form in solved.items()}}
-        if any(number is None or number.denominator > 1 for number in point.values()):
+        numbers = {name: form.constant for name, form in solved.items()}
+        point = {**sizes, **{name: int(number) for name, number in numbers.items() if number is not None}}
+        if any(number is None or number.denominator > 1 for number in numbers.values()):
             continue
         inside = all(value(form, point) >= 0 for form in atoms.cell.case.known)
         rest = all(value(form, point) % by == left for (form, by), left in atoms.cell.case.remainders.items())
