@@ -50,11 +50,11 @@ class ExampleFile:
 
 
 def example_files() -> list[ExampleFile]:
-    """All of them: programs and notebooks below `examples`, and the sceptic's one file."""
+    """All of them: programs and notebooks below `examples`, and what is for sceptics."""
     place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
     if place is None:
         raise InputError("this installation was made without examples; the wheel and the repository have them")
-    paths = [*_below(place / "examples"), place / "sceptic" / "check_network.py"]
+    paths = [*_below(place / "examples"), *_below(place / "sceptic")]
     return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
 
 
