@@ -1,4 +1,4 @@
-"""Atoms: the forms on whose signs the kind of a cell can depend, by docs/reference/certificates.md."""
+"""Atoms: the forms on whose signs the kind of a cell can depend, by docs/explanation/cells.md."""
 
 from fractions import Fraction
 from itertools import combinations, product

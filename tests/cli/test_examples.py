@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 Capture = pytest.CaptureFixture[str]
 KEPT = [
     *(path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts),
-    ROOT / "sceptic" / "check_network.py",
+    *(ROOT / "sceptic").glob("**/*.py"),
 ]
 MENTIONED = re.compile(r"\b(?:examples|sceptic)/[\w./-]*\.(?:bw|sbn|sq|py|ipynb|yaml)\b")
 
@@ -119,6 +119,8 @@ def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyP
     for name in ("a.bw", "sbn/b.py", "sbn/__pycache__/b.cpython-311.pyc", ".ipynb_checkpoints/c.ipynb", "trace.html"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")
+    (tmp_path / "kept" / "sceptic").mkdir()
+    (tmp_path / "kept" / "sceptic" / "check_network.py").write_text("")
     monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere", tmp_path / "kept"))
     names = [one.name for one in examples.example_files()]
     assert names == ["examples/a.bw", "examples/sbn/b.py", "sceptic/check_network.py"]

@@ -44,8 +44,9 @@ def points_of(atoms: Atoms, program: Program, sizes: dict[str, int], cell: int) 
         solved, _ = solve(
             [form.put({name: Form.of(size) for name, size in sizes.items()}) for form in equations], indices
         )
-        point = {**sizes, **{name: form.constant for name, form in solved.items()}}
-        if any(number is None or number.denominator > 1 for number in point.values()):
+        numbers = {name: form.constant for name, form in solved.items()}
+        point = {**sizes, **{name: int(number) for name, number in numbers.items() if number is not None}}
+        if any(number is None or number.denominator > 1 for number in numbers.values()):
             continue
         inside = all(value(form, point) >= 0 for form in atoms.cell.case.known)
         rest = all(value(form, point) % by == left for (form, by), left in atoms.cell.case.remainders.items())
@@ -124,8 +125,15 @@ cell q[i] for i in 5..l
 when p[i]=1 write p[i] for i in 1..l
 """  # how many bits a block has changes in the middle
 
+PLACE = """let l = 9
+bits p[l+3]
+block p[i] for i in 1..l+3
+when p[3]=1 write nothing
+when p[i]=1 write p[i] for i in 5..l
+"""  # one cell has a rule of its own
 
-@for_each("text", [GAP, ORDER, SPLIT])
+
+@for_each("text", [GAP, ORDER, SPLIT, PLACE])
 def test_the_same_pattern_is_the_same_kind_in_hard_texts(text: str) -> None:
     proof = prove_kinds(text)
     assert len(proof.kinds) > 1

@@ -12,7 +12,7 @@ from bitwright import addition, multiplication, permutation
 from bitwright.checking.kinds import prove_kinds
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
-from bitwright.program.text import parse_any
+from bitwright.program.text import parse_node_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TRAP = """let l = 10
@@ -126,6 +126,29 @@ def test_sizes_at_which_the_text_is_no_program_are_left_out() -> None:
     assert min(one.sizes["l"] for one in proof.kinds) == 5
 
 
+def test_a_text_that_is_a_program_at_every_second_size_is_outside() -> None:
+    pairs = "let l = 4\nbits p[l]\nblock p[2*i-1] p[2*i] for i in 1..l//2\nwhen p[1]=1 p[2]=0 write p[2]\n"
+    refusal = prove_kinds(pairs).refusal
+    assert refusal is not None
+    assert refusal.startswith("the text is no program at l=")
+
+
+def test_a_number_that_was_given_need_not_follow_from_others() -> None:
+    text = (
+        "let l = 4\nlet m = 2*l\n" + "\n".join(TRAP.splitlines()[1:]) + "\nwhen q[i]=1 write r for i in 1..l if i=m\n"
+    )
+    one, two = prove_kinds(text), prove_kinds(parse(text, lets={"m": 3}))
+    assert (set(one.L0), len(one.kinds)) == ({"l"}, 1)
+    assert (set(two.L0), len(two.kinds)) == ({"l", "m"}, 2)
+
+
+def test_several_sizes_that_do_not_begin_at_one_are_said() -> None:
+    lines = ["let n = 4", "let m = 5", "bits p[n+m]", "block p[i] for i in 1..n+m"]
+    claim = prove_kinds("\n".join([*lines, "when p[i]=1 write p[i-m+2] for i in m..n+m"])).claim()
+    assert (claim.verdict, claim.sizes) == ("proved", "n>=0, m>=2")
+    assert claim.sentence.startswith("all cells are of 1 kind at all sizes n>=0, m>=2 (")
+
+
 def test_two_sizes() -> None:
     text = """let n = 4
 let m = 3
@@ -167,7 +190,7 @@ GRAPHS = sorted((EXAMPLES / "graphs").glob("*.bw"))
 
 @for_each("path", GRAPHS)
 def test_node_programs_at_every_number_of_nodes(path: Path) -> None:
-    program = parse_any(path.read_text("utf-8"), path.stem)
+    program = parse_node_program(path.read_text("utf-8"), path.stem)
     proof = prove_kinds(program)
     assert proof.verdict == "proved"
     assert proof.claim().sizes == "every"

@@ -46,9 +46,9 @@ class ExampleFile:
 
 
 def example_files() -> list[ExampleFile]:
-    """All of them: programs and notebooks below `examples`, and the sceptic's one file."""
+    """All of them: programs and notebooks below `examples`, and what is for sceptics."""
     place = examples_folder()
-    paths = [*_below(place / "examples"), place / "sceptic" / "check_network.py"]
+    paths = [*_below(place / "examples"), *_below(place / "sceptic")]
     return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
 
 

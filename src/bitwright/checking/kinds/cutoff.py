@@ -44,7 +44,7 @@ def cutoff(forms: Iterable[Form], names: Sequence[str], modulus: int, size: str)
     for chosen in combinations(reach, n):
         if det := abs(_determinant(chosen)):
             rows = [[row[:column] + row[column + 1 :] for row in chosen if row is not left] for left in chosen]
-            total = sum(abs(_determinant(minor)) * reach[row] for minor, row in zip(rows, chosen, strict=True))
+            total = sum((abs(_determinant(m)) * reach[row] for m, row in zip(rows, chosen, strict=True)), Fraction(0))
             largest = max(largest, total / det)
     longest = 0
     for chosen in combinations(reach, n - 1):

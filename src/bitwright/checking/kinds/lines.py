@@ -43,7 +43,7 @@ class LineCase:
     targets: tuple[Bits, ...] = ()
 
 
-Line = TypeVar("Line", syntax.Cell, syntax.Block, syntax.WhenClause)
+Line = TypeVar("Line", syntax.Cell, syntax.Block, syntax.WhenClause, syntax.BitsDeclaration)
 
 
 class Lines:
@@ -102,7 +102,7 @@ class Lines:
             right = syntax.BitRef(right.token, ())
         references = [tests[0].left, *([right] if isinstance(right, syntax.BitRef) else [])]
         for bits, now in self.several(references, case, constant=True):
-            compared = [((), now)]
+            compared: list[tuple[tuple[Form, ...], Case]] = [((), now)]
             if right is not None and not isinstance(right, syntax.BitRef):
                 compared = [((value,), then) for value, then in self.reader.form(right, now)]
             for value, then in compared:
@@ -159,7 +159,7 @@ class Lines:
                 found += [form - 1 for form in forms if len(forms) == 1]
         return found
 
-    def each(self, kind: type[Line] | type[syntax.BitsDeclaration]) -> Iterator:
+    def each(self, kind: type[Line]) -> Iterator[Line]:
         """The statements of one sort."""
         return (item for item in self.tree.statements if isinstance(item, kind))
 

@@ -83,6 +83,9 @@ class KindsProof:
         if self.verdict == "proved":
             sizes = "every" if self.of_text else "as it is"
             sentence = f"all cells are of {kinds} at every size ({self.method})"
+            if len(self.smallest) > 1 and max(self.smallest.values()) > 1:  # smaller ones may be programs, too
+                sizes = ", ".join(f"{name}>={least}" for name, least in self.smallest.items())
+                sentence = f"all cells are of {kinds} at all sizes {sizes} ({self.method})"
             if not self.L0:
                 sentence = f"all cells are of {kinds} ({self.method})"
             return Claim("sizes", "proved", sizes, self.method, sentence)
@@ -115,7 +118,8 @@ class KindsProof:
 def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | None = None) -> KindsProof:
     """Proves which kinds of cells a rule text has at every size, or says which line is outside the theorem.
 
-    `progress` is told how many sizes are done, of how many.
+    `progress` is told how many sizes are done, of how many. Cells are those of the text, not tiles of them. Of a
+    program that Python code makes, or that was opened without sizes, only this very program is looked at.
 
     >>> text = '''let l = 4
     ... bits p[l]
@@ -133,7 +137,8 @@ def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | Non
         what = parse_any(what)  # raises what is wrong with it
     if text is None:
         return replace(_proved(SizedText.read(what.text()), progress), of_text=isinstance(what, NodeProgram))
-    return _proved(SizedText.read(text), progress)
+    given = what.sizing.numbers if what.sizing is not None else ()
+    return _proved(SizedText.read(text, given), progress)
 
 
 def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
@@ -147,7 +152,7 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
             wrong = _expand(sized, expanded, progress)
             if wrong is None:
                 break
-            if len(smallest) > 1:
+            if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
                 at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
                 raise _NotCoveredError(f"the text is no program at {at}")
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from bitwright.errors import ProgramError
@@ -34,8 +34,8 @@ class SizedText:
     found: dict[tuple[int, ...], Program | None] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, text: str) -> SizedText:
-        """Reads a text without problems."""
+    def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
+        """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
         tree = parse_statements(text, short_way=False)
         nodes = is_node_program(tree)
         lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
@@ -50,7 +50,7 @@ class SizedText:
                 above = mentions(SyntaxTree([item]), {}, {*lets, *given}) - {name}
                 if isinstance(item.value, syntax.Number):
                     sizes[name] = item.value.value
-                elif above & given.keys():
+                elif name in given_lets or above & given.keys():
                     sizes[name] = 4
                 else:
                     follow[name] = item.value

@@ -336,8 +336,9 @@ class GraphAlgorithm(Algorithm):
 def graphs_of(programs: Sequence[NodeProgram]) -> str:
     """The graphs on which all cells of these node programs are of their kinds, as `NodeProgram.graphs` says them.
 
-    Cells are those of the schema whatever the edges are, loops and parallel edges too: these only wire several ports
-    to one bit. So a schema that is the same for all sizes has the cells of every graph.
+    Cells are those of the schema whatever the edges are. Self-loops and parallel edges wire several ports of a cell to
+    one bit, and the theorem of cells asks only that the union of the wired ports be the templates that write the bit
+    (docs/explanation/cells.md). So a schema that is the same for all sizes has the cells of every graph.
     """
     depends_on = set().union(*(one.depends_on for one in programs))
     if not depends_on:
