@@ -54,7 +54,7 @@ CLASSES = {
     "bitwright.checking.inference.contradiction": "Contradiction",
     "bitwright.checking.inference.find_blocks": "FoundBlocks",
     "bitwright.checking.inference.local_rule": "Disagreement",
-    "bitwright.checking.inference.recovered": "Comparison Recovered",
+    "bitwright.checking.inference.recovered": "ProgramComparison Recovered",
     "bitwright.checking.validation.inputs": "Inputs",
     "bitwright.encoding.executions": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine CellTables",
