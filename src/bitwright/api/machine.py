@@ -64,7 +64,8 @@ def machine(
         raise InputError(f"the machines are A, B and V, got {shorten(repr(letter))}")
     if sizes is not None or asked.pop("instructions") is not None or not halt:
         raise InputError("machine V has words, word_width and dialect; leave out the others")
-    return subleq.machine_v(subleq.Shape(*_given("machine V", asked), subleq.find_dialect(dialect or "howerj")))
+    number, width = _given("machine V", asked)
+    return subleq.machine_v(subleq.Shape(number, width, subleq.find_dialect(dialect or "howerj")))
 
 
 def _given(what: str, asked: dict[str, int | None]) -> list[int]:
@@ -73,4 +74,4 @@ def _given(what: str, asked: dict[str, int | None]) -> list[int]:
 
     if missing := [name for name, value in asked.items() if value is None]:
         raise InputError(f"{what} needs {' and '.join(missing)}, such as {missing[0]}=16")
-    return [whole_number(value, name) for name, value in asked.items()]
+    return [whole_number(value, name) for name, value in asked.items() if value is not None]

@@ -119,7 +119,8 @@ def command(target: str, output: Path, to: str | None, as_json: bool, quiet: boo
     keep_lets(program, given.pop("let", ()))
     size = {name: given.pop(name) for name in ("bits", "order", "machine") if name in given}
     writers: dict[str | None, Writer] = {"integer": _integer, "dataset": _dataset, "executions": _dataset}
-    document, note = writers.get(form, _network)(target, output, form, program, size, given, tell)
+    write: Writer = writers.get(form) or _network
+    document, note = write(target, output, form, program, size, given, tell)
     if as_json:
         print_json(document)
         return
