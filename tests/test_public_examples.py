@@ -12,6 +12,7 @@ from typing import Any
 from cases import for_each
 
 import bitwright
+from bitwright.checking.validation import Validation
 from bitwright.encoding.training_set import TrainingSet
 from bitwright.machines import Machine
 from bitwright.machines.subleq import MachineV
@@ -30,7 +31,7 @@ CALLED = (  # classes whose methods people call; those of engines and batches ar
     bitwright.Run,
     Trace,
     TrainingSet,
-    bitwright.Validation,
+    Validation,
     Machine,
     MachineV,
 )

@@ -22,23 +22,19 @@ if TYPE_CHECKING:
     from bitwright.api.executions import executions as executions
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
+    from bitwright.api.machine import machine as machine
     from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program
     from bitwright.api.run import run as run
     from bitwright.api.size import size as size
     from bitwright.api.train import train as train
     from bitwright.api.validate import validate as validate
-    from bitwright.checking.validation import Validation as Validation
-    from bitwright.engines.protocol import Engine as Engine
     from bitwright.errors import BitwrightError as BitwrightError
     from bitwright.errors import BitwrightWarning as BitwrightWarning
     from bitwright.errors import InputError as InputError
     from bitwright.errors import ProgramError as ProgramError
     from bitwright.errors import ProofError as ProofError
     from bitwright.files.executions import Executions as Executions
-    from bitwright.machines import machine_a as machine_a
-    from bitwright.machines import machine_b as machine_b
-    from bitwright.machines.subleq import machine_v as machine_v
     from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
     from bitwright.program import Algorithm as Algorithm
@@ -62,18 +58,15 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.exports": "export",
         "bitwright.api.infer": "infer",
         "bitwright.api.executions": "executions",
+        "bitwright.api.machine": "machine",
         "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program=open",
         "bitwright.api.run": "run",
         "bitwright.api.size": "size",
         "bitwright.api.train": "train",
         "bitwright.api.validate": "validate",
-        "bitwright.checking.validation": "Validation",
-        "bitwright.engines.protocol": "Engine",
         "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.files.executions": "Executions",
-        "bitwright.machines": "machine_a machine_b",
-        "bitwright.machines.subleq": "machine_v",
         "bitwright.networks": "Recipe TrainingError",
         "bitwright.program": "Algorithm Builder NodeProgram Program Word",
         "bitwright.program.text.warned": "parse",

@@ -16,6 +16,7 @@ from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, option
+from bitwright.machines.subleq import MachineV
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -26,18 +27,23 @@ if TYPE_CHECKING:
     from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
+    from bitwright.running.images import ImageRun
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
     Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells
     Networks: TypeAlias = Held | Sequence[Held]
 
-_OPTIONS = ("inputs", "graph", "states", "engine", "network", "steps", "record", "progress", "watch")
+_OPTIONS = ("inputs", "graph", "states", "images", "engine", "network", "steps", "record", "progress", "watch")
 _OF_MANY = ("workers", "margins")
 Result = TypeVar("Result")
 
 
 @overload
 def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
+@overload
+def run(
+    what: MachineV, inputs: Sequence[bytes] = (), *, images: Sequence[Sequence[int]], **settings: Any
+) -> list[ImageRun]: ...
 @overload
 def run(what: What, inputs: Any = None, *, graph: list[Any] | tuple[Any, ...], **settings: Any) -> list[Run]: ...
 @overload
@@ -58,11 +64,12 @@ def run(
 @overload
 def run(what: What, inputs: Any = None, **values: Any) -> Any: ...
 def run(
-    what: What,
+    what: What | MachineV,
     inputs: Any = None,
     *,
     graph: Any = None,
     states: BoolArray | None = None,
+    images: Sequence[Sequence[int]] | None = None,
     engine: str | Engine | None = None,
     network: Networks | None = None,
     steps: int | None = None,
@@ -70,7 +77,7 @@ def run(
     progress: Teller | Progress | bool | None = None,
     watch: Watch | None = None,
     **values: Any,
-) -> Run | BatchRun | list[Run]:
+) -> Run | BatchRun | list[Run] | list[ImageRun]:
     """Runs a program on input values, given by name or as a dictionary.
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
@@ -103,8 +110,16 @@ def run(
     {'x': 1}
     >>> [done.steps for done in run(flood, graph=["path:3", "ring:4"], source="0")]
     [2, 2]
+
+    Many `images` run on one machine V, each of them as it would alone: `run(machine, images=[...])`. `inputs` are then
+    the bytes that each reads, `instructions` is the most to execute, 10,000 by default, and `entry` the first address.
     """
     tell = teller(progress)
+    if images is not None or isinstance(what, MachineV):
+        others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
+        for name in (name for name, value in others.items() if value is not None):
+            raise InputError(f"{option(name)} does not go with images; leave it out")
+        return _images(what, images, inputs, engine, network, values, tell)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
     if isinstance(what, str | PathLike):
@@ -141,6 +156,29 @@ def run(
     chosen = engine_for(algorithm, engine, network, settings, tell)
     with tell.working("runs") as told:
         return run_batch(algorithm, states, engine=chosen, limit=steps, progress=told, **of_many)
+
+
+def _images(
+    machine: object,
+    images: Sequence[Sequence[int]] | None,
+    inputs: Any,
+    engine: str | Engine | None,
+    network: Networks | None,
+    values: dict[str, Any],
+    tell: Teller,
+) -> list[ImageRun]:
+    """Many images on one machine."""
+    from bitwright.running.images import run_images
+
+    if not isinstance(machine, MachineV):
+        raise InputError(f"images run on a machine V, such as machine('V', ...), got a {type(machine).__name__}")
+    if images is None:
+        raise InputError("a machine runs images: give images=[...], or run machine.algorithm(image)")
+    spelt = {"instructions": "max_instructions", "entry": "start"}
+    limits = {spelt[name]: values.pop(name) for name in spelt if name in values}
+    chosen = engine_for(machine.algorithm(), engine, network, values, tell)
+    with tell.working("images"):
+        return run_images(machine, images, () if inputs is None else inputs, engine=chosen, **limits)
 
 
 def engine_for(

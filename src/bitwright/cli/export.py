@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bitwright import Algorithm, NodeProgram
     from bitwright.api.open import MachineChoice, SubleqProgram
 
+Writer = Callable[..., tuple[dict[str, Any], str]]
 FORMATS = {
     "c": "one C99 file, with a program that runs",
     "js": "a module of JavaScript, with its types",
@@ -117,7 +119,8 @@ def command(target: str, output: Path, to: str | None, as_json: bool, quiet: boo
         raise InputError("--bits, --order, --machine and --let go with --program, whose size they give")
     keep_lets(program, given.pop("let", ()))
     size = {name: given.pop(name) for name in ("bits", "order", "machine") if name in given}
-    write = {"integer": _integer, "dataset": _dataset, "executions": _dataset}.get(form or "", _network)
+    writers: dict[str | None, Writer] = {"integer": _integer, "dataset": _dataset, "executions": _dataset}
+    write: Writer = writers.get(form) or _network
     document, note = write(target, output, form, program, size, given, tell)
     if as_json:
         print_json(document)

@@ -151,11 +151,12 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, q
     executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
     options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
     networks = options.setdefault("networks", 1)
-    kept = {name: options.pop(name) for name in ("weight_bits", "seeds") if name in options}
     options["cells"], tell = not whole, None if quiet else TerminalTeller()
     if networks > 1 and not (not whole if integer is None else integer):
         if executions is not None:
             raise InputError("a folder holds networks that are trained on templates; leave out --from")
+        for name in ("weight_bits", "seeds"):
+            options.pop(name, None)
         members = train_members(*programs, folder=output, workers=workers, progress=tell, **options)
         if as_json:
             print_json(members.to_dict())
@@ -165,7 +166,7 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, q
         return 0
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer, progress=tell, **options, **kept)
+        network = train(*programs, executions=executions, integer=integer, progress=tell, **options)
     network.save(output)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})

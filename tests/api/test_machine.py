@@ -1,0 +1,90 @@
+"""`machine(letter, ...)`, and many images on one machine through `run`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import bitwright as bw
+from bitwright.machines import Sizes, assemble, machine_a, machine_b
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.running.images import run_images
+
+SMALL = bw.machine("V", words=8, word_width=5, dialect="plain")
+IMAGES = [[6, 7, 30, 0, 0, 0, a, b] for a in range(3) for b in range(3)]  # M[7] - M[6]
+
+
+def test_a_machine_is_the_one_of_its_letter_and_sizes() -> None:
+    sizes = {"instructions": 3, "words": 4, "word_width": 5}
+    for letter, make in (("A", machine_a), ("B", machine_b)):
+        assert bw.machine(letter, **sizes).program == make(Sizes(3, 4, 5)).program  # type: ignore[call-overload]
+        assert bw.machine(letter, Sizes(3, 4, 5), halt=False).program == make(Sizes(3, 4, 5), False).program  # type: ignore[call-overload]
+    assert SMALL.shape == Shape(8, 5, DIALECTS["plain"])
+    assert bw.machine("V", words=16, word_width=8).shape.dialect == DIALECTS["howerj"]
+
+
+def test_code_runs_on_either_machine() -> None:
+    code = assemble(".width 6\n.in a b\n.out b\nsub a b")
+    for letter in ("A", "B"):
+        algorithm = bw.machine(letter, code.sizes).algorithm(code)  # type: ignore[call-overload]
+        assert [bw.run(algorithm, a=a, b=13).value for a in range(9)] == [13 - a for a in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("C", {}), "the machines are A, B and V, got 'C'"),
+        (("A", {}), "machine A needs instructions and words and word_width"),
+        (("B", {"instructions": 1, "words": 2}), "machine B needs word_width, such as word_width=16"),
+        (("A", {"instructions": 1, "words": 2, "word_width": 3, "dialect": "kth"}), "a dialect is of machine V"),
+        (("A", {"sizes": Sizes(1, 2, 3), "words": 2}), "not both"),
+        (("V", {"words": 8}), "machine V needs word_width"),
+        (("V", {"words": 8, "word_width": 5, "instructions": 3}), "leave out the others"),
+        (("V", {"words": 8, "word_width": 5, "dialect": "pain"}), "did you mean 'plain'"),
+        (("V", {"words": "8", "word_width": 5}), "words must be"),
+    ],
+)
+def test_what_is_no_machine_is_said(given: tuple[str, dict[str, Any]], line: str) -> None:
+    letter, sizes = given
+    with pytest.raises(bw.InputError, match=line):
+        bw.machine(letter, **sizes)  # type: ignore[call-overload]
+
+
+def test_many_images_through_run() -> None:
+    found = bw.run(SMALL, images=IMAGES)
+    assert [done.memory[7] for done in found] == [(b - a) % 32 for a in range(3) for b in range(3)]
+    assert found == run_images(SMALL, IMAGES)
+    for how in ({"engine": "limit"}, {"network": bw.train(SMALL.program)}):
+        assert bw.run(SMALL, images=IMAGES, **how) == found
+    assert bw.run(SMALL, images=IMAGES, instructions=1) == run_images(SMALL, IMAGES, max_instructions=1)
+    assert bw.run(SMALL, images=IMAGES, entry=3) == run_images(SMALL, IMAGES, start=3)
+
+
+def test_images_read_their_own_inputs() -> None:
+    echo = machine_v(Shape(16, 8, DIALECTS["howerj"]))
+    image = [-1, 9, 3, 9, -1, 6, 10, 10, -1, 0, 0]  # read a byte, write what 9 holds, halt
+    found = bw.run(echo, [b"a", b"b"], images=[image, image])
+    assert found == run_images(echo, [image, image], [b"a", b"b"])
+    assert found[0].output != found[1].output
+
+
+@pytest.mark.parametrize(
+    ("what", "how", "line"),
+    [
+        (SMALL, {}, "a machine runs images"),
+        (bw.addition(2), {"images": IMAGES}, "images run on a machine V"),
+        (SMALL, {"images": IMAGES, "steps": 3}, "steps does not go with images"),
+        (SMALL, {"images": IMAGES, "record": True}, "record does not go with images"),
+        (SMALL, {"images": IMAGES, "instruktions": 3}, "has no option 'instruktions'"),
+        (SMALL, {"images": IMAGES, "inputs": [b""]}, "give an input for each of the 9 images"),
+    ],
+)
+def test_what_does_not_go_with_images(what: Any, how: dict[str, Any], line: str) -> None:
+    with pytest.raises(bw.InputError, match=line):
+        bw.run(what, **how)
+
+
+def test_the_face_is_small() -> None:
+    assert len(dir(bw)) <= 32
+    assert {*bw.__all__, "open"} == set(dir(bw))
