@@ -126,7 +126,7 @@ def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: b
         if done.task.engine.cell_facts is not None:
             from bitwright.running.sentences import cells_sentence
 
-            tell.note(cells_sentence(done.task.engine.cell_facts))
+            tell.note(cells_sentence(done.task.engine.cell_facts, done.tally.evaluations))
         if done.doubt is not None:
             tell.note(done.doubt)
         tell.note(f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second")
