@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +19,11 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
+from bitwright.engines.table import batch as table_batch
+from bitwright.engines.table import remembering
 from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
+from bitwright.engines.table.rows import RowPlan
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program, Topology, load
@@ -224,6 +228,11 @@ def graph() -> Algorithm:
     )
 
 
+def automaton(width: int, steps: int) -> Algorithm:
+    text = Path("examples/rule110.bw").read_text()
+    return parse(text.replace("let w = 64", f"let w = {width}").replace("steps 41", f"steps {steps}"))
+
+
 PROGRAMS = {
     "addition": lambda: addition(6),
     "multiplication": lambda: multiplication(4),
@@ -283,3 +292,79 @@ def test_answers_that_are_other_rules_are_stepped_as_such() -> None:
     batch.step()
     assert (batch.states() == engine.following(states)[0]).all()
     assert (batch.states() == np.array([own_step(engine, state) for state in states])).all()
+
+
+@for_each("share", [0.0, 0.1])
+@for_each("name", ["machine V", "machine B", "multiplication"])
+@for_each("room", [1 << 20, 1 << 13])
+def test_remembered_instructions_are_those_that_are_made(
+    name: str, share: float, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Right or wrong, with any bit as the boundary; also where there is room for few, and hosts turn bits on."""
+    monkeypatch.setattr(remembering, "_POOL", room)
+    program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
+    pattern, hits = pattern_of([program]), 0
+    engine = CellEngine(program, pattern, Flipped(pattern, share))
+    for trial in range(12):
+        boundary = int(rng.integers(program.bits))
+        stops = tuple(rng.integers(program.bits, size=trial % 2).tolist())
+        state = rng.random((1, program.bits)) < rng.choice([0.02, 0.2, 0.5])
+        if name == "machine V" and trial % 2 == 0:  # from memory, for ever: its only instruction jumps to itself
+            machine = machine_v(Shape(8, 5, DIALECTS["howerj"]))
+            state, boundary = machine.start([3, 3, 0, 0])[None], machine.boundary
+        quick, plain = (engine.begin(state, long=True) for _ in range(2))
+        assert isinstance(quick, TableBatch)
+        for leap in range(30):
+            monkeypatch.setattr(table_batch, "_WORTH", 1)
+            made = quick.leap(int(rng.integers(1, 400)), stops, (boundary,))
+            monkeypatch.setattr(table_batch, "_WORTH", 10**9)
+            assert plain.leap(made, stops, (boundary,)) == made
+            assert (quick.states() == plain.states()).all()
+            assert (quick.counted, quick.matches) == (plain.counted, plain.matches)
+            assert (quick.margin(), quick.unchanged()[0]) == (plain.margin(), plain.unchanged()[0])
+            if leap % 7 == 6 and trial > 1:
+                bits = rng.integers(program.bits, size=2).tolist()
+                quick.turn_on(bits)
+                plain.turn_on(bits)
+        hits += int(quick._memory.totals[remembering.HITS])
+    assert hits > 50 or name != "machine V" or share > 0
+
+
+@for_each("share", [0.0, 0.1, 0.4])
+@for_each("name", [*PROGRAMS, "long addition", "wide rule 110"])
+def test_rows_make_the_steps_of_cells(name: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right or wrong: 64 neighbours at a time."""
+    more = {"long addition": lambda: addition(150), "wide rule 110": lambda: automaton(130, 9)}
+    program = (PROGRAMS | more)[name]().program
+    pattern = pattern_of([program])
+    engine = CellEngine(program, pattern, Flipped(pattern, share))
+    assert engine.packed.rows.rows is not None
+    rng = np.random.default_rng(2)
+    for chance in (0.1, 0.5):
+        state = rng.random((1, program.bits)) < chance
+        by_rows, by_cells = (engine.begin(state, long=True) for _ in range(2))
+        stops, counted = (int(rng.integers(program.bits)),), tuple(rng.integers(program.bits, size=2).tolist())
+        for most in (17, 18, 40, 90):
+            monkeypatch.setattr(table_batch, "_MANY", -1)
+            monkeypatch.setattr(RowPlan, "pays", lambda *_: True)
+            made = by_rows.leap(most, stops, counted)
+            monkeypatch.setattr(table_batch, "_MANY", 10**9)
+            assert by_cells.leap(made, stops, counted) == made
+            assert (by_rows.states() == by_cells.states()).all()
+            assert by_rows.counted == by_cells.counted
+            assert by_rows.margin() == by_cells.margin()
+            assert by_rows.unchanged()[0] == by_cells.unchanged()[0]
+
+
+def test_rule_110_goes_by_rows_and_a_single_carry_by_cells() -> None:
+    """What is cheaper is chosen: each run is that of the definition, and of Python's integers."""
+    ring, row = automaton(3000, 301), np.random.default_rng(0).random(3000) < 0.5
+    assert pack_rules(ring.program).rows.pays(3000)
+    assert not pack_rules(addition(3000).program).rows.pays(3)
+    wanted = row
+    for _ in range(300):
+        left, right = np.roll(wanted, -1), np.roll(wanted, 1)
+        wanted = 110 >> (4 * left + 2 * wanted + right) & 1 == 1
+    done = run(ring, row=sum(1 << place for place in np.flatnonzero(row).tolist()))
+    assert done.value == sum(1 << place for place in np.flatnonzero(wanted).tolist())
+    assert run(addition(3000), p=2**3000 - 1, q=1).value == 2**3000

@@ -159,12 +159,10 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     writing, bits = writing[by], bits[by]
     begins = np.flatnonzero(_fresh(cell[writing], bits))
     wire_cell, wire_bit = cell[writing][begins], bits[begins]
-    ports, port_of = distinct(number[writing], np.append(begins, len(by)))
+    ports, port_of = _distinct_sets(number[writing], np.append(begins, len(by)))
 
     # Ports are numbered by content, so those of a cell stand in the order in which its kind has them.
-    pairs, pair = np.unique(wire_cell * max(1, len(ports)) + port_of, return_inverse=True)
-    start = np.searchsorted(pairs, np.arange(len(cells) + 1) * max(1, len(ports)))
-    own, own_of = distinct(pairs % max(1, len(ports)), start)
+    own, own_of, wire_port = _ports_of_cells(wire_cell, port_of, len(ports), len(cells))
 
     used = np.flatnonzero(np.diff(first))
     signature, which = np.unique(table_of[used] * len(own) + own_of[used], return_inverse=True)
@@ -178,7 +176,57 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     of = np.full(len(cells), -1, dtype=np.int64)
     of[used] = rank[which]
     in_order = tuple(kinds[one] for one in by_content)
-    return CellKinds(in_order, of, number, first, order, wire_cell, pair - start[wire_cell], wire_bit)
+    return CellKinds(in_order, of, number, first, order, wire_cell, wire_port, wire_bit)
+
+
+def _ports_of_cells(
+    cell: IntArray, port: IntArray, ports: int, cells: int
+) -> tuple[list[tuple[int, ...]], IntArray, IntArray]:
+    """The different sets of ports that cells have, which each has, and the place of each wire's port in its cell's."""
+    if ports <= _WORD:
+        sets = _as_words(port, np.searchsorted(cell, np.arange(cells + 1)))
+        own, of = _read_words(sets)
+        below = (np.uint64(1) << port.astype(np.uint64)) - np.uint64(1)
+        return own, of, np.bitwise_count(sets[cell] & below).astype(np.int64)
+    pairs, pair = np.unique(cell * ports + port, return_inverse=True)
+    start = np.searchsorted(pairs, np.arange(cells + 1) * ports)
+    own, of = distinct(pairs % ports, start)
+    return own, of, pair - start[cell]
+
+
+def _distinct_sets(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
+    """As `distinct`, for runs that ascend."""
+    if values.max(initial=0) >= _WORD:
+        return distinct(values, starts)
+    return _read_words(_as_words(values, starts))
+
+
+_WORD = 64  # a set of smaller numbers is a word
+
+
+def _as_words(values: IntArray, starts: IntArray) -> NDArray[np.uint64]:
+    """The set of each run."""
+    sets = np.zeros(len(starts) - 1, dtype=np.uint64)
+    used = np.flatnonzero(np.diff(starts))
+    if len(used):
+        sets[used] = np.bitwise_or.reduceat(np.uint64(1) << values.astype(np.uint64), starts[used])
+    return sets
+
+
+def _read_words(sets: NDArray[np.uint64]) -> tuple[list[tuple[int, ...]], IntArray]:
+    """The different sets, sorted as tuples, and which each is."""
+    words, _, which = unique_few(sets)
+    found = [tuple(place for place in range(_WORD) if word >> place & 1) for word in words.tolist()]
+    return _ranked(found, which)
+
+
+def unique_few(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], IntArray, IntArray]:
+    """The different values, sorted, where each is first, and which each is: fast where they are few."""
+    found = np.unique(values)
+    which = np.searchsorted(found, values)
+    first = np.empty(len(found), dtype=np.int64)
+    first[which[::-1]] = np.arange(len(values))[::-1]
+    return found, first, which
 
 
 _CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
@@ -239,15 +287,20 @@ def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]],
     for salt in count():
         mixed = _mix(_mix(values.astype(np.uint64) + np.uint64(salt)) + offset.astype(np.uint64))
         sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)))
-        _, first, inverse = np.unique(sums[starts[1:]] - sums[starts[:-1]], return_index=True, return_inverse=True)
+        _, first, inverse = unique_few(sums[starts[1:]] - sums[starts[:-1]])
         same = first[inverse]
         if np.array_equal(lengths[same], lengths) and np.array_equal(values[starts[same][run] + offset], values):
             break
     found = [tuple(values[starts[one] : starts[one + 1]].tolist()) for one in first.tolist()]
-    ranked = sorted(range(len(found)), key=lambda one: found[one])
+    return _ranked(found, inverse)
+
+
+def _ranked(found: list[tuple[int, ...]], which: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
+    """Sorts what was found, and says anew which each is."""
+    order = sorted(range(len(found)), key=lambda one: found[one])
     rank = np.empty(len(found), dtype=np.int64)
-    rank[ranked] = np.arange(len(found))
-    return [found[one] for one in ranked], rank[inverse]
+    rank[order] = np.arange(len(found))
+    return [found[one] for one in order], rank[which]
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

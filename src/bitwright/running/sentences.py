@@ -8,8 +8,8 @@ from typing import Any
 from bitwright.errors import counted
 
 
-def cells_sentence(cells: Mapping[str, Any]) -> str:
-    """What stands behind a run that went cell by cell."""
+def cells_sentence(cells: Mapping[str, Any], steps: int | None = None) -> str:
+    """What stands behind a run that went cell by cell, and how many steps were taken from the network's answers."""
     states = counted(cells["local_states"], "local state")
     if cells["wrong"] is None:
         shown = f"{states}, too many to try them all beforehand"
@@ -18,7 +18,9 @@ def cells_sentence(cells: Mapping[str, Any]) -> str:
     else:
         margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
-    how = "; every cell of every step was evaluated" if cells["evaluated"] else ""
+    how = "" if steps is None else f"; {counted(steps, 'step')} taken from these answers"
+    if cells["evaluated"]:
+        how = "; every cell of every step was evaluated"
     return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
 
 

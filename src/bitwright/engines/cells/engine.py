@@ -16,8 +16,8 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.encoding.packed import Words, unpack
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.network import CellNetwork
-from bitwright.engines.cells.tables import PART, CellTables
+from bitwright.engines.cells.network import cell_network
+from bitwright.engines.cells.tables import PART, CellTables, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_are_loaded
@@ -53,7 +53,7 @@ class CellEngine:
         tile: int | None = None,
     ) -> None:
         self.program, self.evaluate, self._compiled = program, evaluate, compiled
-        self.cells = CellNetwork(pattern, by, rounding)
+        self.cells = cell_network(pattern, by, rounding)
         self.wiring = Wiring(program, pattern, tile)
         decider = self.cells.decider
         self.name, self.rounding = decider.engine, decider.rounding
@@ -72,10 +72,9 @@ class CellEngine:
     @cached_property
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None where these are too many."""
-        kinds = self.wiring.places
-        return (
-            CellTables(self.cells, kinds) if sum(self.pattern.kinds[k].local_states for k in kinds) <= TABLED else None
-        )
+        kinds = tuple(self.wiring.places)
+        few = sum(self.pattern.kinds[kind].local_states for kind in kinds) <= TABLED
+        return cell_tables(self.cells, kinds) if few else None
 
     @cached_property
     def packed(self) -> PackedCells | None:

@@ -27,6 +27,17 @@ from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
+_made: list[CellNetwork] = []  # the last ones: the same network is often asked for many programs, such as graphs
+
+
+def cell_network(pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding) -> CellNetwork:
+    """A CellNetwork, or one that was made of the same things before, with what it has answered."""
+    for known in _made:
+        if known.pattern is pattern and known.is_of(by, rounding):
+            return known
+    _made[:] = [CellNetwork(pattern, by, rounding), *_made[:3]]
+    return _made[0]
+
 
 class CellNetwork:
     """Who decides for the cells of a pattern: one network of whole numbers, the average of others, or a limit."""
@@ -35,6 +46,14 @@ class CellNetwork:
         self.pattern = pattern
         self.decider = by if isinstance(by, Decider) else networks_decider(pattern, by, rounding)
         self.states = [LocalStates(kind) for kind in pattern.kinds]
+        self._of = (by, rounding) if isinstance(by, Decider) else (tuple(by), rounding)
+
+    def is_of(self, by: Decider | Sequence[AnyNetwork], rounding: Rounding) -> bool:
+        """Whether it was made from this very decider, or these very networks."""
+        mine, own = self._of
+        if isinstance(mine, Decider) or isinstance(by, Decider):
+            return mine is by and own == rounding
+        return len(mine) == len(by) and all(a is b for a, b in zip(mine, by, strict=True)) and own == rounding
 
     def matched(self, kind: int, numbers: IntArray) -> BoolArray:  # (states,) -> (states, K of the pattern)
         """The matches of local states among all templates of the pattern."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,6 +17,12 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
 PART = 1 << 12  # local states that are evaluated together
+
+
+@lru_cache(8)
+def cell_tables(cells: CellNetwork, kinds: tuple[int, ...]) -> CellTables:
+    """The tables of a network for these kinds; of the last ones, as they were made."""
+    return CellTables(cells, kinds)
 
 
 class CellTables:

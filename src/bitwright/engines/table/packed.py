@@ -6,9 +6,11 @@ entry; what it sets elsewhere is a row of wires, one for each set of ports that 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,19 +88,11 @@ class PackedCells:
         self.sets: list[list[IntArray]] = [[]]  # the sets of outer ports, by refined kind
         always = [False]
         for (kind, ways), ports in zip(refined[1:], outer[1:], strict=True):
-            numbers, n = local_numbers(self.found.kinds[kind])
-            on = answers(kind)[numbers]  # (values, ports)
-            values = np.arange(len(on))
-            own = np.zeros(len(on), dtype=np.int64)
-            for way in ways:
-                own |= on[:, way >> 4].astype(np.int64) << (way & 15)
-            sets, which = _distinct_rows(on[:, ports])
-            hold = (own == values) & (which == 0) & (values > 0)
-            entries = own | hold.astype(np.int64) << HOLD | n << N
-            parts.append(entries.astype(np.uint64) | which.astype(np.uint64) << np.uint64(SET))
+            entries, numbers, sets = _entries_of(self.found.kinds[kind], answers(kind), ways, ports)
+            parts.append(entries)
             self.numbers.append(numbers)
-            self.sets.append([ports[row] for row in sets[1:]])
-            always.append(bool(parts[-1][0]))
+            self.sets.append(sets)
+            always.append(bool(entries[0]))
         self.start = np.cumsum([0, *map(len, parts)])
         self._table_of = np.concatenate(parts)
         self._always = np.flatnonzero(np.array(always)[self.of])
@@ -162,6 +156,34 @@ def fits(kinds: Sequence[Kind]) -> bool:
     return max(bits, default=0) <= WORD and sum(1 << own for own in bits) <= _ENTRIES
 
 
+Entries = tuple[NDArray[np.uint64], IntArray, list[IntArray]]
+_kept: OrderedDict[object, tuple[BoolArray, Entries]] = OrderedDict()  # of small kinds, by their answers; for graphs
+_KEPT, _SMALL = 256, 1 << 10
+
+
+def _entries_of(kind: Kind, answers: BoolArray, ways: tuple[int, ...], ports: IntArray) -> Entries:
+    """The entries of a refined kind, the local state of each, and the sets of its outer ports that may be on."""
+    key = (id(answers), ways, tuple(ports.tolist()))
+    if key not in _kept:
+        numbers, n = local_numbers(kind)
+        on = answers[numbers]  # (values, ports)
+        values, own = np.arange(len(on)), np.zeros(len(on), dtype=np.int64)
+        for way in ways:
+            own |= on[:, way >> 4].astype(np.int64) << (way & 15)
+        sets, which = _distinct_rows(on[:, ports])
+        hold = (own == values) & (which == 0) & (values > 0)
+        own |= hold.astype(np.int64) << HOLD | n << N
+        entries = own.astype(np.uint64) | which.astype(np.uint64) << np.uint64(SET)
+        found = entries, numbers, [ports[row] for row in sets[1:]]
+        if len(entries) > _SMALL:
+            return found
+        _kept[key] = answers, found  # the answers too, so that no others have their id
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+        return found
+    return _kept[key][1]
+
+
 def local_numbers(kind: Kind) -> tuple[IntArray, IntArray]:  # (2 ** bits,) both
     """The local state of every value of a cell's bits, and how many templates match."""
     local = LocalStates(kind)
@@ -175,8 +197,20 @@ def local_numbers(kind: Kind) -> tuple[IntArray, IntArray]:  # (2 ** bits,) both
     return numbers, n
 
 
+_packed: list[tuple[ref[Program], PackedCells]] = []  # of the last programs, which are often run again
+
+
 def pack_rules(program: Program) -> PackedCells:
     """The rules of a program: by its cells, or where these are too large by its blocks."""
+    for known, packed in _packed:
+        if known() is program:
+            return packed
+    packed = _pack_rules(program)
+    _packed[:] = [(ref(program), packed), *_packed[:3]]
+    return packed
+
+
+def _pack_rules(program: Program) -> PackedCells:
     cells, found = program.cells, program.kinds
     if not fits(found.kinds):
         cells = each_block(program.block_families)
@@ -187,11 +221,13 @@ def pack_rules(program: Program) -> PackedCells:
 def truth(kinds: Sequence[Kind]) -> Answers:
     """What the rules answer."""
 
-    def answer(kind: int) -> BoolArray:
-        local = LocalStates(kinds[kind])
-        return local.truth(local.matched(np.arange(local.count)))
+    return lambda kind: _truth_of(kinds[kind])
 
-    return answer
+
+@lru_cache(256)
+def _truth_of(kind: Kind) -> BoolArray:
+    local = LocalStates(kind)
+    return local.truth(local.matched(np.arange(local.count)))
 
 
 def _places(program: Program, cells: Cells) -> tuple[NDArray[np.int32], NDArray[np.uint8], int]:
