@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,15 @@ def test_every_size_is_refused_where_it_cannot_be_proved(adder: bw.Network) -> N
         )
     with pytest.raises(InputError, match="sizes all goes with programs"):
         bw.certify(bw.parse("bits x\nblock x\nwhen x=1 write x\n", "fixed"), adder, sizes="all")
+
+
+def test_a_program_that_left_its_text_is_proved_as_it_is() -> None:
+    """Its rule text says what it computes and which kinds it has at every size; but these rules are others."""
+    text = ADDITION.replace("when c[l]=1 write c[l]\n", "")
+    changed = replace(bw.addition(4), program=bw.parse(text, "changed", l=4).program)
+    network = bw.train(changed)
+    found = bw.certify(changed, network)
+    assert (found.verdict, found.sizes, links(found)["function"][0]) == ("refuted", "4", "refuted")
 
 
 def test_a_network_that_lacks_a_kind_is_not_of_every_size() -> None:

@@ -16,6 +16,7 @@ from bitwright.files.documents import check_fields, one_of, optional, table, tex
 from bitwright.program import Algorithm
 
 _WHAT = "a certificate"
+_SHOWN = 3  # lines of a specification that a headline has
 _CLAIM = {
     "verdict": one_of(*get_args(Outcome)),
     "sizes": text(),
@@ -88,7 +89,9 @@ def links_of(algorithm: Algorithm | None, looked: InSizes, kinds: int | None, te
         claims.append(_sizes(looked, kinds))
         if looked.proof is not None:
             proofs["sizes"] = json.loads(json.dumps(looked.proof.certificate()))
-    ensures = " and ".join(map(str, algorithm.ensures)) if algorithm is not None else ""
+    ensures = " and ".join(map(str, algorithm.ensures[:_SHOWN])) if algorithm is not None else ""
+    if algorithm is not None and len(algorithm.ensures) > _SHOWN:
+        ensures += f" and {counted(len(algorithm.ensures) - _SHOWN, 'more line')}"
     return Links(ensures, tuple(claims), proofs)
 
 

@@ -116,6 +116,8 @@ def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
     if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):
         raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
+    if isinstance(what, Algorithm) and not nodes and sizing is not None and not sizing.at().same_as(what):
+        raise InputError(f"{option('sizes')} all is not possible: {what.name} is not what its rule text says")
     proof = prove_kinds(what)
     if proof.verdict != "proved":
         raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
