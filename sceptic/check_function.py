@@ -9,8 +9,7 @@ one or last. The certificate has the pairs of letters that may stand side by sid
 that the lines are true where a run is over, that it is over in time, and that they are true for all inputs of fewer
 than five positions. Classes, rules, inputs, steps and lines are read off RULES.bw; clock, laws, windows and verdicts
 are only used: any that pass will do. Taken for granted is that larger sizes go on as these do. Lines with `for`, // or
-a remainder by a constant are not read. `chains.py` and `lines.py` lie beside this file. Exit 0: it holds; 1: it does
-not; 2: something cannot be read.
+a remainder by a constant are not read. Exit 0: it holds; 1: it does not; 2: something cannot be read.
 """
 
 import json
@@ -161,7 +160,8 @@ class Check:
 
 
 def main(certificate, *texts):
-    data = json.loads(Path(certificate).read_text())
+    data = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
+    data = data["links"]["function"]["proof"] if "links" in data else data
     need(data.get("format") == "bitwright function 1" and texts, "no certificate of a function, or no rules", 2)
     chain, program = data["chain"], data["program"]
     read = sorted((Rules(Path(text).read_text(), chain["places"]) for text in texts), key=lambda rules: rules.length)
