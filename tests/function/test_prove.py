@@ -27,9 +27,9 @@ def test_the_law_of_addition_is_found() -> None:
     assert prove_function(text_of("addition")).laws == ("p + q + 2*c - in.p - in.q",)
 
 
-def right_by_definition(text: str, size: int) -> bool:
+def right_by_definition(text: str, size: int, name: str = "l") -> bool:
     """Runs all inputs by the definition of a step, on sets of names."""
-    algorithm = parse(text, lets={"l": size})
+    algorithm = parse(text, lets={name: size})
     program = algorithm.program
     blocks = [set(program.block_members(b).tolist()) for b in range(program.blocks)]
     rules = {}
@@ -89,6 +89,23 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
     algorithm = parse(text, lets=given["lets"])
     assert algorithm(**given["inputs"]) != given["inputs"]["p"] + given["inputs"]["q"]
     assert "sum == p + q is not true" in proof.sentence()
+
+
+def test_one_generation_of_rule_110_is_proved_on_every_ring() -> None:
+    text = (CHAINS["third"].parent / "rule110.bw").read_text()
+    assert prove_function(text).method == "a finite lemma, 32 neighbourhoods"
+    assert prove_function(text).verdict == "proved"
+    refuted = 0
+    for what, broken in mutants(text):  # bits that only later generations look at may be written anywhere
+        try:
+            verdict = prove_function(broken).verdict
+        except BitwrightError:
+            continue
+        refuted += verdict == "refuted"
+        assert verdict == "refuted" or all(right_by_definition(broken, size, "w") for size in (1, 2, 5)), what
+    assert refuted >= 20
+    two = text.replace("steps 2", "steps 3")
+    assert prove_function(two).verdict == "refuted"
 
 
 def test_without_a_line_nothing_is_claimed() -> None:

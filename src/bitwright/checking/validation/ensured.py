@@ -79,7 +79,8 @@ def ensured(algorithm: Algorithm) -> Ensured | None:
 
 
 def _definitions(line: Statement, outputs: set[str]) -> Iterator[_Definition]:
-    truth, condition = line.truth, None
+    truth: Expression = line.truth
+    condition: Expression | None = None
     if isinstance(truth, Operation) and truth.sign == "=>" and not _outputs(truth.left, outputs):
         truth, condition = truth.right, truth.left
     if isinstance(truth, Operation) and truth.sign == "==":
