@@ -122,6 +122,26 @@ def test_an_error_far_from_both_ends_is_not_missed() -> None:
     assert prove_function(text).verdict == "refuted"
 
 
+def test_a_run_that_says_no_number_of_steps_is_not_refuted_for_taking_long() -> None:
+    text = """
+let l = 3
+bits x y
+bits t[l]
+block x y
+block t[i] for i in 1..l
+when x=1 write y
+when y=1 write x
+when t[i]=1 write t[i] for i in 1..l
+input t
+output t
+start x
+halt at fixed point
+ensure t == in.t
+"""
+    assert prove_function(text).verdict == "not decided"
+    assert prove_function(text.replace("halt at fixed point", "steps 4")).verdict == "proved"
+
+
 def test_progress_is_told() -> None:
     told: list[str] = []
     prove_function(text_of("increment"), progress=told.append)

@@ -15,7 +15,7 @@ from bitwright.checking.function.closure import Invariant, Search, TooLargeError
 from bitwright.checking.function.ending import violation
 from bitwright.checking.function.laws import Law, conserved
 from bitwright.checking.function.machine import Clock, Letter, Machine
-from bitwright.checking.function.naive import all_inputs, range_of, wrong_input
+from bitwright.checking.function.naive import LATE, all_inputs, range_of, wrong_input
 from bitwright.checking.function.ring import ring_violation
 from bitwright.checking.function.specification import Specification
 from bitwright.errors import BitwrightError, InputError
@@ -105,7 +105,10 @@ def prove_function(
     tell = progress or (lambda _: None)
     tell("running inputs")
     at = _Sizes(text, algorithm, lets)
-    wrong = at.wrong_random()
+    try:
+        wrong = at.wrong_random()
+    except OutsideError as error:
+        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(str(error),))
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
     if text is None:
@@ -258,6 +261,8 @@ class _Sizes:
         found = wrong_input(algorithm, values, most)
         if found is None:
             return None
+        if found[1] == LATE and algorithm.steps is None:  # it may end later
+            raise OutsideError(f"a run takes more than {most:,} steps")
         numbers = {**(dict(algorithm.sizing.numbers) if algorithm.sizing else {}), **lets}
         return {"inputs": found[0], "lets": numbers, "why": found[1]}
 
