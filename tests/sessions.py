@@ -95,7 +95,7 @@ def check(command: Command, code: int, capfd: pytest.CaptureFixture[str]) -> Non
     assert found == code, f"{command}: exit code {found}\n{out}{err}"
     if command.output:
         if os.environ.get("REWRITE_PAGES"):
-            command = _rewritten(command, out + err)
+            command = _rewritten(command, out + err if command.output.split("\n")[0] in out else err + out)
         shown = [line for line in settled(command.output) if line.strip() != "..."]
         answer, all_said = settled(out), settled(out + err)
         assert [line for line in shown if line not in all_said] == [], f"{command} does not print this:\n{out}{err}"
@@ -104,12 +104,15 @@ def check(command: Command, code: int, capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def _rewritten(command: Command, said: str) -> Command:
-    """Puts the nearest line that was printed in the place of each line of the page that was not."""
+    """Puts the nearest line that was printed in the place of each line of the page that was not, or all of them."""
     now, said_now = command.output, settled(said)
     for line in command.output.splitlines():
         if settled(line) and settled(line)[0] not in said_now and line.strip() != "...":
             nearest = difflib.get_close_matches(line, said.splitlines(), 1, 0.5)
             now = now.replace(line, nearest[0].rstrip() if nearest else line)
+    shown = [line for line in settled(now) if line.strip() != "..."]
+    if "..." not in now and (set(shown) - set(said_now) or set(said_now) - set(shown)):
+        now = said.strip("\n")
     page = ROOT / command.page
     page.write_text(page.read_text().replace(command.output, now))
     return replace(command, output=now)

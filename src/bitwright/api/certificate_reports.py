@@ -84,7 +84,7 @@ def _statement(c: NetworkCertificate) -> str:
 def _function(about: Claimed) -> str:
     """That the rules compute something else, or that it is not decided, for a headline."""
     found, what = about.links.function, about.links.ensures or "what they should"
-    if found is None or found.verdict in ("proved", "not stated"):
+    if found is None or not about.links.tried or found.verdict in ("proved", "not stated"):
         return ""
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
 

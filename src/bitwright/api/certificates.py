@@ -297,7 +297,12 @@ class StateLookedAt(OneState):
 def chained(found: Whole) -> Whole:
     """The certificate with the verdict of its weakest link."""
     function = found.about.links.function
-    if function is None or function.verdict in ("proved", "not stated") or found.verdict == "refuted":
+    if (
+        function is None
+        or not found.about.links.tried
+        or function.verdict in ("proved", "not stated")
+        or found.verdict == "refuted"
+    ):
         return found
     verdict: Verdict = "refuted" if function.verdict == "refuted" else "not proved"
     about = replace(found.about, alone=found.verdict)

@@ -54,6 +54,7 @@ def certify(
     padding: int | None = None,
     cells: bool | None = None,
     tile: int | None = None,
+    function: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate: ...
 @overload
@@ -77,6 +78,7 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
+    function: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> NetworkCertificate: ...
 def certify(
@@ -95,6 +97,7 @@ def certify(
     workers: str | int = "1",
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
+    function: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate | NetworkCertificate | StateLookedAt:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
@@ -128,6 +131,9 @@ def certify(
     >>> certify("multiplication", sizes="1..8").program_id == certify("multiplication", sizes=range(1, 9)).program_id
     True
 
+    What the rules compute is proved too if the program has an `ensure` line: at every size if possible, else at the
+    sizes looked at. `function=True` proves it of the code of a machine, which can take minutes.
+
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.
     """
@@ -136,7 +142,7 @@ def certify(
         _only_with_network(domain=domain, state=state, device=device, resume=resume, yes=yes, workers=workers)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
-        return _certify_limit(what, sizes, rounding, n, padding, cells, tile, tell)
+        return _certify_limit(what, sizes, rounding, n, padding, cells, tile, tell, function)
     _only_of_limit(network, rounding, n=n, padding=padding, tile=tile)
     held = _held(network)
     if held.pattern is None and (cells or sizes is not None):
@@ -151,7 +157,7 @@ def certify(
     if held.pattern is not None:
         check_domain(held.pattern.program, domain or "cells")
     who = Workers.parse(str(workers), str(device or "cpu"))
-    asked = _asked(what, held, sizes, tell)
+    asked = _asked(what, held, sizes, tell, function=function)
     file = None if resume is None else as_path(resume, "the file to resume from")
     return _certify_network(asked, domain, who, None if device is None else str(device), yes, file, tell)
 
@@ -165,6 +171,7 @@ def _certify_limit(
     cells: bool | None,
     tile: int | None,
     tell: Teller,
+    function: bool,
 ) -> LimitCertificate:
     from bitwright.checking import cells as of_cells
     from bitwright.checking import certificate
@@ -184,7 +191,7 @@ def _certify_limit(
             found = of_cells.certify_cells(pattern, chosen, examples, step)
         graphs = looked.graphs if tile in (None, 1) else None
         single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-        links = links_of(single, looked, len(pattern.kinds), tell)
+        links = links_of(single, looked, len(pattern.kinds), tell, function)
         return chained(limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs, links=links)))
     pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
     (algorithm,) = subjects  # type: ignore[assignment]
@@ -192,7 +199,7 @@ def _certify_limit(
     with tell.working("checking") as step:
         within = matches_range(algorithm, n, step)
         found = certificate.certify(algorithm.program, chosen, within, examples, step)
-    links = links_of(algorithm, in_sizes(algorithm), None, tell)
+    links = links_of(algorithm, in_sizes(algorithm), None, tell, function)
     return chained(limit_certificate(found, algorithm, None, Claimed(links=links)))
 
 
@@ -221,7 +228,7 @@ def check_limit(
     with tell.working("checking") as step, _about(algorithm, "limit"):
         check_certificate(claimed.own, algorithm, step)
     single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-    links = links_of(single, looked if kinds else in_sizes(subjects[0]), kinds, tell)
+    links = links_of(single, looked if kinds else in_sizes(subjects[0]), kinds, tell, claimed.about.links.tried)
     with _about(algorithm, "limit"):
         links.check(claimed.about.links)
     about = Claimed(graphs=looked.graphs if tile in (None, 1) else None, holds=True, links=links)
@@ -290,6 +297,7 @@ def _asked(
     *,
     skip: bool = False,
     claimed: NetworkCertificate | None = None,
+    function: bool = False,
 ) -> _Asked:
     """What is to be proved, after looking that the cells of the program are of the network's kinds.
 
@@ -298,7 +306,7 @@ def _asked(
     if held.pattern is None:
         algorithm = _whole(what, held.file)
         network = held.for_program(algorithm.program)
-        links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell)
+        links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell, function)
         return _Asked(algorithm, network, links=links)
     assert held.weights is not None
     subjects, pattern = _subjects(what), held.pattern
@@ -327,7 +335,7 @@ def _asked(
             cells_of.append((one.algorithm.program, own))
     graphs = looked.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
     single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-    links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell)
+    links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell, function)
     names = bit_names(pattern, cells_of)
     asked = _Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, names, links)
     if not skip:
@@ -406,15 +414,15 @@ def check_network(
     from bitwright.checking.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 
     tell, held = teller(progress), _held(network)
-    who = Workers.parse(str(workers), str(device or "cpu"))
+    who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
     if held.pattern is not None:
         assert held.weights is not None
         pattern = as_algorithm(held.pattern, _algorithms(_subjects(what))[0].name)
         with _about(pattern, "network"):  # before its sizes are tried on this program
             check_speaks_of(claimed, pattern, held.weights)
-            asked = _asked(what, held, sizes, tell, claimed=claimed)
+            asked = _asked(what, held, sizes, tell, claimed=claimed, function=tried)
     else:
-        asked = _asked(what, held, sizes, tell)
+        asked = _asked(what, held, sizes, tell, function=tried)
     with _about(asked.algorithm, "network"):
         check_speaks_of(claimed, asked.algorithm, asked.network)
         task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"))

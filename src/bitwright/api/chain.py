@@ -11,11 +11,12 @@ from typing import Any, get_args
 from bitwright.api.sizes import EVERY, AtSize, InSizes
 from bitwright.api.telling import Teller
 from bitwright.checking.claims import Claim, Outcome
-from bitwright.errors import InputError, ProofError, counted
+from bitwright.errors import InputError, ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
 
 _WHAT = "a certificate"
+_NOT_TRIED = "not tried"
 _SHOWN = 3  # lines of a specification that a headline has
 _CLAIM = {
     "verdict": one_of(*get_args(Outcome)),
@@ -33,6 +34,11 @@ class Links:
     ensures: str = ""  # the specification, as it is written
     claims: tuple[Claim, ...] = ()
     proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
+
+    @property
+    def tried(self) -> bool:
+        """Whether a proof of the function was tried."""
+        return self.function is not None and self.function.method != _NOT_TRIED
 
     @property
     def function(self) -> Claim | None:
@@ -73,12 +79,20 @@ class Links:
                 raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
 
 
-def links_of(algorithm: Algorithm | None, looked: InSizes, kinds: int | None, tell: Teller) -> Links:
-    """The claims about one program: its function, if it states one, and where its cells are of the proved kinds."""
+def links_of(
+    algorithm: Algorithm | None, looked: InSizes, kinds: int | None, tell: Teller, code: bool = False
+) -> Links:
+    """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
+
+    With `code` the function of a machine's code is proved too.
+    """
     claims: list[Claim] = []
     proofs: dict[str, Any] = {}
     if algorithm is None or not algorithm.ensures:
         claims.append(Claim("function", "not stated", "none", "none", "not stated: the program has no ensure line"))
+    elif algorithm.computer is not None and not code:
+        sentence = f"not tried: {option('function')} proves what the code of a machine computes"
+        claims.append(Claim("function", "not decided", "none", _NOT_TRIED, sentence))
     else:
         with tell.working("proving what the rules compute"):
             claim, proof = _function(algorithm, looked)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 @device_option
 @workers_option
 @resume_option
+@click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @json_option
 @quiet_option
@@ -84,7 +85,10 @@ def command(
     With --network FILE the proof is of that very network: every state of a domain is tried, in exact arithmetic.
     Without it the proof is of the limit, the mean of infinitely wide networks, and says nothing of any one network.
 
-    The verdict is certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
+    If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the sizes
+    looked at. A network of cells is proved at every size where the rule text allows it (--sizes all).
+
+    The verdict is that of the weakest link: certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
     certified; with --check also if the file claims anything that does not hold.
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
