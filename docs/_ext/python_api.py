@@ -46,7 +46,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.api.check": ("Problems of a file", "Checked"),
     "bitwright.api.dataset": ("Data in files", "Dataset dataset"),
     "bitwright.api.export.writing": ("What was exported", "Export"),
-    "bitwright.api.infer": ("What executions say", "Inference"),
+    "bitwright.api.inference": ("What executions say", "Inference"),
     "bitwright.api.show": ("Kinds of cells", "KindsOfCells cell_kinds"),
     "bitwright.api.size": ("Sizes of ensembles and networks", "EnsembleSizes WidthOfNetwork"),
     "bitwright.checking.inference.local_rule": ("The rule of a cellular automaton", "LocalRule"),

@@ -82,7 +82,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
         (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a"], "for networks of integers; quantize this one first"),
         (
             ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
-            "whole numbers; quantize this one first",
+            "integer networks; quantize this one first",
         ),
         (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize them into one"),
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
@@ -90,7 +90,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
         (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
         (
             ["trained.safetensors", "--to", "page", "-o", "{}/a.html"],
-            "whole numbers; quantize this one first",
+            "integer networks; quantize this one first",
         ),
         (
             ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],

@@ -202,10 +202,6 @@ LONG = [
     ),
     (("train", "addition", "-o", "cells.safetensors"), r"^training: .* left$"),
     (("size", "addition", "--bits", "2", "--of", "network"), r"^draws: .* left$"),
-    (
-        ("export", "multiplication", "--from", "runs", "--states", "9000", "-o", "s.npz"),
-        r"^executions: ",
-    ),
     (("run", "examples/subleq/sieve.sq", "--max-instructions", "4000"), r"^instructions: .* of 4,000 "),
 ]
 

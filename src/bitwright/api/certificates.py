@@ -22,7 +22,8 @@ from bitwright.lazy import Shown
 from bitwright.program import Algorithm
 
 if TYPE_CHECKING:
-    from bitwright.api.certify import Provable, Subject
+    from bitwright.api.certify import Provable
+    from bitwright.api.claimed import Subject
     from bitwright.api.sizes import SizesAsked
     from bitwright.api.telling import Teller
     from bitwright.running.progress import Progress
@@ -147,12 +148,12 @@ class Certificate(Shown):
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         '9'
         """
-        from bitwright.api import certify
+        from bitwright.api import certify, certify_limit
 
         if isinstance(self, LimitCertificate):
             if network is not None:
                 raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-            return certify.check_limit(self, what, sizes, tile, progress)
+            return certify_limit.check_limit(self, what, sizes, tile, progress)
         assert isinstance(self, NetworkCertificate)
         if network is None:
             raise InputError("this is the certificate of a network; give the network too, or its file")

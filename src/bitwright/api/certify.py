@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
 
-from bitwright.api.arguments import pattern_asked
 from bitwright.api.certificates import (
     Claimed,
     LimitCertificate,
     NetworkCertificate,
     StateLookedAt,
     chained,
-    limit_certificate,
 )
+from bitwright.api.certify_limit import certify_limit
 from bitwright.api.chain import Links, links_of
-from bitwright.api.engines import EngineChoice
+from bitwright.api.claimed import Subject, by_algorithm, claimed_sizes, in_those_sizes, opened_subjects, telling_of
 from bitwright.api.network import Network
 from bitwright.api.notes import say_compiling
-from bitwright.api.open import SIZED, subject
-from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, every_size_or_own, in_sizes, numbers_of
+from bitwright.api.open import SIZED
+from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller, teller
 from bitwright.checking.exhaustion.domains import check_domain, usual_domain
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
@@ -34,12 +32,11 @@ from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_an
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
-from bitwright.program.pattern import Pattern, is_pattern, pattern_of
+from bitwright.program.pattern import Pattern
 from bitwright.running.progress import Progress
-from bitwright.theory.rounding import ROUNDINGS, check_rounding
+from bitwright.theory.rounding import ROUNDINGS
 from bitwright.workers import Workers
 
-Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
 Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells
 
 
@@ -142,7 +139,7 @@ def certify(
         _only_with_network(domain=domain, state=state, device=device, resume=resume, yes=yes, workers=workers)
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
-        return _certify_limit(what, sizes, rounding, n, padding, cells, tile, tell, function)
+        return certify_limit(what, sizes, rounding, n, padding, cells, tile, tell, function)
     _only_of_limit(network, rounding, n=n, padding=padding, tile=tile)
     held = _held(network)
     if held.pattern is None and (cells or sizes is not None):
@@ -160,79 +157,6 @@ def certify(
     asked = _asked(what, held, sizes, tell, function=function)
     file = None if resume is None else as_path(resume, "the file to resume from")
     return _certify_network(asked, domain, who, None if device is None else str(device), yes, file, tell)
-
-
-def _certify_limit(
-    what: Subject | Sequence[Subject],
-    sizes: SizesAsked | None,
-    rounding: str | None,
-    n: str | None,
-    padding: int | None,
-    cells: bool | None,
-    tile: int | None,
-    tell: Teller,
-    function: bool,
-) -> LimitCertificate:
-    from bitwright.checking import cells as of_cells
-    from bitwright.checking import certificate
-    from bitwright.checking.ranges import matches_range
-
-    chosen, subjects = check_rounding(rounding or "calibrated"), _subjects(what)
-    by_cells = cells or sizes is not None or tile is not None or any(isinstance(one, NodeProgram) for one in subjects)
-    if by_cells:
-        with tell.working("looking for kinds of cells"):
-            looked = _in_sizes(subjects, sizes)
-            algorithms = [one.algorithm for one in looked.programs]
-            pattern = pattern_asked(algorithms, by_cells, 1 if tile is None else tile, n, padding)
-        assert pattern is not None
-        algorithm = as_algorithm(pattern, f"cells of {algorithms[0].name}")
-        examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
-        with tell.working("checking") as step:
-            found = of_cells.certify_cells(pattern, chosen, examples, step)
-        graphs = looked.graphs if tile in (None, 1) else None
-        single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-        links = links_of(single, looked, len(pattern.kinds), tell, function)
-        return chained(limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs, links=links)))
-    pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
-    (algorithm,) = subjects  # type: ignore[assignment]
-    examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
-    with tell.working("checking") as step:
-        within = matches_range(algorithm, n, step)
-        found = certificate.certify(algorithm.program, chosen, within, examples, step)
-    links = links_of(algorithm, in_sizes(algorithm), None, tell, function)
-    return chained(limit_certificate(found, algorithm, None, Claimed(links=links)))
-
-
-def check_limit(
-    claimed: LimitCertificate,
-    what: Subject | Sequence[Subject],
-    sizes: SizesAsked | None = None,
-    tile: int | None = None,
-    progress: Teller | Progress | bool | None = None,
-) -> LimitCertificate:
-    """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
-    from bitwright.checking.certificate_file import check_certificate
-
-    tell, subjects = teller(progress), _subjects(what)
-    algorithm, looked, kinds = _algorithms(subjects)[0], InSizes(None, ()), None
-    if claimed.cells and not is_pattern(algorithm.program):
-        with tell.working("looking for kinds of cells"), _about(algorithm, "limit"):
-            looked = _claimed_sizes(claimed.sizes, subjects, sizes)
-        pattern = pattern_of([one.algorithm.program for one in looked.programs], 1 if tile is None else tile)
-        if sizes is None and claimed.sizes is not None:
-            for one in _algorithms(subjects):
-                tile_of(one.program, pattern)  # refuses cells of other kinds
-        algorithm, kinds = as_algorithm(pattern, f"cells of {algorithm.name}"), len(pattern.kinds)
-    elif sizes is not None or tile is not None:
-        raise InputError(f"the certificate is not one of cells; leave out {option('sizes')} and {option('tile')}")
-    with tell.working("checking") as step, _about(algorithm, "limit"):
-        check_certificate(claimed.own, algorithm, step)
-    single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-    links = links_of(single, looked if kinds else in_sizes(subjects[0]), kinds, tell, claimed.about.links.tried)
-    with _about(algorithm, "limit"):
-        links.check(claimed.about.links)
-    about = Claimed(graphs=looked.graphs if tile in (None, 1) else None, holds=True, links=links)
-    return chained(limit_certificate(claimed.own, algorithm, looked.text, about))
 
 
 @dataclass(frozen=True)
@@ -309,15 +233,15 @@ def _asked(
         links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell, function)
         return _Asked(algorithm, network, links=links)
     assert held.weights is not None
-    subjects, pattern = _subjects(what), held.pattern
-    first = _algorithms(subjects)[0]
+    subjects, pattern = opened_subjects(what), held.pattern
+    first = by_algorithm(subjects)[0]
     description = f"cells of {counted(len(pattern.kinds), 'kind')}"
     cells = replace(as_algorithm(pattern, first.name), description=description)
     if first.program == pattern.program and len(subjects) == 1 and sizes is None:
         return _Asked(cells, held.weights)
     with tell.working("comparing kinds of cells") as step:
         looked = _looked(subjects, pattern, sizes, claimed)
-        also = [AtSize(one, None) for one in _algorithms(subjects)] if claimed is not None and sizes is None else []
+        also = [AtSize(one, None) for one in by_algorithm(subjects)] if claimed is not None and sizes is None else []
         cells_of, tiles = [], set()
         for number, one in enumerate(programs := [*looked.programs, *also]):
             if len(programs) > 1:
@@ -351,9 +275,9 @@ def _looked(
 ) -> InSizes:
     """The programs whose cells are compared: at every size if it can be proved and the network has all those kinds."""
     if claimed is not None:
-        return _claimed_sizes(claimed.sizes, subjects, sizes)
+        return claimed_sizes(claimed.sizes, subjects, sizes)
     if sizes is not None or len(subjects) > 1:
-        return _in_sizes(subjects, sizes)
+        return in_those_sizes(subjects, sizes)
     looked = every_size_or_own(subjects[0])
     try:
         whole = looked.proof is None or all(seen.kind in pattern.kinds for seen in looked.proof.kinds)
@@ -417,13 +341,13 @@ def check_network(
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
     if held.pattern is not None:
         assert held.weights is not None
-        pattern = as_algorithm(held.pattern, _algorithms(_subjects(what))[0].name)
-        with _about(pattern, "network"):  # before its sizes are tried on this program
+        pattern = as_algorithm(held.pattern, by_algorithm(opened_subjects(what))[0].name)
+        with telling_of(pattern, "network"):  # before its sizes are tried on this program
             check_speaks_of(claimed, pattern, held.weights)
             asked = _asked(what, held, sizes, tell, claimed=claimed, function=tried)
     else:
         asked = _asked(what, held, sizes, tell, function=tried)
-    with _about(asked.algorithm, "network"):
+    with telling_of(asked.algorithm, "network"):
         check_speaks_of(claimed, asked.algorithm, asked.network)
         task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"))
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
@@ -459,64 +383,16 @@ def _by_pattern(text: str, pattern: Pattern, names: dict[str, tuple[str, ...]]) 
     return " ".join(found)
 
 
-def _subjects(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
-    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
-    if not several:
-        raise InputError("give at least one program, whose cells are meant")
-    return [subject(one) for one in several]
-
-
-def _algorithms(subjects: Sequence[Algorithm | NodeProgram]) -> list[Algorithm]:
-    """These programs as they are; a node program by those that together have all its kinds of cells."""
-    return [own for one in subjects for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
-
-
 def _whole(what: Subject | Sequence[Subject], file: Path | None) -> Algorithm:
     """The one program that a network of whole states is for; a name in the size that its file was trained for."""
     if isinstance(what, str) and what in SIZED and file is not None:
         from bitwright.api.trained import trained_algorithm
 
         return trained_algorithm(what, [file])
-    subjects = _subjects(what)
+    subjects = opened_subjects(what)
     if len(subjects) > 1:
         raise InputError(f"this network is for one program, of whole states; got {len(subjects):,} programs")
-    return _algorithms(subjects)[0]
-
-
-def _in_sizes(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None) -> InSizes:
-    """These programs in some sizes; several have none to choose."""
-    if len(subjects) == 1:
-        return in_sizes(subjects[0], sizes)
-    if sizes is not None:
-        raise InputError(f"{option('sizes')} goes with one program, got {len(subjects):,}")
-    return InSizes(None, tuple(AtSize(one, None) for one in _algorithms(subjects)))
-
-
-def _claimed_sizes(
-    claimed: str | None, subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None
-) -> InSizes:
-    """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
-    if claimed is None:
-        return _in_sizes(subjects, sizes)
-    if sizes is not None and sizes != claimed and _in_sizes(subjects, sizes).text != claimed:
-        raise InputError(
-            f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
-        )
-    if sizes is None and (len(subjects) > 1 or not numbers_of(subjects[0])):
-        return _in_sizes(subjects, None)
-    try:
-        return _in_sizes(subjects, claimed)
-    except InputError as error:
-        raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
-
-
-@contextmanager
-def _about(algorithm: Algorithm, of: str) -> Iterator[None]:
-    """Says of a claim that does not hold which program it was checked for."""
-    try:
-        yield
-    except ProofError as error:
-        raise ProofError(str(error), name=algorithm.name, of=of, program_id=algorithm.program.id) from None
+    return by_algorithm(subjects)[0]
 
 
 def _only_with_network(**given: object) -> None:

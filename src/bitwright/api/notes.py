@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from bitwright.api.telling import Teller
+from bitwright.compiling import keep_nothing as keep_nothing  # for a process that may not write files
 
 _said: set[str] = set()  # in this process
 

@@ -158,7 +158,6 @@ range_option = click.option(
     help="How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable "
     "(met in runs of all inputs).",
 )
-ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 
 
 def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:

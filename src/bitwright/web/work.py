@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bitwright import Run
 from bitwright.api.certificates import LimitCertificate
 from bitwright.api.certify import certify
-from bitwright.api.confined import Run, training_set_bytes
+from bitwright.api.dataset import training_set_bytes
 from bitwright.api.engines import EngineChoice
 from bitwright.api.pasted import Algorithm, numbers_of
 from bitwright.api.run import run as run_program
