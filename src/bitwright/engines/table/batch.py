@@ -15,6 +15,7 @@ from bitwright.theory.closed_form import FloatArray
 
 _WORTH = 10_000  # steps of a leap from which instructions are remembered
 _LOOK, _MANY = 16, 200  # steps to see how many cells move, and from how many on rows may be faster
+_REST = 200  # steps for which it pays to make rows of cells, and cells of rows again
 
 
 class TableBatch(Batch):
@@ -58,7 +59,8 @@ class TableBatch(Batch):
         if made < _LOOK or made == most or self.unchanged()[0] or any(self.bit(bit)[0] for bit in stops):
             return made
         before = self.counted, self.matches
-        if self._counters[loop.VISITS] > made * _MANY and self._cells.rows.pays(self._counters[loop.VISITS] / made):
+        crowded = self._counters[loop.VISITS] > made * _MANY and most - made >= _REST
+        if crowded and self._cells.rows.pays(self._counters[loop.VISITS] / made):
             made += self._by_rows(most - made)
         else:
             made += self._by_cells(most - made)
