@@ -85,7 +85,9 @@ def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
 def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
     """For each step of a network of cells, how close a port was to its threshold, and the bit that it is wired to."""
     trace, asked = _recorded(done), done.asked
-    for first in range(0, trace.steps if asked is not None else 0, 64):
+    if asked is None:
+        return
+    for first in range(0, trace.steps, 64):
         rows = trace.packed[first : min(first + 64, trace.steps)]
         margins, bits = asked.closest(np.unpackbits(rows, axis=1, count=trace.layout.size).astype(bool))
         for margin, bit in zip(margins.tolist(), bits.tolist(), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.engines.table import loop, remembering
-from bitwright.engines.table.packed import PackedCells
+from bitwright.engines.table.packed import SET, N, PackedCells
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
@@ -123,7 +123,7 @@ class TableBatch(Batch):
             if now & loop.RESTING:
                 now &= int(loop.FULL)
                 entry = int(tables.entries[tables.table[unit] + now])
-                counters[loop.HELD] -= entry >> loop.N_AT & ((1 << loop.SET - loop.N_AT) - 1)
+                counters[loop.HELD] -= entry >> N & ((1 << SET - N) - 1)
                 self._append(unit)
             elif now == 0 and unit not in tables.always:
                 self._append(unit)
