@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from benchmarks.measure import Row, alone, readable
 from bitwright.engines.make import make_engine
-from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
 
 # Sums all of memory through a pointer in its own code, for ever: reads, writes, self-modification and jumps.
@@ -53,10 +52,9 @@ def rows() -> Iterator[Row]:
 
 
 def steps_a_second(machine: MachineV, image: list[int], name: str, rounding: str) -> float:
-    """Of the loop over active blocks on one core, by the time of the processor; the best of three."""
+    """On one core, by the time of the processor; the best of three."""
     engine = make_engine(name, machine.program, rounding=rounding)
     batch = engine.begin(machine.start(image)[None], long=True)
-    assert isinstance(batch, ActiveBlocksBatch)
     batch.leap(1_000, (machine.halt,), (machine.boundary,))
     best = 0.0
     for _ in range(3):

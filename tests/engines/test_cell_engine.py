@@ -13,6 +13,7 @@ from whole import with_weights
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
 from bitwright.api.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
+from bitwright.api.trace import trace_states, trace_text
 from bitwright.checking.exhaustion import ProofTask
 from bitwright.checking.exhaustion.task import prove
 from bitwright.checking.validation import Arithmetic
@@ -229,3 +230,41 @@ def test_a_file_serves_every_size(tmp_path: Path) -> None:
         assert run(addition(bits), p=3, q=4, network=path).value == 7
     with pytest.raises(InputError, match="no cell like"):
         run(permutation([2, 1]), p=1, network=path)
+
+
+def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
+    """G > T sets a bit, in every step; the smallest margin is that of every cell evaluated, shown behind its step."""
+    task, found = multiplication(4), cells_of("multiplication")
+    done = run(task, multiplicand=13, multiplier=11, network=found, record=True)
+    assert done.trace is not None
+    assert done.asked is not None
+    states = done.trace.states()
+    said = done.asked.said(states[:-1])
+    assert ((said.output > said.threshold) & np.isfinite(said.signed) == states[1:]).all()
+    assert ((said.signed > 0) == states[1:]).all()
+    wanted = engine(task, found, evaluate=True).following(states[:-1])[1]
+    margins, bits = done.asked.closest(states[:-1])
+    assert (margins == wanted).all()
+    assert done.margin == margins.min()
+    lines = list(trace_text(done))
+    for line, margin, bit in zip(lines[1:], margins, bits, strict=False):
+        assert line.endswith(f"margin {margin:.3f} at {task.program.layout.name_of(int(bit))}")
+    shown = trace_states(done)
+    assert [state["margin"] for state in shown[:-1]] == margins.tolist()
+    assert "margin" not in shown[-1]
+
+
+def test_integer_networks_show_their_sums_and_thresholds() -> None:
+    """One cell, by the definition: G is the last layer on the ReLU of the first, summed over what matches."""
+    found = cells_of("addition")
+    made = engine(addition(1), found)
+    network, [kind] = found.network, made.wiring.places
+    state = np.array([[True, True, False]])
+    matched = found.pattern.first_template[kind] + 2  # p = q = 1
+    hidden = np.maximum(network.first[:, [matched]].astype(np.int64).sum(axis=1), 0)
+    ports = found.pattern.port_bits(kind)
+    wanted = network.last[ports].astype(np.int64) @ hidden
+    on, _ = made.cells.ports(kind, made.wiring.numbers(state)[0][0])
+    sums, thresholds = made.cells.compared(kind, made.wiring.numbers(state)[0][0])
+    assert (sums[0] == wanted).all()
+    assert ((sums > thresholds) == on).all()

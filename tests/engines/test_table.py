@@ -340,6 +340,7 @@ def test_rows_make_the_steps_of_cells(name: str, share: float, monkeypatch: pyte
     engine = CellEngine(program, pattern, Flipped(pattern, share))
     assert engine.packed.rows.rows is not None
     rng = np.random.default_rng(2)
+    monkeypatch.setattr(table_batch, "_REST", 1)
     for chance in (0.1, 0.5):
         state = rng.random((1, program.bits)) < chance
         by_rows, by_cells = (engine.begin(state, long=True) for _ in range(2))

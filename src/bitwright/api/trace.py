@@ -7,6 +7,8 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, write_atomically
@@ -63,15 +65,38 @@ def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
     trace, names = _recorded(done), _names(done.algorithm, only)
     if isinstance(done.algorithm, GraphAlgorithm):
         yield from order_lines(done.algorithm)
-        yield from text_of(trace, names, (), partial(heading_of, done.algorithm))
+        yield from text_of(trace, names, _margins(done), partial(heading_of, done.algorithm))
     else:
         computer = machine_view(done.algorithm)
-        yield from text_of(trace, names, computer.notes(trace) if computer else ())
+        yield from text_of(trace, names, computer.notes(trace) if computer else _margins(done))
 
 
 def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The states of a recorded run as `trace --json` prints them: step, n, and the bits under each name."""
-    return list(states_of(_recorded(done), _names(done.algorithm, only)))
+    """The states of a recorded run as `trace --json` prints them: step, n, and the bits under each name.
+
+    For a network of cells also the smallest margin of the step that follows, and the bit that has it.
+    """
+    states = list(states_of(_recorded(done), _names(done.algorithm, only)))
+    for state, (margin, bit) in zip(states, _closest(done), strict=False):
+        state["margin"], state["closest"] = margin, bit
+    return states
+
+
+def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
+    """For each step of a network of cells, how close a port was to its threshold, and the bit that it is wired to."""
+    trace, asked = _recorded(done), done.asked
+    if asked is None:
+        return
+    for first in range(0, trace.steps, 64):
+        rows = trace.packed[first : min(first + 64, trace.steps)]
+        margins, bits = asked.closest(np.unpackbits(rows, axis=1, count=trace.layout.size).astype(bool))
+        for margin, bit in zip(margins.tolist(), bits.tolist(), strict=True):
+            yield (None, None) if bit < 0 else (margin, trace.layout.name_of(bit))
+
+
+def _margins(done: Run) -> Iterator[str]:
+    """The same in words, behind the line of the state that the step begins with."""
+    return ("" if margin is None else f"margin {margin:.3f} at {bit}" for margin, bit in _closest(done))
 
 
 def _text(done: Run, kind: str, only: Sequence[str]) -> str:

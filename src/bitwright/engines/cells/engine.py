@@ -179,30 +179,40 @@ class CellEngine:
         return self.wiring.written(ports, len(states)), margin
 
     def said(self, states: BoolArray) -> Said:
-        """What the network says of every bit in each state, and of the port that is closest to its threshold."""
-        values: list[list[FloatArray]] = [[], [], []]
-        for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
-            different, place = np.unique(numbers, return_inverse=True)
-            on, margins = self.cells.ports(wired.kind, different)
-            at = place.reshape(numbers.shape)[:, wired.wire_cell]
-            found = (np.where(on, margins, -margins), *self.cells.compared(wired.kind, different))
-            for kept, value in zip(values, found, strict=True):
-                kept.append(value[at, wired.wire_port])
-        bits = np.concatenate([np.zeros(0, dtype=np.int64), *(wired.wire_bit for wired in self.wiring.kinds)])
-        signed, *others = (np.concatenate([np.zeros((len(states), 0)), *kept], axis=1) for kept in values)
+        """What the network says of every bit in each state: of the ports that set it the one that is closest to not
+        doing so; if none does, the one closest to it."""
+        bits, (signed, *others) = self._wired(states, True)
         shape = len(states), self.program.bits
         result = [np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)]
         for row in range(len(states) if len(bits) else 0):
-            # of the ports that set it the one closest to not doing so; if none does, the one closest to it
             order = np.lexsort((np.abs(signed[row]), signed[row] <= 0, bits))
             first = order[np.unique(bits[order], return_index=True)[1]]
             for target, value in zip(result, (signed, *others), strict=True):
                 target[row, bits[first]] = value[row, first]
+        return Said(*result)
+
+    def closest(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (states,) both
+        """The smallest margin of all ports in each state, and a bit to which that port is wired; -1 where none is."""
+        bits, [signed] = self._wired(states, False)
         if not len(bits):
-            return Said(*result, np.full(len(states), np.inf), np.full(len(states), -1))
+            return np.full(len(states), np.inf), np.full(len(states), -1)
         nearest = np.abs(signed).argmin(axis=1)
         margin = np.abs(signed[np.arange(len(states)), nearest])
-        return Said(*result, margin, np.where(np.isfinite(margin), bits[nearest], -1))
+        return margin, np.where(np.isfinite(margin), bits[nearest], -1)
+
+    def _wired(self, states: BoolArray, compared: bool) -> tuple[IntArray, list[FloatArray]]:
+        """The bit of every wire; in each state its port's margin, with a minus where it is off, and G and T."""
+        values: list[list[FloatArray]] = [[np.zeros((len(states), 0))] for _ in range(3 if compared else 1)]
+        for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
+            different, place = np.unique(numbers, return_inverse=True)
+            on, margins = self.cells.ports(wired.kind, different)
+            at = place.reshape(numbers.shape)[:, wired.wire_cell]
+            found = [np.where(on, margins, -margins)]
+            found += self.cells.compared(wired.kind, different) if compared else []
+            for kept, value in zip(values, found, strict=True):
+                kept.append(value[at, wired.wire_port])
+        bits = [np.zeros(0, dtype=np.int64), *(wired.wire_bit for wired in self.wiring.kinds)]
+        return np.concatenate(bits), [np.concatenate(kept, axis=1) for kept in values]
 
     def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
         """Ports and margins of cells: evaluated now, once for each different local state, or from the tables."""
@@ -242,8 +252,6 @@ class Said(NamedTuple):
     signed: FloatArray  # (states, k) the margin, with a minus where not set; -inf where nothing matches or is wired
     output: FloatArray  # (states, k) G
     threshold: FloatArray  # (states, k) T
-    margin: FloatArray  # (states,) the smallest of all ports
-    bit: IntArray  # (states,) to which that port is wired
 
 
 class AnsweredEngine(RuleEngine):

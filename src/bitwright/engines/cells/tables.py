@@ -69,17 +69,20 @@ class CellTables:
     def as_program(self, program: Program, found: CellKinds, places: Sequence[int]) -> Program:
         """The program with what the answers say that each template writes; `places`: of its kinds in the pattern."""
         kinds = [self._cells.states[place] for place in places]
-        if all(np.array_equal(self.writes(place), local.writes) for place, local in zip(places, kinds, strict=True)):
+        found_writes = [self.writes(place) for place in places]
+        if all(
+            own is not None and np.array_equal(own, local.writes)
+            for own, local in zip(found_writes, kinds, strict=True)
+        ):
             return program
         templates: list[IntArray] = []
         bits: list[IntArray] = []
         kind_of = found.of[found.wire_cell]
-        for own, place in enumerate(places):
-            writes = self.writes(place)
+        for own, writes in enumerate(found_writes):
             assert writes is not None
-            for template, port in np.argwhere(writes).tolist():
+            for number, port in np.argwhere(writes).tolist():
                 wires = np.flatnonzero((kind_of == own) & (found.wire_port == port))
-                templates.append(found.order[found.first_template[found.wire_cell[wires]] + template])
+                templates.append(found.order[found.first_template[found.wire_cell[wires]] + number])
                 bits.append(found.wire_bit[wires])
         template, bit = (np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in (templates, bits))
         order = np.lexsort((bit, template))

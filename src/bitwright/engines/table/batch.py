@@ -9,12 +9,13 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.engines.table import loop, remembering
-from bitwright.engines.table.packed import PackedCells
+from bitwright.engines.table.packed import SET, N, PackedCells
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
 _WORTH = 10_000  # steps of a leap from which instructions are remembered
 _LOOK, _MANY = 16, 200  # steps to see how many cells move, and from how many on rows may be faster
+_REST = 200  # steps for which it pays to make rows of cells, and cells of rows again
 
 
 class TableBatch(Batch):
@@ -58,7 +59,8 @@ class TableBatch(Batch):
         if made < _LOOK or made == most or self.unchanged()[0] or any(self.bit(bit)[0] for bit in stops):
             return made
         before = self.counted, self.matches
-        if self._counters[loop.VISITS] > made * _MANY and self._cells.rows.pays(self._counters[loop.VISITS] / made):
+        crowded = self._counters[loop.VISITS] > made * _MANY and most - made >= _REST
+        if crowded and self._cells.rows.pays(self._counters[loop.VISITS] / made):
             made += self._by_rows(most - made)
         else:
             made += self._by_cells(most - made)
@@ -121,7 +123,7 @@ class TableBatch(Batch):
             if now & loop.RESTING:
                 now &= int(loop.FULL)
                 entry = int(tables.entries[tables.table[unit] + now])
-                counters[loop.HELD] -= entry >> loop.N_AT & ((1 << loop.SET - loop.N_AT) - 1)
+                counters[loop.HELD] -= entry >> N & ((1 << SET - N) - 1)
                 self._append(unit)
             elif now == 0 and unit not in tables.always:
                 self._append(unit)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 WORD = 16  # the most bits of a packed cell
 HOLD, N, SET = 16, 17, 37  # in an entry: own next bits, whether it just holds them, n (20 bits), which wires
 _ENTRIES, _RECORDS = 1 << 24, 1 << 26  # the most entries and wires
+Units = NDArray[np.int32]  # numbers of cells, or of what cells are
 Answers = Callable[[int], BoolArray]  # from one of the kinds to its ports, (local states, ports)
 
 
@@ -57,7 +58,7 @@ class PackedCells:
         self._entries(refined, self._outer_ports(refined, of[wire_cell[outside]], found.wire_port[outside]), answers)
         self._wire(wire_cell[outside], target[outside], outside)
 
-    def _refine(self, wire_cell: IntArray, own: BoolArray) -> tuple[list[tuple[int, tuple[int, ...]]], IntArray]:
+    def _refine(self, wire_cell: Units, own: BoolArray) -> tuple[list[tuple[int, tuple[int, ...]]], Units]:
         """Kinds by which of their ports set which of their own bits: (kind, port << 4 | place, ...)."""
         found = self.found
         mine = np.flatnonzero(own)
@@ -70,9 +71,7 @@ class PackedCells:
         of[used] = of_used + 1
         return [(-1, ()), *((one // len(ways), ways[one % len(ways)]) for one in which.tolist())], of
 
-    def _outer_ports(
-        self, refined: Sequence[tuple[int, tuple[int, ...]]], of: IntArray, port: IntArray
-    ) -> list[IntArray]:
+    def _outer_ports(self, refined: Sequence[tuple[int, tuple[int, ...]]], of: Units, port: IntArray) -> list[IntArray]:
         """For each refined kind, the ports that set something elsewhere."""
         most = max((len(kind.ports) for kind in self.found.kinds), default=0) or 1
         noted = np.zeros(len(refined) * most, dtype=bool)
@@ -97,7 +96,7 @@ class PackedCells:
         self._table_of = np.concatenate(parts)
         self._always = np.flatnonzero(np.array(always)[self.of])
 
-    def _wire(self, wire_cell: IntArray, target: IntArray, outside: IntArray) -> None:
+    def _wire(self, wire_cell: Units, target: Units, outside: IntArray) -> None:
         from bitwright.engines.table.wires import wire_up  # compiled: only where it is used
 
         found = self.found
@@ -230,7 +229,7 @@ def _truth_of(kind: Kind) -> BoolArray:
     return local.truth(local.matched(np.arange(local.count)))
 
 
-def _places(program: Program, cells: Cells) -> tuple[NDArray[np.int32], NDArray[np.uint8], int]:
+def _places(program: Program, cells: Cells) -> tuple[Units, NDArray[np.uint8], int]:
     """The unit and the place in it of every bit; cells come first, then blocks without templates."""
     sizes = np.diff(program.block_start)
     live = np.zeros(program.blocks, dtype=bool)

@@ -163,7 +163,7 @@ def _known(memory: Any, units: Any, count: int, words: Any) -> int:
         cells = nodes[node, _CELLS]
         node = _child(memory, node, _contents_key(pool, cells, words)) if cells else 0
     record = nodes[node, _RECORD] if node else 0
-    return record if record and _is(pool, record, count, words) else 0  # type: ignore[no-any-return]
+    return record if record and _is(pool, record, count, words) else 0
 
 
 @compiled
@@ -379,7 +379,7 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
         found += arrived
         least, largest = min(least, low), max(largest, high)
     counters[LEAST], counters[MOST], counters[COUNTED] = least, largest, found
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[return-value]
 
 
 leap_from_python = entry(leap)

@@ -14,9 +14,9 @@ _SHIFT = 16
 
 
 def wire_up(
-    of: IntArray,  # (units,) refined kind
+    of: NDArray[np.int32],  # (units,) refined kind
     starts: IntArray,  # (units + 1,) the wires of each unit
-    ports: IntArray,  # (wires,)
+    ports: NDArray[np.int32],  # (wires,)
     records: NDArray[np.uint64],  # (wires,) target << 16 | mask
     first_set: IntArray,  # (refined kinds + 1,)
     set_start: IntArray,  # (sets + 1,)

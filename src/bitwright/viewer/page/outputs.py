@@ -125,7 +125,7 @@ def _along(
         after = np.unpackbits(trace.packed[first + 1 : ends + 1], axis=1, count=program.bits).astype(bool)
         wrong[first:ends] = np.count_nonzero(batch.states()[: ends - first] != after, axis=1)
         if run.asked is not None:
-            least[first:ends], bit[first:ends] = run.asked.said(states[: ends - first])[3:]
+            least[first:ends], bit[first:ends] = run.asked.closest(states[: ends - first])
             continue
         margin = _margins(run, trace, matched[: ends - first], first, n[first:ends], rounding, examples)
         if margin is not None:
@@ -192,9 +192,9 @@ def _store_cells(asked: CellEngine, trace: Trace, blob: Blob, shown: IntArray, c
         if closest is not None:
             nearest = np.argpartition(np.abs(said.signed), closest, axis=1)[:, :closest]
             chosen.append(np.sort(nearest, axis=1))
-            parts.append([np.take_along_axis(values, chosen[-1], axis=1) for values in said[:3]])
+            parts.append([np.take_along_axis(values, chosen[-1], axis=1) for values in said])
         else:
-            parts.append(list(said[:3]))
+            parts.append(list(said))
     if closest is not None:
         blob.integers("chosen", np.concatenate([*chosen, np.zeros((0, closest), dtype=np.int64)]).ravel())
     for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
