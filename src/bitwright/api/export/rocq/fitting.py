@@ -94,6 +94,7 @@ class Families:
     cells: tuple[Segment, ...]  # form: kind and number of blocks; items: blocks, then ports
     to_cell: tuple[Link, ...]  # of each segment of rules: in which segment of cells, at which row
     to_rule: tuple[tuple[Link, ...], ...]  # of each segment of cells, for each template of its kind
+    places: Mapping[int, Sequence[tuple[int, int]]]  # at the sizes fitted: of each rule of the program its segment and row
     least: int  # from this size on
     compared: tuple[int, ...]  # sizes at which rules and cells are those of the program
 
@@ -128,8 +129,9 @@ def fitted(make: Callable[[int], Listed]) -> Families:
     found = Families(
         tuple(rule_segments),
         tuple(cell_segments),
-        tuple(map(_link, to_cell)),
-        tuple(tuple(_link(own[template]) for template in sorted(own)) for own in to_rule),
+        tuple(map(link, to_cell)),
+        tuple(tuple(link(own[template]) for template in sorted(own)) for own in to_rule),
+        rule_places,
         0,
         (),
     )
@@ -208,11 +210,11 @@ def _segments(
             raise NotAffine("a stretch of one form has too few rows")
         slope = [0] * len(start[sizes[0]]) if single else list(growth.pop())
         anchor = slope.index(1) if 1 in slope else None
-        first = Affine(0, 0, 1) if anchor is None else _affine({l: start[l][anchor] for l in sizes})
-        last = _affine({l: first.at(0, l) + counts[l] - 1 for l in sizes})
+        first = Affine(0, 0, 1) if anchor is None else affine_in({l: start[l][anchor] for l in sizes})
+        last = affine_in({l: first.at(0, l) + counts[l] - 1 for l in sizes})
         indices = []
         for place, g in enumerate(slope):
-            offset = _affine({l: start[l][place] - g * first.at(0, l) for l in sizes})
+            offset = affine_in({l: start[l][place] - g * first.at(0, l) for l in sizes})
             indices.append(Affine(g, offset.size, offset.constant))
         form, groups = rows_of[sizes[0]][0]
         values = iter(indices)
@@ -248,7 +250,8 @@ def _end(rows: Sequence[tuple[int, Row]], at: int) -> int:
     return end
 
 
-def _affine(values: Mapping[int, int]) -> Affine:
+def affine_in(values: Mapping[int, int]) -> Affine:
+    """The affine function of the size that has these values."""
     sizes = sorted(values)
     slope = values[sizes[1]] - values[sizes[0]]
     found = Affine(0, slope, values[sizes[0]] - slope * sizes[0])
@@ -257,7 +260,8 @@ def _affine(values: Mapping[int, int]) -> Affine:
     return found
 
 
-def _link(rows: Mapping[int, Sequence[Place]]) -> Link:
+def link(rows: Mapping[int, Sequence[Place]]) -> Link:
+    """Where rows are found, as ranges of rows and affine functions of them."""
     for modulus in _MODULI:
         try:
             pieces = [piece for residue in range(modulus) for piece in _pieces(rows, modulus, residue)]
@@ -280,11 +284,11 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
         own = {l: run for l, (_, run) in zip(sizes, parts, strict=True)}
         slopes = {(b[1] - a[1]) // (b[0] - a[0]) for run in own.values() for a, b in pairwise(run)} or {0}
         slope = slopes.pop()
-        offset = _affine({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
+        offset = affine_in({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
         row = Affine(slope, offset.size, offset.constant)
         if any(row.at(k, l) != value for l, run in own.items() for k, value in run):
             raise NotAffine("cells do not follow rows evenly")
-        found.append(Piece(residue, _affine({l: run[-1][0] for l, run in own.items()}), *parts[0][0], row))
+        found.append(Piece(residue, affine_in({l: run[-1][0] for l, run in own.items()}), *parts[0][0], row))
     return found
 
 
