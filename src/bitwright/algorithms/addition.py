@@ -8,6 +8,29 @@ from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Bits, Builder, span, word
 from bitwright.program.sizing import Sizing
 
+_TEXT = """\
+let l = 10
+bits p[l] q[l] c[l]
+block p[i] q[i] for i in 1..l
+block c[i]      for i in 1..l
+when p[i]!=q[i]    write p[i]   for i in 1..l
+when p[i]=1 q[i]=1 write c[i]   for i in 1..l
+when c[i]=1        write q[i+1] for i in 1..l-1
+when c[l]=1        write c[l]
+input p q
+output sum = c[l] p
+steps 2*l
+ensure sum == p + q
+"""
+_COUNTER = """\
+bits counter[2*l]
+block counter[i] for i in 1..2*l
+when counter[i]=1   write counter[i+1] for i in 1..2*l-1
+when counter[2*l]=1 write counter[2*l]
+start counter[1]
+halt when counter[2*l]
+"""
+
 
 def addition(bits: int, counter: bool = False) -> Algorithm:
     """Adds two numbers of `bits` bits; the sum is read after 2l steps.
@@ -46,7 +69,8 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
         start=start,
         steps=2 * l,
         halt=halt,
-        sizing=Sizing({"bits": l}, partial(addition, counter=counter)),
+        ensures=("sum == p + q",),
+        sizing=Sizing({"bits": l}, partial(addition, counter=counter), _TEXT + _COUNTER * counter),
         description=f"add two {l}-bit numbers by ripple carry",
     )
 

@@ -79,6 +79,8 @@ def multiplication(bits: int) -> Algorithm:
         outputs=(word(sum_p[:], name="product"),),
         start=word(to_check_lsb).bits,
         steps=4 * l * l + 3 * l,
+        ensures=("product == multiplicand * multiplier",),
+        invariants=("at to_check_lsb: sum_p + multiplicand * multiplier == in.multiplicand * in.multiplier",),
         sizing=Sizing({"bits": l}, multiplication),
         description=f"multiply two {l}-bit numbers by shift and add",
         matches=7 * l + 1,  # App. B.3: of the 4l counter blocks only one is active at a time

@@ -15,6 +15,7 @@ from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
 from bitwright.checking import validation
 from bitwright.checking.validation import Arithmetic, InterpreterOracle, Oracle, Validation
+from bitwright.checking.validation.ensured import ensured
 from bitwright.checking.validation.given import Given
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
@@ -57,7 +58,8 @@ def validate(
     Outputs are compared with an `oracle`: a function that takes the inputs by name and gives the output, or a
     dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
     faster. Without one they are compared with Python's integers for `addition`, `multiplication` and `permutation`,
-    with the plain interpreter for an .sbn file, and otherwise with what the rules give.
+    with the plain interpreter for an .sbn file, with the `ensure` lines of a program that give its outputs, and
+    otherwise with what the rules give.
 
     With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
     is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
@@ -127,7 +129,7 @@ def _subject(
     if isinstance(what, SbnProgram):
         return what.algorithm, InterpreterOracle(what.code, step_limit(what.algorithm, steps))
     algorithm = as_algorithm(what)  # type: ignore[arg-type]
-    return algorithm, _arithmetic(algorithm)
+    return algorithm, _arithmetic(algorithm) or ensured(algorithm)
 
 
 def _arithmetic(algorithm: Algorithm) -> Oracle | None:

@@ -325,10 +325,10 @@ def stated(
     lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
     Scope(entered, values, lets, "an input or output" if ensure else "an array or bit").check(line)
     if ensure:
-        settable = {*program.write_bits.tolist(), *(bit for word in inputs for bit in word.bits)}
+        entering = {bit for word in inputs for bit in word.bits}
         for name in sorted(line.names, key=lambda name: name.token.column):
             word = next((word for word in outputs if word.name == name.text and not name.entered), None)
-            if word is not None and not settable & set(word.bits):
+            if word is not None and not entering & set(word.bits) and not np.isin(word.bits, program.write_bits).any():
                 raise WrongError(name.token, f"output '{name.text}' is never set: no rule writes its bits")
     return line.with_lets(lets)
 

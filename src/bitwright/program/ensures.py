@@ -130,7 +130,7 @@ class Statement:
                 return number
             return number >> (self.value(expression.index, inputs, values, row) - 1) & 1
         left, right = (self.value(side, inputs, values, row) for side in (expression.left, expression.right))
-        return _combined(expression.sign, left, right)
+        return combined(expression.sign, left, right)
 
     def _named(self, name: Name, inputs: Mapping[str, Any], values: Mapping[str, Any], row: Mapping[str, int]) -> Any:
         places = (inputs,) if name.entered else (row, values, inputs, self.lets)
@@ -332,7 +332,8 @@ def _not(value: Any) -> Any:
     return value == 0  # of an array, element by element
 
 
-def _combined(sign: str, left: Any, right: Any) -> Any:
+def combined(sign: str, left: Any, right: Any) -> Any:
+    """What a sign makes of two values; of arrays, element by element."""
     if sign in ARITHMETIC:
         return ARITHMETIC[sign](left, right)
     if sign in COMPARISONS:

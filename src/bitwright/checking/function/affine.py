@@ -1,8 +1,8 @@
 """Rule text with its size left open: are all its indices near one of the ends, or at a fixed distance from a position?
 
-`p[i+1] for i in 1..l-1` is so, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. Where everything is so, what the rules say
-at a position depends only on its distance to both ends, up to a bound that stands in the text. So a few small sizes
-show all there is (see `chain.py`).
+`p[i+1] for i in 1..l-1` is so, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. Where everything is so, what the
+rules say at a position depends only on its distance to both ends, up to a bound that stands in the text. So a few small
+sizes show all there is (see `chain.py`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bitwright.checking.function.affine import OutsideError, Reach, SizeReader, reach
+from bitwright.checking.function.affine import Affine, OutsideError, Reach, SizeReader, reach
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.text import parse, syntax
@@ -73,6 +73,7 @@ class Chain:
     unit: int  # array positions for one of `size`
     extra: int  # positions of the chain beyond size * unit
     tracks: tuple[str, ...]
+    places: tuple[tuple[str, int, int, int], ...]  # of a track: array, growth g, s, d: bit g*k - s is at position k - d
     globals: tuple[str, ...]
     classes: Mapping[int, ClassOf]
     global_rules: tuple[Rule, ...]
@@ -82,6 +83,8 @@ class Chain:
     steps: tuple[int, int] | None  # (a, b): a * length + b
     halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
     sizes: tuple[int, ...]  # at which the classes were read
+    numbers: Mapping[str, int]  # the other plain numbers of the text, which stay as they are
+    forms: Mapping[str, tuple[int, int]]  # all numbers as (a, b): a * size + b
 
     def length(self, size: int) -> int:
         """The positions of the chain at a size."""
@@ -226,7 +229,7 @@ def _chain(
     views = [view for view in views if view.length >= SHORTEST]
     first = views[0]
     for view in views[1:]:
-        for what in ("classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
+        for what in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
             if getattr(view, what) != getattr(first, what):
                 sizes = f"{found.size} = {first.instance.size} and {view.instance.size}"
                 raise OutsideError(f"{what.replace('_', ' ')} are not the same at {sizes}")
@@ -238,7 +241,8 @@ def _chain(
             if form.size % found.unit:
                 raise OutsideError("the number of steps is not a multiple of the length")
             rate = form.size // found.unit
-            steps = rate, form.constant - rate * min(extra)
+            rests = first.halt == FIXED_POINT  # that nothing changes shows one step later
+            steps = rate, form.constant - rate * min(extra) - rests
     return Chain(
         name=name,
         text=text,
@@ -246,6 +250,7 @@ def _chain(
         unit=found.unit,
         extra=min(extra),
         tracks=tracks,
+        places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
         globals=first.globals,
         classes=first.classes,
         global_rules=first.global_rules,
@@ -255,7 +260,14 @@ def _chain(
         steps=steps,
         halt=first.halt,
         sizes=tuple(view.instance.size for view in views),
+        numbers={other: value for other, value in numbers.items() if other != found.size},
+        forms={other: (form.size, form.constant) for other, form in reader.forms.items() if isinstance(form, Affine)},
     )
+
+
+def _place(track: str, found: Reach, shift: int) -> tuple[str, int, int, int]:
+    array, _, sub = track.partition(".")
+    return array, found.growth[array], int(sub or 0), shift
 
 
 class _View:
@@ -267,7 +279,7 @@ class _View:
         program = algorithm.program
         numbers = {track: number for number, track in enumerate(tracks)}
         places = {bit: (numbers[track], position - shift[track]) for bit, (track, position) in instance.raw.items()}
-        low = min(position for _, position in places.values())
+        self.low = low = min(position for _, position in places.values())
         self.place = {bit: (track, position - low) for bit, (track, position) in places.items()}
         self.length = 1 + max(position for _, position in self.place.values())
         self.global_place = {bit: number for number, bit in enumerate(instance.globals)}

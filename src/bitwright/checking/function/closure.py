@@ -1,9 +1,9 @@
 """Closure: windows and verdicts that hold at the start of every run and after every step, at every length.
 
-An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts of the
-laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after reading
-part of a word from its lowest position: the letter, what is written so far of its successor, and the states of the laws in
-word and successor. Lengths never appear.
+An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts
+of the laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after
+reading part of a word from its lowest position: the letter, what is written so far of its successor, and the states of
+the laws in word and successor. Lengths never appear.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bitwright.checking.function.chain import CLASSES, FOLLOWS, LAST
-from bitwright.checking.function.laws import Law, Verdict, read_digit, verdict
+from bitwright.checking.function.laws import Law, Verdict, read_digit
 from bitwright.checking.function.machine import Letter, Machine
 
 START: Letter = (0, 0, 0, 0)  # what stands before the first letter
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
-Look = Callable[[str, float], None]
+Look = Callable[[str], None]
 
 
 class TooLargeError(Exception):
@@ -70,8 +70,9 @@ class Search:
 
     def __init__(self, machine: Machine, laws: Sequence[Law], most: int) -> None:
         self.machine, self.laws, self.most = machine, tuple(laws), most
+        self.spent = 0  # states of all searches so far
         self.vectors = _Numbers()  # states of all laws, weights in all laws
-        self.zero = self.vectors[(0,) * len(self.laws)]
+        self.zero = self.vectors[tuple(law.begin for law in self.laws)]
         self._read: dict[tuple[int, int], int] = {}
         self._plus: dict[tuple[int, int], int] = {}
         self._about: dict[Letter, tuple[int, list[tuple[int, int]]]] = {}
@@ -114,7 +115,7 @@ class Search:
         return self.vectors[_sum(self.vectors.of[self.about(letter)[0]], inputs)]
 
     def verdicts(self, states: int) -> tuple[Verdict, ...]:
-        return tuple(map(verdict, self.vectors.of[states]))
+        return tuple(law.verdict(state) for law, state in zip(self.laws, self.vectors.of[states], strict=True))
 
     def judged(self, word: Sequence[Letter], chosen: Sequence[int]) -> tuple[Verdict, ...]:
         """The verdicts of a word with these inputs."""
@@ -200,7 +201,9 @@ class Search:
                         out.append((nodes[other, here, goes_on, read(old, both), plus(ahead, inputs), total], after))
             place += 1
             if place > self.most:
+                self.spent += place
                 raise TooLargeError
+        self.spent += place
         self._collect(edges, final, firsts, found)
         return len(nodes)
 
@@ -255,7 +258,7 @@ class Search:
             for state in sorted(todo):
                 counts[state] = self.successors(invariant, state, fresh)
                 if look:
-                    look(f"round {rounds}, {invariant.size} windows", 0.0)
+                    look(f"round {rounds}, {invariant.size} windows")
             todo = _added(invariant, fresh)
             if invariant.size > self.most:
                 raise TooLargeError

@@ -50,7 +50,7 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
         return weights[letter, chosen]
 
     def visit(before: tuple[Any, ...] | None, letter: Letter, chosen: int, at: Any, laws: Any, flags: Any) -> None:
-        ended, halted, moved, acc, bits, started = flags
+        ended, halted, moved, acc, bits = flags
         after = at if spec is None else spec.read(at, letter[0], letter[3], chosen)
         if spec is not None and after is None:
             return
@@ -70,7 +70,7 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
             here = machine.sent(letter)[2] if moved_globals else 0
             acc = base | machine.sent(letter)[3] if moved_globals else 0
             for chosen in inputs_of(letter):
-                visit(None, letter, chosen, at, search.zero, (timed_out, halted_at_once, False, acc, here, False))
+                visit(None, letter, chosen, at, search.zero, (timed_out, halted_at_once, False, acc, here))
     place = 0
     while place < len(nodes):
         node = nodes[place]
@@ -86,11 +86,11 @@ def _violation(search: Search, invariant: Invariant, spec: Specification | None,
                 return _path(came, node, state, why)
             continue
         for other in sorted(windows.get(letter, ())):
-            flags = (ended, halted, moved, acc, 0, False)
+            flags = (ended, halted, moved, acc, 0)
             if moved_globals:
                 below, above = machine.sent(other)[0], machine.sent(letter)[1]
                 went = moved or bits | below[0] != letter[3]
-                flags = (ended, halted, went, acc | machine.sent(other)[3], above[0] | machine.sent(other)[2], False)
+                flags = (ended, halted, went, acc | machine.sent(other)[3], above[0] | machine.sent(other)[2])
             for chosen in inputs_of(other):
                 visit(node, other, chosen, at, old, flags)
     return None

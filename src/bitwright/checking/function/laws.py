@@ -1,8 +1,8 @@
 """Laws: weighted sums over a word whose sign is watched, such as p + q + 2c - in.p - in.q.
 
-A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. Found are those
-that the rules conserve, by the null space of what each configuration of a block loses and writes in runs; and the terms
-that an `ensure` compares.
+A law gives every track, and every input track, an integer weight; a bit at position j counts weight * 2^j. Found are
+those that the rules conserve, by the null space of what each configuration of a block loses and writes in runs; and the
+terms that an `ensure` compares.
 """
 
 from __future__ import annotations
@@ -15,16 +15,28 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from bitwright.checking.function.chain import Chain
 
+MAX_WEIGHT = 64
 LawState = int  # 2 * carry + (whether a digit of the sum so far is not 0)
 Verdict = int  # -1, 0 or 1: the sign of the sum
 
 
 @dataclass(frozen=True)
 class Law:
-    """Weights of the tracks in a word, and of the tracks as inputs set them."""
+    """Weights of the tracks in a word, and as inputs set them; a constant, and a multiple of 2^positions."""
 
     tracks: tuple[int, ...]
     inputs: tuple[int, ...]
+    constant: int = 0
+    power: int = 0
+
+    @property
+    def begin(self) -> LawState:
+        return 2 * self.constant
+
+    def verdict(self, state: LawState) -> Verdict:
+        """The sign of the sum that ends in this state."""
+        carry = (state >> 1) + self.power
+        return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
 
     def weigh(self, bits: int) -> int:
         return sum(weight for track, weight in enumerate(self.tracks) if bits >> track & 1)
@@ -36,6 +48,7 @@ class Law:
         """`p + q + 2*c - in.p - in.q`."""
         named = [*zip(chain.tracks, self.tracks, strict=True)]
         named += [(f"in.{track}", weight) for track, weight in zip(chain.tracks, self.inputs, strict=True)]
+        named += [("2^positions", self.power), ("1", self.constant)]
         found = ""
         for name, weight in named:
             if weight:
@@ -50,14 +63,20 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def verdict(state: LawState) -> Verdict:
-    """The sign of the sum that ends in this state."""
-    carry = state >> 1
-    return -1 if carry < 0 else int(carry > 0 or bool(state & 1))
-
-
 def conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
-    """The laws that all these letters (class, bits) conserve, a basis of them with small weights."""
+    """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
+
+    Where there is none, those that hold as long as one of the tracks is off.
+    """
+    seen = set(seen)
+    found = _conserved(chain, seen)
+    if not found:
+        for track in range(len(chain.tracks)):
+            found += _conserved(chain, {(kind, bits) for kind, bits in seen if not bits >> track & 1})
+    return list(dict.fromkeys(found))[:2]
+
+
+def _conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
     width = len(chain.tracks)
     rows: set[tuple[int, ...]] = set()
     for kind, bits in seen:
@@ -84,7 +103,7 @@ def conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
         for row, pivot in enumerate(pivots):
             vector[pivot] = -matrix[row, free]
         found.append(_law(chain, [int(v * lcm(*(int(v.q) for v in vector))) for v in vector]))
-    return _useful(chain, found)
+    return [law for law in found if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
 
 
 def _lost(chain: Chain, kind: int, mask: int, value: int) -> tuple[int, ...]:
@@ -106,8 +125,3 @@ def _law(chain: Chain, weights: Sequence[int]) -> Law:
     for found in chain.classes.values():
         free |= found.free
     return Law(tuple(scaled), tuple(-weight if free >> track & 1 else 0 for track, weight in enumerate(scaled)))
-
-
-def _useful(chain: Chain, laws: Sequence[Law]) -> list[Law]:
-    """Those of small weights that say something about an input."""
-    return [law for law in laws if any(law.inputs) and max(map(abs, law.tracks)) <= 64]

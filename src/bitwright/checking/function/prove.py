@@ -18,13 +18,15 @@ from bitwright.checking.function.machine import Clock, Letter, Machine
 from bitwright.checking.function.naive import all_inputs, range_of, wrong_input
 from bitwright.checking.function.specification import Specification
 from bitwright.errors import BitwrightError, InputError
-from bitwright.program.algorithm import FIXED_POINT, Algorithm
+from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
+from bitwright.program.text.lets import plain_lets
 
 Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 MOST_INPUTS = 1 << 14  # that are run at one size
-MOST_STATES = 400_000  # of a search, and windows
+MOST_STATES = 60_000  # of a search, and windows
+MOST_WORK = 1_000_000  # states of all searches together
 RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
 LANES = 256
 RANDOM_SIZES = (5, 6, 7, 8, 11, 16)
@@ -95,13 +97,13 @@ def prove_function(
     >>> prove_function(text.replace("y == x", "y == x + 1")).counterexample["inputs"]
     {'x': 0}
     """
-    text, algorithm = _given(program, name, lets)
+    text, algorithm, lets = _given(program, name, lets)
     lines = tuple(str(line) for line in algorithm.ensures)
     if not lines:
         return FunctionProof(algorithm.name, "not stated", (), "", "no ensure line")
-    tell = progress or (lambda message: None)
+    tell = progress or (lambda _: None)
     tell("running inputs")
-    at = _Sizes(text, algorithm, lets or {})
+    at = _Sizes(text, algorithm, lets)
     wrong = at.wrong_random()
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
@@ -109,7 +111,7 @@ def prove_function(
         return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=("the program has no rule text",))
     try:
         chain = read_chain(text, algorithm.name, lets)
-        specs = [Specification(chain, line, line.lets) for line in algorithm.ensures]
+        specs = [Specification(chain, line) for line in algorithm.ensures]
         at.size = chain.size
         short, wrong = at.short(chain)
     except OutsideError as error:
@@ -117,13 +119,14 @@ def prove_function(
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
     tried: list[str] = []
+    work = 0
     for setting in _settings(chain, specs):
+        if work > MOST_WORK:
+            tried.append(f"given up after {work:,} states")
+            break
         tell(setting.shown(chain))
-        try:
-            done = setting.prove(chain, specs, tell)
-        except TooLargeError:
-            tried.append(f"{setting.shown(chain)}: more than {MOST_STATES:,} states")
-            continue
+        done = setting.prove(chain, specs, tell)
+        work += done.search.spent
         if done.why:
             tried.append(f"{setting.shown(chain)}: {done.why}")
             wrong = at.wrong_among(chain, done.chosen)
@@ -139,13 +142,25 @@ def prove_function(
     return FunctionProof(algorithm.name, "not decided", lines, "", "closure", tried=tuple(tried))
 
 
-def _given(program: Algorithm | str, name: str, lets: Mapping[str, int] | None) -> tuple[str | None, Algorithm]:
-    """Rule text and the algorithm at its own size."""
+def _given(
+    program: Algorithm | str, name: str, lets: Mapping[str, int] | None
+) -> tuple[str | None, Algorithm, Mapping[str, int]]:
+    """Rule text, the algorithm at its own size, and the numbers of that size."""
     if isinstance(program, str):
-        return program, parse(program, name, lets)
+        return program, parse(program, name, lets), dict(lets or {})
     if not isinstance(program, Algorithm):
         raise InputError(f"give rule text or an Algorithm, got a {type(program).__name__}")
-    return program.sizing.text if program.sizing else None, program
+    sizing = program.sizing
+    if sizing is None or sizing.text is None:
+        return None, program, {}
+    own = dict(
+        zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False)
+    )  # of a shipped algorithm: its one number
+    given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
+    written = parse(sizing.text, program.name, given)
+    if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
+        return None, program, {}  # the rules at this size, or what they should do, are not those of the text
+    return sizing.text, written, given
 
 
 def _refuted(algorithm: Algorithm, lines: tuple[str, ...], wrong: dict[str, Any]) -> FunctionProof:
@@ -157,7 +172,7 @@ class _Sizes:
 
     def __init__(self, text: str | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
         self.text, self.algorithm, self.lets = text, algorithm, dict(lets)
-        self.size = next(iter(algorithm.sizing.numbers), "") if algorithm.sizing else ""
+        self.size = next(iter(plain_lets(text)), "") if text else ""
 
     def algorithms(self, sizes: Sequence[int]) -> Iterator[tuple[dict[str, int], Algorithm]]:
         yield {}, self.algorithm
@@ -274,7 +289,10 @@ class _Setting:
                 invariant.add(state, word, search.judged(word, chosen))
         if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
             return _Done(search, invariant, 0, "too coarse")
-        _, count = search.close(invariant, lambda message, _: tell(message))
+        try:
+            _, count = search.close(invariant, tell)
+        except TooLargeError:
+            return _Done(search, invariant, 0, f"more than {MOST_STATES:,} states")
         tell(f"the end, {invariant.size} windows")
         for spec in (None, *specs):
             found = violation(search, invariant, spec)
@@ -356,8 +374,9 @@ def _terms(chain: Chain, specs: Sequence[Specification]) -> tuple[Law, ...]:
             for (_, track), weight in form.inputs.items():
                 weights.setdefault(track, weight)
             uniform = all(weights[track] == weight for (_, track), weight in form.inputs.items())
-            plain = not form.tracks and not form.guesses and not form.low and not form.constant and not form.powers
-            if weights and uniform and plain:
-                scale = max(weight.denominator for weight in weights.values())
-                found[Law((0,) * width, tuple(int(weights.get(track, 0) * scale) for track in range(width)))] = None
+            plain = not form.tracks and not form.guesses and not form.low
+            if weights and uniform and plain and all(spec.above(e) >= 0 for e in form.powers):
+                power = sum(factor << spec.above(e) for e, factor in form.powers.items())
+                inputs = tuple(int(weights.get(track, 0) * 2**spec.base) for track in range(width))
+                found[Law((0,) * width, inputs, form.constant << spec.base, power)] = None
     return tuple(found)

@@ -1,7 +1,7 @@
-"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says whether it is true.
+"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says if it is true.
 
-A comparison of linear terms is a carry and whether a digit was not 0; `mod 2^l` is a second carry whose digits are used;
-`% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
+A comparison of linear terms is a carry, and whether a digit was not 0; `mod 2^l` is a second carry whose digits are
+used; `% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
 two comparisons. `for i in 1..l` looks at neighbouring letters.
 """
 
@@ -20,7 +20,7 @@ from bitwright.program.ensures import COMPARISONS, Constant, Expression, Name, N
 from bitwright.program.text.parser import parse_statements
 
 Guess = tuple[int, ...]
-Truth = Callable[[Mapping[int, int], Guess], bool]  # of the signs of the sums, and the guesses
+Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums
 MAX_RESIDUE = 64
 
 
@@ -30,7 +30,7 @@ def outside(part: Expression, why: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Form:
-    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders modulo them."""
+    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders."""
 
     tracks: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
     inputs: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
@@ -88,17 +88,16 @@ class Seen:
 class Specification:
     """One `ensure` line about a chain."""
 
-    def __init__(self, chain: Chain, line: Statement, lets: Mapping[str, int]) -> None:
+    def __init__(self, chain: Chain, line: Statement) -> None:
         self.chain, self.line = chain, line
-        fixed = {name: value for name, value in lets.items() if name != chain.size}
-        self.reader = SizeReader(parse_statements(chain.text), chain.size, fixed)
+        self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
         self.seen: list[Seen] = []
         self.sums: list[Form] = []
         self.local: _Local | None = None
         self.truth: Truth
         if line.ranges:
             self.local = _Local(self, line)
-            self.truth = lambda signs, guess: True
+            self.truth = lambda _: True
         else:
             self.truth = self._truth(line.truth)
         weights = [weight for form in self._forms() for weight in (*form.tracks.values(), *form.inputs.values())]
@@ -231,18 +230,18 @@ class Specification:
     def _truth(self, part: Expression) -> Truth:
         if isinstance(part, Negation):
             body = self._truth(part.body)
-            return lambda signs, guess: not body(signs, guess)
+            return lambda signs: not body(signs)
         if isinstance(part, Operation) and part.sign in ensures.CONNECTIVES:
             one, two = self._truth(part.left), self._truth(part.right)
             if part.sign == "and":
-                return lambda signs, guess: one(signs, guess) and two(signs, guess)
+                return lambda signs: one(signs) and two(signs)
             if part.sign == "or":
-                return lambda signs, guess: one(signs, guess) or two(signs, guess)
-            return lambda signs, guess: not one(signs, guess) or two(signs, guess)
+                return lambda signs: one(signs) or two(signs)
+            return lambda signs: not one(signs) or two(signs)
         if isinstance(part, Operation) and part.sign in COMPARISONS:
             if part.sign in ("==", "!=") and (_is_truth(part.left) or _is_truth(part.right)):
                 one, two = self._truth(part.left), self._truth(part.right)
-                return lambda signs, guess: (one(signs, guess) == two(signs, guess)) == (part.sign == "==")
+                return lambda signs: (one(signs) == two(signs)) == (part.sign == "==")
             return self._compared(part.sign, self.form(part.left).plus(self.form(part.right), -1), part)
         return self._compared("!=", self.form(part), part)  # a number of one bit
 
@@ -250,7 +249,7 @@ class Specification:
         """Whether a term compares so with 0."""
         if not form.parts:
             number, compare = self._sum(form), COMPARISONS[sign]
-            return lambda signs, guess: bool(compare(signs[number], 0))
+            return lambda signs: bool(compare(signs[number], 0))
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
             outside(part, "one quotient stands alone on one side of a comparison")
         ((factor, term, k),) = form.parts
@@ -259,12 +258,12 @@ class Specification:
         whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
         low, high = self._sum(whole), self._sum(whole.plus(Form(constant=k), -1))
         rules: dict[str, Truth] = {
-            "==": lambda signs, guess: signs[low] >= 0 and signs[high] < 0,
-            "!=": lambda signs, guess: signs[low] < 0 or signs[high] >= 0,
-            "<": lambda signs, guess: signs[low] < 0,
-            "<=": lambda signs, guess: signs[high] < 0,
-            ">": lambda signs, guess: signs[high] >= 0,
-            ">=": lambda signs, guess: signs[low] >= 0,
+            "==": lambda signs: signs[low] >= 0 and signs[high] < 0,
+            "!=": lambda signs: signs[low] < 0 or signs[high] >= 0,
+            "<": lambda signs: signs[low] < 0,
+            "<=": lambda signs: signs[high] < 0,
+            ">": lambda signs: signs[high] >= 0,
+            ">=": lambda signs: signs[low] >= 0,
         }
         return rules[sign]
 
@@ -318,7 +317,7 @@ class Specification:
                 return True
         if self.local is not None:
             return not local[1]
-        return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))}, guess)
+        return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))})
 
     def above(self, e: int) -> int:
         """2^(l+e), scaled, is 2^(positions + this)."""
@@ -429,12 +428,17 @@ class _Local:
         if low.size or high.size != chain.unit:
             outside(item.first, f"'{item.name}' does not go through positions from one end to the other")
         self.line, self.index = line, item.name
+        self.constants: dict[Name, int] = {}
         self.names: list[tuple[Name, int, int, bool]] = []  # name, distance, track, whether it is an input
         for name in names_in(line.truth):
             if name.index is None:
-                if name.text == item.name or name.text in spec.reader.forms:
+                if name.text == item.name:
                     continue
-                outside(name, f"only single bits stand in a line with 'for', and '{name.text}' is a word")
+                form = spec._affine(name)
+                if form.size:
+                    outside(name, f"'{name.text}' stands in indices only")
+                self.constants[name] = form.constant
+                continue
             word, entered = spec._weights(name)
             at = spec._affine(name.index, item.name)
             if word is None or word.first is None or word.track is None or at.index != {item.name: 1} or at.size:
@@ -471,13 +475,13 @@ class _Local:
         return bool(self._value(self.line.truth, values))
 
     def _value(self, part: Expression, values: Mapping[Name, int]) -> Any:
-        if isinstance(part, Name) and part.index is not None:
-            return values[part]
+        if isinstance(part, Constant):
+            return part.value
+        if isinstance(part, Name):
+            return self.constants[part] if part.index is None else values[part]
         if isinstance(part, Negation):
             return not self._value(part.body, values)
-        if isinstance(part, Operation):
-            return ensures._combined(part.sign, self._value(part.left, values), self._value(part.right, values))
-        return self.line.value(part, {}, {})
+        return ensures.combined(part.sign, self._value(part.left, values), self._value(part.right, values))
 
 
 def _plain(part: Expression) -> Iterator[Name]:

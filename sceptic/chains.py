@@ -1,0 +1,170 @@
+"""Rules as `bitwright show --text` prints them: run on all inputs, or read as a chain of positions; and a clock.
+
+The reader of check_function.py, with nothing but Python.
+"""
+
+import ast
+import sys
+from fractions import Fraction
+from itertools import product
+
+SAFE = (ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Load, ast.Constant, ast.operator, ast.boolop)
+SAFE += (ast.unaryop, ast.cmpop)
+
+
+def need(condition, message, code=1):
+    if not condition:
+        print("DOES NOT HOLD:" if code == 1 else "CANNOT BE READ:", message)
+        sys.exit(code)
+
+
+def parsed(text):
+    """A line as Python's own syntax tree: only signs, names and numbers."""
+    need(" for " not in text and "//" not in text, f"a line of another form: {text}", 2)
+    left, arrow, right = text.partition(" => ")
+    need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
+    text = f"(not ({left})) or ({right})" if arrow else text
+    tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
+    need(all(isinstance(node, SAFE) for node in ast.walk(tree)), f"a line of another form: {text}", 2)
+    return tree
+
+
+def value(node, names):
+    return eval(compile(ast.Expression(node), "line", "eval"), {"__builtins__": {}}, names)
+
+
+def kind_of(at, length):
+    return at + 1 if at < 2 else {length - 1: 5, length - 2: 4}.get(at, 3)
+
+
+class Rules:
+    """Canonical rule text at one size, with every bit at its track and position."""
+
+    def __init__(self, text, places):
+        self.of, self.place, self.words = {}, {}, {"input": {}, "output": {}}
+        for line in text.splitlines():
+            self.of.setdefault(line.split(" ")[0], []).append(line.split(" ")[1:])
+        singles = []
+        for name, _, extent in (one.removesuffix("]").partition("[") for line in self.of["bits"] for one in line):
+            tracks = [(t, *place[1:]) for t, place in enumerate(places) if place[0] == name]
+            singles += [] if tracks else [f"{name}[{n + 1}]" for n in range(int(extent))] if extent else [name]
+            for n in range(1, int(extent) + 1) if tracks else ():
+                ((track, at),) = {(t, (n + s) // g - d) for t, g, s, d in tracks if (n + s) % g == 0}
+                self.place[f"{name}[{n}]"] = track, at
+        need({at for _, at in self.place.values()} >= {0} and min(self.place.values())[1] >= 0, "positions", 2)
+        need(len({*self.place.values()}) == len(self.place), "two bits at one place", 2)
+        self.singles = len(singles)
+        self.length = 1 + max(at for _, at in self.place.values())
+        self.kind = {bit: (kind_of(at, self.length), track) for bit, (track, at) in self.place.items()}
+        self.kind |= {bit: (0, number) for number, bit in enumerate(singles)}
+        self.rules = [(dict(test.split("=") for test in line[: line.index("write")]), line[line.index("write") + 1 :])
+                      for line in self.of["when"]]  # fmt: skip
+        for kind, words in self.words.items():
+            for line in self.of.get(kind, ()):
+                signed = line[0] == "signed" and line[1] != "="
+                words[line[signed]] = line[signed + 2 :][::-1], signed
+        self.start = [bit for line in self.of.get("start", ()) for bit in line]
+        self.steps = int(self.of["steps"][0][0]) if "steps" in self.of else None
+        self.halt = " ".join(self.of["halt"][0]).removeprefix("when ") if "halt" in self.of else None
+
+    def run_all(self, lines):
+        """All inputs, by the definition of a step."""
+        free = [bit for bits, _ in self.words["input"].values() for bit in bits]
+        for chosen in product((0, 1), repeat=len(free)):
+            first = state = {*self.start, *(bit for bit, on in zip(free, chosen, strict=True) if on)}
+            for step in range(10**6):
+                if self.halt in state or (step == self.steps and self.halt is None):
+                    break
+                need(step != self.steps, "a run is not over in time")
+                matched = (w for tests, w in self.rules if all((b in state) == (on == "1") for b, on in tests.items()))
+                after = {bit for writes in matched for bit in writes} - {"nothing"}
+                if self.halt == "at fixed point" and after == state:
+                    break
+                state = after
+            names = {}
+            for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
+                for name, (bits, signed) in self.words[kind].items():
+                    top = signed and bits[-1] in at
+                    names[mark + name] = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
+            need(all(value(line, names) for line in lines), f"a line is not true of {names}")
+
+    def chain(self):
+        """What the classes have, and the words as weights: all that must be the same at every size."""
+        found = {kind: [0, 0, set()] for kind in range(6)}  # start, free, rules
+        for bit in self.start:
+            found[self.kind[bit][0]][0] |= 1 << self.kind[bit][1]
+        for bit in (bit for bits, _ in self.words["input"].values() for bit in bits):
+            found[self.kind[bit][0]][1] |= 1 << self.kind[bit][1]
+        seen = {}
+        for tests, writes in self.rules:
+            at = {self.place[bit][1] if bit in self.place else None for bit in tests}
+            need(len(at) == 1, "a block in two positions", 2)
+            (at,) = at
+            masks = [(1 << self.kind[bit][1], int(on)) for bit, on in tests.items()]
+            to = [sum(mask for mask, _ in masks), sum(mask for mask, on in masks if on), 0, 0, 0, 0]
+            for bit in writes:
+                if bit in self.place and at is not None:
+                    need(abs(self.place[bit][1] - at) <= 1, "a long wire", 2)
+                    to[3 + self.place[bit][1] - at] |= 1 << self.kind[bit][1]
+                elif bit != "nothing":
+                    need(bit not in self.place, "a single bit writes to a position", 2)
+                    to[5] |= 1 << self.kind[bit][1]
+            seen.setdefault(at, set()).add(tuple(to))
+        for at in (None, *range(self.length)):
+            kind = 0 if at is None else kind_of(at, self.length)
+            need(not found[kind][2] or found[kind][2] == seen.get(at, set()), "positions in the middle differ")
+            found[kind][2] = seen.get(at, set())
+        words = {}
+        for mark, name, (bits, signed) in ((k[0], n, w) for k, ws in self.words.items() for n, w in ws.items()):
+            few = len(bits) <= 4 and all(self.kind[bit][0] != 3 for bit in bits)
+            weights = {}
+            for k, bit in enumerate(bits):
+                weight = Fraction(2) ** (k if few else k - self.place[bit][1]) * (
+                    -1 if signed and k == len(bits) - 1 else 1
+                )
+                need(weights.setdefault(self.kind[bit], weight) == weight, f"the digits of {name} are not in order", 2)
+            words[mark + name] = few, weights
+        halt = self.kind.get(self.halt, self.halt)
+        return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
+
+
+class Clock:
+    """A ghost: it goes through the positions in sweeps, up and down by turns, and stays `rate` steps at each."""
+
+    def __init__(self, sweeps, delay, early, fixed):
+        self.sweeps, rates = [(way == "up", rate) for way, rate in sweeps], [rate for _, rate in sweeps]
+        self.delay, self.early, self.fixed = delay, early, fixed
+        self.waits = [sum(rates[:k]) + k for k in range(len(rates) + 1)]  # the clock of a letter between two sweeps
+        turns = all(one != other for (one, _), (other, _) in zip(self.sweeps, self.sweeps[1:], strict=False))
+        usual = turns and all(type(rate) is int and rate > 0 for rate in rates) and delay >= 0 <= early
+        need(usual and (fixed is None and early <= rates[-1] if rates else fixed is not None), "no clock", 2)
+
+    def steps(self, length):
+        rates = sum(rate for _, rate in self.sweeps)
+        return rates * length + self.delay - self.early if self.fixed is None else self.fixed
+
+    def last(self, clock, kind):
+        """The sweep of which this is the last step here, and whether it ends at this class."""
+        sweep = self.waits.index(clock + 1) - 1 if clock > 0 and clock + 1 in self.waits else None
+        return sweep, sweep is not None and kind == (5 if self.sweeps[sweep][0] else 1)
+
+    def begin(self, kind):
+        return 0 if not self.sweeps or kind != (1 if self.sweeps[0][0] else 5) else -self.delay or 1
+
+    def goes(self, clock, kind):
+        """1 where the clock goes on above, -1 below, 0 where it stays."""
+        sweep, ends = self.last(clock, kind)
+        return 0 if sweep is None or ends else 1 if self.sweeps[sweep][0] else -1
+
+    def after(self, clock, kind, started):
+        if clock < 0 or not self.sweeps:
+            return clock + 1 or 1 if self.sweeps else 0
+        if clock in self.waits:
+            return clock + (started and clock != self.waits[-1])
+        sweep, ends = self.last(clock, kind)
+        return clock + 1 + (ends and sweep + 1 < len(self.sweeps))
+
+    def ended(self, clock, kind, time):
+        if self.fixed is not None:
+            return time >= self.fixed
+        return kind == (5 if self.sweeps[-1][0] else 1) and clock >= self.waits[-1] - self.early

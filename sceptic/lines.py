@@ -1,0 +1,161 @@
+"""`ensure` lines as automata that read the letters of a word, lowest position first. Used by check_function.py."""
+
+import ast
+import re
+from collections import defaultdict
+
+from chains import need, value
+
+SIGNS = {ast.Eq: (0,), ast.NotEq: (-1, 1), ast.Lt: (-1,), ast.LtE: (-1, 0), ast.Gt: (1,), ast.GtE: (0, 1)}
+
+
+def with_numbers(line, numbers, size):
+    """A line with the numbers of the rule text, {name: (a, b)} for a * size + b, by their values."""
+    values = {name: str(a * size + b) for name, (a, b) in numbers.items()}
+    return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)
+
+
+def plus(one, other, times=1):
+    found = defaultdict(int, one)
+    for key, factor in other.items():
+        found[key] += times * factor
+    return {key: factor for key, factor in found.items() if factor}
+
+
+class Line:
+    """A line as an automaton. A term is {key: factor}; keys are 1, ("2", e) for 2^(unit * size + e), (mark, class,
+    track) for a bit that counts 2^position, and ("mod", term, e) for a term modulo 2^(unit * size + e)."""
+
+    def __init__(self, tree, words, numbers, unit, extra):
+        self.tree, self.words, self.numbers, self.unit, self.extra = tree, words, numbers, unit, extra
+        self.terms, self.few = [], []
+        self.truth(tree, None)
+        deep = [key[1] for term in self.terms for key in term if isinstance(key, tuple) and key[0] == "mod"]
+        weights = [
+            w
+            for term in (*self.terms, *map(dict, deep))
+            for k, w in term.items()
+            if isinstance(k, tuple) and k[0] != "mod"
+        ]
+        self.base = max([0, *(weight.denominator.bit_length() - 1 for weight in weights)])
+
+    def word(self, name):
+        return next(
+            (
+                m
+                for m in (f"i{name.removeprefix('in_')}" if name[:3] == "in_" else f"o{name}", f"i{name}")
+                if m in self.words
+            ),
+            None,
+        )
+
+    def is_few(self, node):
+        names = [self.word(one.id) for one in ast.walk(node) if isinstance(one, ast.Name)]
+        return all(name and self.words[name][0] for name in names)
+
+    def term(self, node):
+        if isinstance(node, ast.Name) and self.word(node.id):
+            few, weights = self.words[self.word(node.id)]
+            need(not few, "a number of a few bits among longer ones", 2)
+            return {(self.word(node.id)[0], *place): weight for place, weight in weights.items()}
+        if not any(isinstance(one, ast.Name) and self.word(one.id) for one in ast.walk(node)):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+                at = [value(node.right, {n: a * l + b for n, (a, b) in self.numbers.items()}) for l in (8, 9, 50)]
+                if at[0] != at[1]:
+                    straight = at[1] - at[0] == self.unit and at[2] == at[0] + 42 * self.unit
+                    need(straight and value(node.left, {}) == 2, "a power of another form", 2)
+                    return {("2", at[0] - 8 * self.unit): 1}
+            if isinstance(node, ast.Constant | ast.Name) or not any(
+                isinstance(one, ast.Name) for one in ast.walk(node)
+            ):
+                return {1: value(node, {n: b for n, (a, b) in self.numbers.items() if a == 0})}
+        if isinstance(node, ast.UnaryOp):
+            return plus({}, self.term(node.operand), -1)
+        left, right = self.term(node.left), self.term(node.right)
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return plus(left, right, 1 if isinstance(node.op, ast.Add) else -1)
+        if isinstance(node.op, ast.Mod):
+            need(list(right.values()) == [1] and 1 not in right, "a remainder by another number than a power 2^l", 2)
+            return {("mod", tuple(left.items()), *(key[1] for key in right)): 1}
+        one, factor = (left, right) if set(right) <= {1} else (right, left)
+        need(isinstance(node.op, ast.Mult) and set(factor) <= {1}, "a product of two words", 2)
+        return plus({}, one, factor.get(1, 0))
+
+    def truth(self, node, read):
+        """Whether it is true, by what was read; without that it notes what has to be read."""
+        if isinstance(node, ast.BoolOp):
+            found = [self.truth(part, read) for part in node.values]
+            return all(found) if isinstance(node.op, ast.And) else any(found)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return not self.truth(node.operand, read)
+        if self.is_few(node):
+            names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+            if read is None:
+                self.few += [name for name in names if name not in self.few]
+            return read and bool(value(node, {name: read[1][self.few.index(name)] for name in names}))
+        sides = node.left, node.comparators[0]
+        if any(isinstance(one, ast.Compare | ast.BoolOp | ast.Not) for side in sides for one in ast.walk(side)):
+            need(isinstance(node.ops[0], ast.Eq | ast.NotEq), "a truth as a number", 2)
+            return (self.truth(sides[0], read) == self.truth(sides[1], read)) == isinstance(node.ops[0], ast.Eq)
+        term = plus(self.term(sides[0]), self.term(sides[1]), -1)
+        if read is None:
+            self.terms += [term]
+            return True
+        return self.sign(term, read[0][self.terms.index(term)]) in SIGNS[type(node.ops[0])]
+
+    def begin(self, single):
+        few = tuple(self.counted(name, 0, single, 0) for name in self.few)
+        return tuple(self.start(term) for term in self.terms), few
+
+    def start(self, term):
+        inside = tuple(self.start(dict(key[1])) for key in term if isinstance(key, tuple) and key[0] == "mod")
+        return (term.get(1, 0) << self.base, False, *inside)
+
+    def counted(self, name, kind, bits, chosen):
+        word = self.word(name)
+        shown = chosen if word[0] == "i" else bits
+        return sum(int(w) for (at, track), w in self.words[word][1].items() if at == kind and shown >> track & 1)
+
+    def next(self, state, letter):
+        kind, _, chosen, bits = letter
+        few = tuple(old + self.counted(name, kind, bits, chosen) for name, old in zip(self.few, state[1], strict=True))
+        return tuple(
+            self.add(term, old, kind, bits, chosen)[0] for term, old in zip(self.terms, state[0], strict=True)
+        ), few
+
+    def add(self, term, state, kind, bits, chosen):
+        """The state of a sum after a position, and the digit that it has there."""
+        total, inside = state[0], []
+        for key, factor in term.items():
+            if key == 1:
+                continue
+            if key[0] == "2":
+                total += factor * (self.above(key[1]) == kind - 6)
+            elif key[0] == "mod":
+                after, digit = self.add(dict(key[1]), state[2 + len(inside)], kind, bits, chosen)
+                total += factor * digit * (kind - 6 < self.above(key[2]))
+                inside.append(after)
+            elif key[1] == kind and (chosen if key[0] == "i" else bits) >> key[2] & 1:
+                total += int(factor * 2**self.base)
+        return (total >> 1, state[1] or bool(total & 1), *inside), total & 1
+
+    def above(self, e):
+        """2^(size + e), scaled, is 2^(positions + this)."""
+        found = e + self.base - self.extra
+        need(found >= -2, "a power too far below the top", 2)
+        return found
+
+    def top(self, term):
+        return sum(
+            factor << self.above(key[1])
+            for key, factor in term.items()
+            if key != 1 and key[0] == "2" and self.above(key[1]) >= 0
+        )
+
+    def sign(self, term, state):
+        carry, inside = state[0] + self.top(term), list(state[2:])
+        for key, factor in term.items():
+            if isinstance(key, tuple) and key[0] == "mod":
+                rest = inside.pop(0)[0] + self.top(dict(key[1]))
+                carry += factor * (rest % 2 ** max(0, self.above(key[2])))
+        return -1 if carry < 0 else int(carry > 0 or state[1])

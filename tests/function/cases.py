@@ -1,0 +1,16 @@
+"""Programs whose `ensure` lines hold at every length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+CHAINS = {
+    **{name: EXAMPLES / f"{name}.bw" for name in ("addition", "addition-counter", "subtraction", "comparison", "gray")},
+    **{name: HERE / f"{name}.bw" for name in ("increment", "saturating", "adder", "third")},
+}
+
+
+def text_of(name: str) -> str:
+    return CHAINS[name].read_text()

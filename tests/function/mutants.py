@@ -1,0 +1,45 @@
+"""Broken programs: every rule dropped, every condition turned round, every written bit left out or put elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_BIT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?")
+
+
+def mutants(text: str) -> Iterator[tuple[str, str]]:
+    """What was changed, and the changed text."""
+    lines = text.splitlines()
+    arrays = [name for line in lines if line.startswith("bits ") for name in re.findall(r"(\w+)\[", line)]
+    for number, line in enumerate(lines):
+        for what, changed in _changes(line, arrays):
+            yield f"line {number + 1}: {what}", "\n".join([*lines[:number], *changed, *lines[number + 1 :]]) + "\n"
+
+
+def _changes(line: str, arrays: list[str]) -> Iterator[tuple[str, list[str]]]:
+    if line.startswith("steps "):
+        yield "one step less", [f"{line} - 1"]
+    if line.startswith("start "):
+        yield "no start", []
+    if not line.startswith("when "):
+        return
+    yield "dropped", []
+    tests, write, rest = line.partition(" write ")
+    targets, clause, where = rest.partition(" for ")
+    for found in re.finditer(r"(!?=)([01])", tests):
+        flipped = f"{found[1]}{1 - int(found[2])}"
+        yield f"{found[0]} to {flipped}", [tests[: found.start()] + flipped + tests[found.end() :] + write + rest]
+    bits = _BIT.findall(targets)
+    for bit in bits:
+        others = [other for other in bits if other != bit]
+        if others:
+            yield f"{bit} not written", [f"{tests}{write}{' '.join(others)} {clause}{where}"]
+        name, bracket, index = bit.partition("[")
+        for array in arrays if bracket else []:
+            if array != name:
+                moved = " ".join(f"{array}[{index}" if one == bit else one for one in bits)
+                yield f"{bit} to {array}", [f"{tests}{write}{moved} {clause}{where}"]
+        if bracket and where:
+            moved = " ".join(f"{name}[{index[:-1]}+1]" if one == bit else one for one in bits)
+            yield f"{bit} one higher", [f"{tests}{write}{moved} {clause}{where}"]

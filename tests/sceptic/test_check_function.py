@@ -1,0 +1,108 @@
+"""The sceptic's checker of functions takes what was proved, and nothing that was altered."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitwright.checking.function.prove import prove_function
+from bitwright.program import parse
+
+ROOT = Path(__file__).parents[2]
+CHECKER = ROOT / "sceptic" / "check_function.py"
+INCREMENT = (ROOT / "tests" / "function" / "increment.bw").read_text()
+
+
+def checked(folder: Path, certificate: dict[str, Any], text: str) -> tuple[int, str]:
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+    rules = []
+    for size in range(1, 9):
+        rules.append(folder / f"rules-{size}.bw")
+        rules[-1].write_text(parse(text, lets={"l": size}).text())
+    command = [sys.executable, "-I", str(CHECKER), str(folder / "certificate.json"), *map(str, rules)]
+    command[1:2] = []  # the files beside it are its own
+    done = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": ""})
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["tests/function/increment", "tests/function/adder", "examples/addition", "examples/comparison"]
+)
+def test_proofs_are_taken(tmp_path: Path, name: str) -> None:
+    text = (ROOT / f"{name}.bw").read_text()
+    certificate = prove_function(text).certificate
+    assert certificate is not None
+    code, said = checked(tmp_path, certificate, text)
+    assert (code, said[:6]) == (0, "HOLDS:")
+
+
+def drop_window(data: dict[str, Any], place: int) -> None:
+    pairs = data["windows"][0][1]
+    pairs[place][1].pop()
+
+
+def set_in(data: dict[str, Any], *path: Any) -> None:
+    *way, last, value = path
+    for step in way:
+        data = data[step]
+    data[last] = value
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], None]] = {
+    "no verdicts": lambda data: set_in(data, "verdicts", 0, 1, []),
+    "an early end": lambda data: set_in(data, "clock", "early", 1),
+    "a late end": lambda data: set_in(data, "clock", "delay", 1),
+    "another rate": lambda data: set_in(data, "clock", "sweeps", [["up", 2]]),
+    "another way": lambda data: set_in(data, "clock", "sweeps", [["down", 1]]),
+    "a weaker line": lambda data: set_in(data, "program", "ensures", 0, "y == y"),
+    "no lines": lambda data: set_in(data, "program", "ensures", []),
+    "two tracks at one place": lambda data: set_in(data, "chain", "places", 1, data["chain"]["places"][0]),
+    "a shifted track": lambda data: set_in(data, "chain", "places", 1, 3, 2),
+    "no windows": lambda data: set_in(data, "windows", []),
+    "a law less": lambda data: data["laws"].pop(),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_was_altered_is_refused(tmp_path: Path, what: str) -> None:
+    proof = prove_function(INCREMENT).certificate
+    assert proof is not None
+    data = deepcopy(proof)
+    FORGED[what](data)
+    assert data != proof
+    assert checked(tmp_path, data, INCREMENT)[0] in (1, 2)
+
+
+def test_every_window_that_is_taken_out_is_missed(tmp_path: Path) -> None:
+    proof = prove_function(INCREMENT).certificate
+    assert proof is not None
+    pairs = proof["windows"][0][1]
+    for place in range(0, len(pairs), 7):
+        data = deepcopy(proof)
+        drop_window(data, place)
+        assert checked(tmp_path, data, INCREMENT)[0] == 1, place
+
+
+def test_a_certificate_does_not_hold_for_other_rules(tmp_path: Path) -> None:
+    proof = prove_function(INCREMENT).certificate
+    assert proof is not None
+    for old, new in (
+        ("when top=1 write top\n", ""),
+        ("when x[i]=0 c[i]=1 write x[i] ", "when x[i]=0 c[i]=1 write c[i] "),
+        ("steps l", "steps l-1"),
+        ("start c[1]", "start top"),
+    ):
+        text = INCREMENT.replace(old, new)
+        assert text != INCREMENT
+        code, _ = checked(tmp_path, proof, text)
+        if new == "":  # top is written by the last step: right without it
+            assert prove_function(text).verdict == "proved"
+        assert code == (0 if new == "" else 1), old
