@@ -58,8 +58,8 @@ def export(
 
     `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
     model. `to="vnnlib"` makes a folder for verifiers: a property for each of `states`, by default all, in VNN-LIB of
-    this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder in which `make` has the
-    kernel of Rocq (Coq) check the network in all local states, and prove that its runs are those of the rules of `what`.
+    this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder in which `make` lets
+    the kernel of Rocq (Coq) check the network in all local states, and prove that its runs are those of the rules.
 
     `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
     text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,

@@ -48,8 +48,8 @@ FORMATS = {
 @click.option(
     "--program",
     metavar="FILE|NAME",
-    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or rocq, "
-    "the program to run.",
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or "
+    "rocq, the program to run.",
 )
 @click.option(
     "--bits", type=int, help="With --program NAME: the bit length of its numbers; 4 by default for networks of cells."

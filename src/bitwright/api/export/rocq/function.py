@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bitwright.api.export.rocq.fitting import FITTED, Affine, Families, NotAffine, affine_in, link
-from bitwright.api.export.rocq.listed import Bit, Listed
+from bitwright.api.export.rocq.fitting import FITTED, Affine, Families, NotAffineError, affine_in, link
+from bitwright.api.export.rocq.listed import Bit, Listed, listed
 from bitwright.api.export.rocq.printed import IMPORTS, cases, listing
 from bitwright.api.export.rocq.words import Part, parts_of
 from bitwright.program import Algorithm
 from bitwright.program.ensures import COMPARISONS, Constant, Expression, Name, Negation, Operation, Statement
+from bitwright.program.pattern import Pattern
 
 FUEL = 4000
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -43,18 +44,12 @@ class Chained:
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
         chain, clock = certificate["chain"], certificate["clock"]
         if len(clock["sweeps"]) != 1 or clock["delay"] or clock["fixed"] is not None:
-            raise NotAffine(f"the clock {clock} is not one sweep without a delay")
-        if certificate.get("halt"):
-            raise NotAffine("the run ends when a bit is on, not after a number of steps")
-        names = [track.rpartition(".") if "." in track else (track, "", "0") for track in chain["tracks"]]
-        growth = {name: sum(other == name for other, _, _ in names) for name, _, _ in names}
-        tracks = []
-        for number, (name, _, sub) in enumerate(names):
-            first = next((c for c in range(5) if chain["classes"][str(c + 1)]["present"] >> number & 1), 5)
-            offset = growth[name] - int(sub) - growth[name] * first
-            if first > 1 or offset < 0:
-                raise NotAffine(f"the array {name} begins at position {first}")
-            tracks.append((name, growth[name], offset))
+            raise NotAffineError(f"the clock {clock} is not one sweep without a delay")
+        if any(constant or power for _, _, constant, power in certificate["laws"]):
+            raise NotAffineError("a law has a constant")
+        tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
+        if any(offset < 0 for _, _, offset in tracks):
+            raise NotAffineError("an array begins two positions after another one")
         return cls(certificate, tuple(tracks), Affine(0, chain["unit"], chain["extra"]))
 
     @property
@@ -87,13 +82,22 @@ class Linear:
         words = dict(self.words)
         for word, factor in other.words.items():
             words[word] = words.get(word, 0) + times * factor
-        return Linear({word: factor for word, factor in words.items() if factor}, self.constant + times * other.constant)
+        return Linear(
+            {word: factor for word, factor in words.items() if factor}, self.constant + times * other.constant
+        )
 
 
 class Claim:
     """The `ensure` lines as a formula for the checker, and as a statement for people, with its proof."""
 
-    def __init__(self, chained: Chained, algorithm: Algorithm, inputs: Mapping[str, Part], outputs: Mapping[str, tuple[Part, ...]], size: str) -> None:
+    def __init__(
+        self,
+        chained: Chained,
+        algorithm: Algorithm,
+        inputs: Mapping[str, Part],
+        outputs: Mapping[str, tuple[Part, ...]],
+        size: str,
+    ) -> None:
         self.chained, self.size = chained, size
         self.inputs, self.outputs = inputs, outputs
         self.laws: list[tuple[int, Linear, int]] = []  # constant, words, scale
@@ -103,20 +107,27 @@ class Claim:
         self.proofs: list[str] = []
         for line in algorithm.ensures:
             if line.ranges:
-                raise NotAffine(f"'{line}' is about single bits at every position")
+                raise NotAffineError(f"'{line}' is about single bits at every position")
             self._line(line)
 
     def _line(self, line: Statement) -> None:
         truth = line.truth
         if not isinstance(truth, Operation) or truth.sign not in COMPARISONS:
-            raise NotAffine(f"'{line}' is not a comparison")
-        for left, sign, right in ((truth.left, truth.sign, truth.right), (truth.right, _FLIPPED[truth.sign], truth.left)):
+            raise NotAffineError(f"'{line}' is not a comparison")
+        for left, sign, right in (
+            (truth.left, truth.sign, truth.right),
+            (truth.right, _FLIPPED[truth.sign], truth.left),
+        ):
             if sign == "==" and isinstance(left, Name) and self._bit(left) is not None and self._is_truth(right):
                 bit = self._bit(left)
-                assert isinstance(right, Operation) and bit is not None
+                assert isinstance(right, Operation)
                 law = self._law(self._linear(right.left).plus(self._linear(right.right), -1))
                 signs = " ".join(("false", "true")[s] for s in _SIGNS[right.sign])
-                self._add(f"Same ({bit}) (Sign {law} {signs})", f"{left.text} l s = {self._truth(right)}", f"bit_is {left.text}")
+                self._add(
+                    f"Same ({bit}) (Sign {law} {signs})",
+                    f"{left.text} l s = {self._truth(right)}",
+                    f"bit_is {left.text}",
+                )
                 return
             if sign == "==" and isinstance(left, Name) and isinstance(right, Operation) and right.sign in ("%", "//"):
                 self._divided(left, right)
@@ -137,12 +148,20 @@ class Claim:
                 low = self._law(inner.plus(word, -k))
                 high = self._law(inner.plus(word, -k).plus(Linear(constant=k - 1), -1))
                 self.quotients[key, k] = left.text
-                self._add(f"And (Sign {low} false true true) (Sign {high} true true false)", statement, f"sums; apply (Z.div_unique_pos {self._text(right.left)} {k} ({self._text(left)}) ({self._text(right.left)} - {k} * {self._text(left)})); lia")
+                self._add(
+                    f"And (Sign {low} false true true) (Sign {high} true true false)",
+                    statement,
+                    f"sums; apply (Z.div_unique_pos {self._text(right.left)} {k} ({self._text(left)}) ({self._text(right.left)} - {k} * {self._text(left)})); lia",
+                )
                 return
             if (key, k) in self.quotients:
                 quotient = Linear({(False, self.quotients[key, k]): 1})
                 law = self._law(word.plus(inner, -1).plus(quotient, k))
-                self._add(f"Sign {law} false true false", statement, f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({self.quotients[key, k]} l s)); lia")
+                self._add(
+                    f"Sign {law} false true false",
+                    statement,
+                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({self.quotients[key, k]} l s)); lia",
+                )
                 return
         elif right.sign == "%" and self._power(right.right) is not None:
             exponent = self._power(right.right)
@@ -152,7 +171,7 @@ class Claim:
             if exponent == Affine(0, n.size, n.constant - scale):
                 self._add(f"Multiple {law}", statement, f"residue_is; [{self._range(left)} | lia]")
                 return
-        raise NotAffine(f"'{self._text(right)}' has no law")
+        raise NotAffineError(f"'{self._text(right)}' has no law")
 
     def _range(self, left: Name) -> str:
         """The proof that an output of one array lies in its range."""
@@ -166,7 +185,9 @@ class Claim:
         self.proofs.append(proof)
 
     def _law(self, sum_: Linear) -> int:
-        shifted = [self._shift(part.array) for word in sum_.words for part in self._parts(word) if part.length is not None]
+        shifted = [
+            self._shift(part.array) for word in sum_.words for part in self._parts(word) if part.length is not None
+        ]
         self.laws.append((sum_.constant, Linear(sum_.words), 2 ** max([0, *shifted])))
         return len(self.laws) - 1
 
@@ -174,7 +195,7 @@ class Claim:
         """The position of the first bit of an array."""
         place = self.chained.place((array, (1,)))
         if place is None or self.chained.tracks[place[0]][1] != 1:
-            raise NotAffine(f"{array} is no track of single bits")
+            raise NotAffineError(f"{array} is no track of single bits")
         return place[1]
 
     def _parts(self, word: tuple[bool, str]) -> tuple[Part, ...]:
@@ -196,7 +217,7 @@ class Claim:
             if not left.words or not right.words:
                 one, factor = (right, left.constant) if not left.words else (left, right.constant)
                 return Linear().plus(one, factor)
-        raise NotAffine("a term of an ensure line is not a weighted sum of words")
+        raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def _power(self, part: Expression) -> Affine | None:
         if isinstance(part, Operation) and part.sign == "^" and part.left == Constant(2):
@@ -212,7 +233,9 @@ class Claim:
             left, right = self._exponent(part.left), self._exponent(part.right)
             if left is not None and right is not None:
                 if part.sign == "*":
-                    return Affine(0, left.size * right.constant + left.constant * right.size, left.constant * right.constant)
+                    return Affine(
+                        0, left.size * right.constant + left.constant * right.size, left.constant * right.constant
+                    )
                 sign = 1 if part.sign == "+" else -1
                 return Affine(0, left.size + sign * right.size, left.constant + sign * right.constant)
         return None
@@ -231,7 +254,7 @@ class Claim:
                 return f"{part.text} l s"
             return f"{part.text}_in" if part.text in self.outputs else part.text
         if isinstance(part, Negation):
-            raise NotAffine("'not' inside of a term")
+            raise NotAffineError("'not' inside of a term")
         if (power := self._power(part)) is not None:
             return f"2 ^ Z.of_nat ({power.text()})"
         sign = {"%": "mod", "//": "/"}.get(part.sign, part.sign)
@@ -253,7 +276,7 @@ class Claim:
         if all(place is not None and place[1] == self.chained.positions.at(0, l) - 1 for l, place in places.items()):
             track = places[FITTED[0]][0]  # type: ignore[index]
             return f"Last {track}", "last", track
-        raise NotAffine(f"{part.array}[{part.index.text()}] is not at an end")
+        raise NotAffineError(f"{part.array}[{part.index.text()}] is not at an end")
 
     def law_text(self, law: tuple[int, Linear, int]) -> str:
         """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
@@ -269,40 +292,56 @@ class Claim:
                     track = place[0]
                 else:
                     _, end, track = self.end(part)
-                    distance = Affine(0, part.exponent.size - (n.size if end == "last" else 0), part.exponent.constant - (n.constant - 1 if end == "last" else 0))
+                    distance = Affine(
+                        0,
+                        part.exponent.size - (n.size if end == "last" else 0),
+                        part.exponent.constant - (n.constant - 1 if end == "last" else 0),
+                    )
                     if end == "global" or distance.size:
-                        raise NotAffine(f"{part.array} weighs nothing at its position")
+                        raise NotAffineError(f"{part.array} weighs nothing at its position")
                     own, weight = weights[end], factor * scale * Fraction(2) ** distance.constant
                 if weight.denominator > 1:
-                    raise NotAffine(f"the weight of {part.array} is no integer")
+                    raise NotAffineError(f"the weight of {part.array} is no integer")
                 own[track] = own.get(track, 0) + int(weight)
-        texts = [listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()]
+        texts = [
+            listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()
+        ]
         return f"(({constant * scale})%Z, Law {' '.join(texts)})"
 
 
 def function_text(
-    name: str, about: str, algorithm: Algorithm, families: Families, programs: Mapping[int, Listed], sized: Mapping[int, Algorithm], size: str, certificate: Mapping[str, Any]
-) -> tuple[str, str]:
-    """The file, and the theorem in words; raises NotAffine for what is outside of the form."""
+    name: str,
+    algorithm: Algorithm,
+    families: Families,
+    sized: Mapping[int, Algorithm],
+    pattern: Pattern,
+    size: str,
+    certificate: Mapping[str, Any],
+) -> tuple[str, int]:
+    """The file, and the size from which on its theorem holds; raises NotAffineError for what is outside of the form."""
     chained = Chained.of(certificate)
-    bits = {l: {word.name: [_bit(a, b) for b in word.bits] for word in (*a.inputs,)} for l, a in sized.items()}
+    words: dict[str, dict[str, tuple[Part, ...]]] = {"inputs": {}, "outputs": {}}
+    for sort, found in words.items():
+        for number, word in enumerate(getattr(algorithm, sort)):
+            if word.signed:
+                raise NotAffineError(f"{word.name} is signed")
+            found[word.name] = parts_of(
+                {l: [_bit(a, b) for b in getattr(a, sort)[number].bits] for l, a in sized.items()}
+            )
     inputs = {}
-    for word in algorithm.inputs:
-        parts = parts_of({l: own[word.name] for l, own in bits.items()})
-        if len(parts) != 1 or parts[0].length is None or word.signed:
-            raise NotAffine(f"the input {word.name} is no array from its first bit on")
-        inputs[word.name] = parts[0]
-    outputs = {}
-    for word in algorithm.outputs:
-        if word.signed:
-            raise NotAffine(f"the output {word.name} is signed")
-        outputs[word.name] = parts_of({l: [_bit(a, b) for b in next(w for w in a.outputs if w.name == word.name).bits] for l, a in sized.items()})
-    claim = Claim(chained, algorithm, inputs, outputs, size)
+    for word_name, (part, *others) in words["inputs"].items():
+        if others or part.length is None:
+            raise NotAffineError(f"the input {word_name} is no array from its first bit on")
+        inputs[word_name] = part
+    claim = Claim(chained, algorithm, inputs, words["outputs"], size)
     start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
-    started = parts_of(start) if any(start.values()) else ()
+    programs = {l: listed(a.program, pattern) for l, a in sized.items()}
     steps = affine_in({l: a.steps or 0 for l, a in sized.items()})
-    text = _Text(name, about, chained, claim, families, programs, inputs, outputs, started, steps)
-    return text.file(), text.theorem
+    if algorithm.halt is not None:
+        raise NotAffineError("the run ends when a bit is on, not after a number of steps")
+    started = parts_of(start) if any(start.values()) else ()
+    text = _Text(name, algorithm.name, claim, families, programs, started, steps)
+    return text.file(), text.least
 
 
 def _bit(algorithm: Algorithm, number: int) -> Bit:
@@ -315,15 +354,21 @@ class _Text:
     """The file, part by part."""
 
     def __init__(
-        self, name: str, about: str, chained: Chained, claim: Claim, families: Families, programs: Mapping[int, Listed],
-        inputs: Mapping[str, Part], outputs: Mapping[str, tuple[Part, ...]], started: Sequence[Part], steps: Affine,
+        self,
+        name: str,
+        about: str,
+        claim: Claim,
+        families: Families,
+        programs: Mapping[int, Listed],
+        started: Sequence[Part],
+        steps: Affine,
     ) -> None:
-        self.name, self.about, self.chained, self.claim, self.families, self.programs = name, about, chained, claim, families, programs
-        self.inputs, self.outputs, self.started, self.steps = inputs, outputs, started, steps
+        self.name, self.about, self.claim, self.families, self.programs = name, about, claim, families, programs
+        self.chained, self.inputs, self.outputs = chained, inputs, outputs = claim.chained, claim.inputs, claim.outputs
+        self.started, self.steps = started, steps
         self.n = f"({chained.positions.text()})"
         self.least = max(families.least, next(l for l in range(1, 99) if chained.positions.at(0, l) >= 5))
         self.variables = {word: f"{word}_in" if word in outputs else word for word in inputs}
-        self.theorem = "; ".join(claim.statements)
 
     def file(self) -> str:
         return (
@@ -331,7 +376,11 @@ class _Text:
             "From Coq Require Import NArith.\nFrom Bitwright Require Rules Words.\n"
             "From Bitwright Require Import Cover Reach Chain ChainProgram Clock ChainRules Specification.\n"
             f"From {self.name} Require Net Families.\nImport ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n\n"
-            + self._chain() + self._same() + self._start() + self._values() + self._theorems()
+            + self._chain()
+            + self._same()
+            + self._start()
+            + self._values()
+            + self._theorems()
         )
 
     def _chain(self) -> str:
@@ -340,12 +389,19 @@ class _Text:
         (direction, rate), *_ = clock["sweeps"]
 
         def by_class(values: Mapping[str, str], other: str) -> str:
-            return "fun c => match c with " + " | ".join(f"{c} => {value}" for c, value in values.items()) + f" | _ => {other} end"
+            return (
+                "fun c => match c with "
+                + " | ".join(f"{c} => {value}" for c, value in values.items())
+                + f" | _ => {other} end"
+            )
 
         def mask(bits: int) -> str:
             return listing(str(k) for k in range(bits.bit_length()) if bits >> k & 1)
 
-        rules = {c: listing("Rule " + " ".join(map(str, rule)) for rule in own["rules"]) for c, own in self.chained.classes.items()}
+        rules = {
+            c: listing("Rule " + " ".join(map(str, rule)) for rule in own["rules"])
+            for c, own in self.chained.classes.items()
+        }
         globals_ = listing(f"Rule {m} {v} 0 {h} 0 0" for m, v, h in chain["global_rules"])
         letters = [None, *(f"({c}, ({t}, ({i}, {b})))" for c, t, i, b in certificate["letters"])]
         windows = ";\n    ".join(
@@ -355,10 +411,13 @@ class _Text:
         )
         width = len(chain["tracks"])
         laws = listing(
-            f"Law {_weights(tracks, width)} {_weights(inputs, width)} [] []" for tracks, inputs in certificate["laws"]
+            f"Law {_weights(tracks, width)} {_weights(inputs, width)} [] []"
+            for tracks, inputs, _, _ in certificate["laws"]
         )
         verdicts = listing(
-            f"({state}, {listing(f'({sign})%Z' for sign in signs)})" for state, own in certificate["verdicts"] for signs in own
+            f"({state}, {listing(f'({sign})%Z' for sign in signs)})"
+            for state, own in certificate["verdicts"]
+            for signs in own
         )
         states = listing(str(state) for state, _ in certificate["windows"])
         tracks = listing(f'("{x}", ({g}, {o}))' for x, g, o in chained.tracks)
@@ -408,33 +467,45 @@ class _Text:
             f"Theorem same l : {self.least} <= l -> Rules.same_rules (chain_rules chain tracks flags {self.n}) (Families.rules l).\n"
             "Proof.\n  intros large. split; apply within_intro; intros t T.\n"
             "  - apply chain_rules_parts in T; [|lia]. written_out T. unfold Families.rules. each_chain_rule.\n"
-            + "".join(_indented(cases(one, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}")) for one in after)
+            + "".join(
+                _indented(cases(one, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}")) for one in after
+            )
             + "  - unfold Families.rules in T. each_rule; apply Exists_chain; try lia;\n"
             "    written_out_goal.\n"
-            + "".join(_indented(cases(one, lambda piece, k: f"nth_chain {piece.target} {piece.template} {_arg(piece.row, k)}")) for one in before)
+            + "".join(
+                _indented(
+                    cases(one, lambda piece, k: f"nth_chain {piece.target} {piece.template} {_arg(piece.row, k)}")
+                )
+                for one in before
+            )
             + "Qed.\n\n"
         )
 
-    def _place(self, conditions: Sequence[tuple[Bit, bool]], n: int, numbers: Mapping[Any, int], globals_: Mapping[Any, int]) -> tuple[int, int, int]:
+    def _place(
+        self, conditions: Sequence[tuple[Bit, bool]], n: int, numbers: Mapping[Any, int], globals_: Mapping[Any, int]
+    ) -> tuple[int, int, int]:
         """Part of the chain's rules (classes 1 to 5, globals), number there, and position."""
         places = [self.chained.place(bit) for bit, _ in conditions]
         if places[0] is None:
             own = [self.chained.flags.index(_name(bit)) for bit, _ in conditions]
             if own != sorted(own):
-                raise NotAffine("a block has its bits in another order than the chain")
+                raise NotAffineError("a block has its bits in another order than the chain")
             key = sum(1 << k for k in own), sum(value << k for k, (_, value) in zip(own, conditions, strict=True))
             return 5, globals_[key], 0
         tracks = [place[0] for place in places if place is not None]
         position = places[0][1]
         if tracks != sorted(tracks):
-            raise NotAffine("a block has its bits in another order than the chain")
+            raise NotAffineError("a block has its bits in another order than the chain")
         c = 1 if position == 0 else 2 if position == 1 else 5 if position == n - 1 else 4 if position == n - 2 else 3
         mask, value = sum(1 << k for k in tracks), sum(v << k for k, (_, v) in zip(tracks, conditions, strict=True))
         return c - 1, numbers[str(c), mask, value], position if c == 3 else 0
 
     def _start(self) -> str:
         given = " ".join(f"({variable} : Z)" for variable in self.variables.values())
-        states = [f'Words.word_is "{self.inputs[word].array}" ({self._length(word)}) {variable}' for word, variable in self.variables.items()]
+        states = [
+            f'Words.word_is "{self.inputs[word].array}" ({self._length(word)}) {variable}'
+            for word, variable in self.variables.items()
+        ]
         states += [f"Words.bit_on ({part.bit('')})" for part in self.started]
         tracks = []
         for word, variable in self.variables.items():
@@ -459,7 +530,9 @@ class _Text:
         return length.text()
 
     def _bounds(self) -> str:
-        return " ".join(f"0 <= {variable} < 2 ^ Z.of_nat ({self._length(word)}) ->" for word, variable in self.variables.items())
+        return " ".join(
+            f"0 <= {variable} < 2 ^ Z.of_nat ({self._length(word)}) ->" for word, variable in self.variables.items()
+        )
 
     def _values(self) -> str:
         """Outputs, and the value of every law in terms of inputs and outputs."""
@@ -475,7 +548,11 @@ class _Text:
             facts, ends = self._facts(sum_)
             text += (
                 f"Lemma law_{number} l {self._names} (s : Rules.state name) : ({self.least} <= l)%nat -> {self._bounds()}\n"
-                + "".join(f"  s (bit_at tracks {k} 0) = false ->\n" for k, (_, _, o) in enumerate(self.chained.tracks) if o == 0)
+                + "".join(
+                    f"  s (bit_at tracks {k} 0) = false ->\n"
+                    for k, (_, _, o) in enumerate(self.chained.tracks)
+                    if o == 0
+                )
                 + f"  law_at chain tracks laws {self.n} (entries {self._names}) s {number} = {value}.\n"
                 "Proof.\n  intros. unfold laws. law_value.\n"
                 + "".join(f"  {fact}\n" for fact in facts)
@@ -502,7 +579,9 @@ class _Text:
                     continue
                 track, first = self.chained.place((part.array, (1,)))  # type: ignore[misc]
                 if word[0]:
-                    facts.append(f"entered_word chain {track}%N {self.variables[word[1]]} ({part.length.text()})%nat {first}%nat.")
+                    facts.append(
+                        f"entered_word chain {track}%N {self.variables[word[1]]} ({part.length.text()})%nat {first}%nat."
+                    )
                 else:
                     facts.append(f'track_word s {track}%N "{part.array}" ({part.length.text()})%nat {first}%nat.')
         return facts, ends

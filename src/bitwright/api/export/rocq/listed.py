@@ -56,10 +56,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             blocks = tuple(tuple(bits[bit] for bit in grouping.bits_in(block, program)) for block in own)
             said = tuple(tuple(sorted(port)) for port in row)
             cells.append((int(grouping.of_block[own[0]]), ListedCell(wired.kind, blocks, said), own))
-    place = {
-        cell: (int(grouping.families.of[cell]), int(grouping.families.index[cell]))
-        for cell, _, _ in cells
-    }
+    place = {cell: (int(grouping.families.of[cell]), int(grouping.families.index[cell])) for cell, _, _ in cells}
     cells.sort(key=lambda item: place[item[0]])
     first: dict[int, tuple[int, int]] = {}  # of each block: its cell in this order, and its first template there
     for at, (_, cell, own) in enumerate(cells):

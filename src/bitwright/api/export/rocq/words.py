@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.api.export.rocq.fitting import Affine, NotAffine, affine_in
+from bitwright.api.export.rocq.fitting import Affine, NotAffineError, affine_in
 from bitwright.api.export.rocq.listed import Bit
+
+ZERO = Affine(0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Part:
-    """All bits of an array up to `length`, lowest first; or, where there is no length, bit `index`, which counts 2^`exponent`."""
+    """All bits of an array up to `length`, lowest first; without a length bit `index`, which counts 2^`exponent`."""
 
     array: str
     length: Affine | None = None
     index: Affine | None = None
-    exponent: Affine = Affine(0, 0, 0)
+    exponent: Affine = ZERO
 
     def text(self, s: str) -> str:
         if self.length is not None:
             return f'Words.word {s} "{self.array}" ({self.length.text()})'
         bit = f"Z.b2z ({self.bit(s)})"
-        if self.exponent == Affine(0, 0, 0):
+        if self.exponent == ZERO:
             return bit
         if not self.exponent.size:
             return f"{2**self.exponent.constant} * {bit}"
@@ -37,7 +39,7 @@ def parts_of(words: Mapping[int, Sequence[Bit]]) -> tuple[Part, ...]:
     cut = {l: _cut(bits) for l, bits in words.items()}
     shapes = {tuple((array, whole) for array, whole, _, _ in parts) for parts in cut.values()}
     if len(shapes) > 1:
-        raise NotAffine("a word has other parts at other sizes")
+        raise NotAffineError("a word has other parts at other sizes")
     found = []
     for place, (array, whole) in enumerate(shapes.pop()):
         own = {l: parts[place] for l, parts in cut.items()}
@@ -60,4 +62,6 @@ def _cut(bits: Sequence[Bit]) -> list[tuple[str, bool, list[tuple[int, ...]], in
         found.append((bits[0][0], True, [index for _, index in bits[:run]], 0))
     else:
         run = 0
-    return found + [(array, False, [index], exponent) for exponent, (array, index) in enumerate(bits) if exponent >= run]
+    return found + [
+        (array, False, [index], exponent) for exponent, (array, index) in enumerate(bits) if exponent >= run
+    ]
