@@ -29,6 +29,10 @@ _SIGNS = {  # of left - right: may be negative, zero, positive
     ">": (0, 0, 1),
     ">=": (0, 1, 1),
 }
+_RESERVED = frozenset(
+    "s l u L H E R N T I K Z some_bit B0 B1 B2 B3 B4 chain found tracks flags laws claim same start entries test tried checked as at end exists fix for forall fun "
+    "if in let match mod of return then using where with Prop Set Type chain_well_formed claim_proper start_shown".split()
+)
 _TESTS = {"==": "=?", "<": "<?", "<=": "<=?", ">": ">?", ">=": ">=?"}
 
 
@@ -105,6 +109,7 @@ class Claim:
         self.formulas: list[str] = []
         self.statements: list[str] = []
         self.proofs: list[str] = []
+        self.tests: list[str] = []  # the statements as something that can be computed
         for line in algorithm.ensures:
             if line.ranges:
                 raise NotAffineError(f"'{line}' is about single bits at every position")
@@ -126,6 +131,7 @@ class Claim:
                 self._add(
                     f"Same ({bit}) (Sign {law} {signs})",
                     f"{left.text} l s = {self._truth(right)}",
+                    f"Bool.eqb ({left.text} l s) {self._truth(right)}",
                     f"bit_is {left.text}",
                 )
                 return
@@ -135,12 +141,15 @@ class Claim:
         law = self._law(self._linear(truth.left).plus(self._linear(truth.right), -1))
         signs = " ".join(("false", "true")[s] for s in _SIGNS[truth.sign])
         sign = {"==": "=", "!=": "<>"}.get(truth.sign, truth.sign)
-        self._add(f"Sign {law} {signs}", f"{self._text(truth.left)} {sign} {self._text(truth.right)}", "sums; lia")
+        one, other = self._text(truth.left), self._text(truth.right)
+        test = f"({one} {_TESTS[truth.sign]} {other})" if truth.sign in _TESTS else f"negb ({one} =? {other})"
+        self._add(f"Sign {law} {signs}", f"{one} {sign} {other}", test, "sums; lia")
 
     def _divided(self, left: Name, right: Operation) -> None:
         """W == E mod 2^l, W == E // k, and W == E % k where another line says what E // k is."""
         word, inner = self._linear(left), self._linear(right.left)
         statement = f"{self._text(left)} = {self._text(right)}"
+        test = f"({self._text(left)} =? {self._text(right)})"
         key = tuple(sorted(inner.words.items())), inner.constant
         if isinstance(right.right, Constant):
             k = right.right.value
@@ -151,6 +160,7 @@ class Claim:
                 self._add(
                     f"And (Sign {low} false true true) (Sign {high} true true false)",
                     statement,
+                    test,
                     f"sums; apply (Z.div_unique_pos {self._text(right.left)} {k} ({self._text(left)}) ({self._text(right.left)} - {k} * {self._text(left)})); lia",
                 )
                 return
@@ -160,6 +170,7 @@ class Claim:
                 self._add(
                     f"Sign {law} false true false",
                     statement,
+                    test,
                     f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({self.quotients[key, k]} l s)); lia",
                 )
                 return
@@ -169,7 +180,7 @@ class Claim:
             scale = self.laws[law][2].bit_length() - 1
             n = self.chained.positions
             if exponent == Affine(0, n.size, n.constant - scale):
-                self._add(f"Multiple {law}", statement, f"residue_is; [{self._range(left)} | lia]")
+                self._add(f"Multiple {law}", statement, test, f"residue_is; [{self._range(left)} | lia]")
                 return
         raise NotAffineError(f"'{self._text(right)}' has no law")
 
@@ -179,7 +190,8 @@ class Claim:
         assert part.length is not None
         return f"unfold {left.text}, Words.word; apply Words.val_range"
 
-    def _add(self, formula: str, statement: str, proof: str) -> None:
+    def _add(self, formula: str, statement: str, test: str, proof: str) -> None:
+        self.tests.append(test)
         self.formulas.append(formula)
         self.statements.append(statement)
         self.proofs.append(proof)
@@ -333,6 +345,9 @@ def function_text(
         if others or part.length is None:
             raise NotAffineError(f"the input {word_name} is no array from its first bit on")
         inputs[word_name] = part
+    taken = sorted(_RESERVED & {*words["inputs"], *words["outputs"]})
+    if taken:
+        raise NotAffineError(f"{taken[0]} is a name that the file for Rocq uses itself")
     claim = Claim(chained, algorithm, inputs, words["outputs"], size)
     start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
     programs = {l: listed(a.program, pattern) for l, a in sized.items()}
@@ -341,7 +356,7 @@ def function_text(
         raise NotAffineError("the run ends when a bit is on, not after a number of steps")
     started = parts_of(start) if any(start.values()) else ()
     text = _Text(name, algorithm.name, claim, families, programs, started, steps)
-    return text.file(), text.least
+    return text.file(), families.least
 
 
 def _bit(algorithm: Algorithm, number: int) -> Bit:
@@ -373,7 +388,7 @@ class _Text:
     def file(self) -> str:
         return (
             f"(** What {self.about} computes, by a certificate that bitwright found. Nothing is proved by hand. *)\n{IMPORTS}"
-            "From Coq Require Import NArith.\nFrom Bitwright Require Rules Words.\n"
+            "From Coq Require Import NArith.\nFrom Bitwright Require Rules Words Table.\n"
             "From Bitwright Require Import Cover Reach Chain ChainProgram Clock ChainRules Specification.\n"
             f"From {self.name} Require Net Families.\nImport ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n\n"
             + self._chain()
@@ -593,23 +608,62 @@ class _Text:
         *before, proof = self.claim.proofs
         for one in reversed(before):
             proof = f"split; [{one} | {proof}]"
-        head = f"(l : nat) ({self._names} : Z) : ({self.least} <= l)%nat -> {self._bounds()}\n  let s :="
         steps, n = f"({self.steps.text()})%nat", f"{self.n}%nat"
+        given = f"(l : nat) ({self._names} : Z)"
+        rules = f"let s := Rules.run (Families.rules l) {steps} (start l {self._names}) in\n  {conclusion}.\n"
         return (
-            f"\n(** The rules compute it, at every size from {self.least} on. *)\n"
-            f"Theorem rules_compute {head} Rules.run (Families.rules l) {steps} (start l {self._names}) in\n  {conclusion}.\n"
+            f"\n(** The rules compute it at every size from {self.least} on, by the certificate. *)\n"
+            f"Theorem rules_compute_long {given} : ({self.least} <= l)%nat -> {self._bounds()}\n  {rules}"
             f"Proof.\n  intros L {bounds}. cbv zeta.\n"
             f"  pose proof (chain_computes chain tracks flags found laws claim {FUEL} chain_well_formed claim_proper checked {n}\n"
             f"    (entries {self._names}) (start l {self._names}) (Families.rules l) ltac:(lia) (same l L) (start_shown l {self._names} L)) as H. cbv zeta in H.\n"
             f"  replace (steps chain {n}) with {steps} in H by (unfold steps; cbn [rate early chain]; lia).\n"
             f"  set (s := Rules.run (Families.rules l) {steps} (start l {self._names})) in *. clearbody s.\n"
             f"  unfold claim in H. claims H.\n{laws}  {proof}.\nQed.\n\n"
-            "(** This network, in the cells of the program, computes it. *)\n"
-            f"Theorem network_computes {head} Rules.run_by_cells Net.net Net.kinds (Families.cells l) {steps} (start l {self._names}) in\n  {conclusion}.\n"
+            + self._short(given, rules, steps, bounds)
+            + "(** This network, in the cells of the program, computes it. *)\n"
+            f"Theorem network_computes {given} : ({self.families.least} <= l)%nat -> {self._bounds()}\n"
+            f"  let s := Rules.run_by_cells Net.net Net.kinds (Families.cells l) {steps} (start l {self._names}) in\n  {conclusion}.\n"
             f"Proof.\n  intros L {bounds} s. pose proof (Families.network_runs l ltac:(lia) {steps} (start l {self._names})) as E. fold s in E.\n"
-            f"  pose proof (rules_compute l {self._names} L {bounds}) as R. cbv zeta in R. clearbody s.\n"
-            f"  {' '.join(f'unfold {word} in *.' for word in self.outputs)} repeat rewrite (Words.word_ext s _ _ _ E). rewrite ?E. exact R.\nQed.\n"
+            f"  pose proof (rules_compute l {self._names} L {bounds}) as R. cbv zeta in R. clearbody s. {self._same_outputs('s')} exact R.\nQed.\n"
             "Print Assumptions network_computes.\n"
+        )
+
+    def _same_outputs(self, s: str) -> str:
+        """Outputs of states that have the same bits, by E."""
+        unfold = " ".join(f"unfold {word} in *." for word in self.outputs)
+        return f"{unfold} repeat rewrite (Words.word_ext {s} _ _ _ E). rewrite ?E."
+
+    def _short(self, given: str, rules: str, steps: str, bounds: str) -> str:
+        """Smaller sizes, by running all inputs; and all sizes together."""
+        sizes = range(self.families.least, self.least)
+        if not sizes:
+            return (
+                f"Theorem rules_compute {given} : ({self.families.least} <= l)%nat -> {self._bounds()}\n  {rules}"
+                f"Proof. exact (rules_compute_long l {self._names}). Qed.\n\n"
+            )
+        run = f"Table.lookup (Table.run_table (Families.rules l) u {steps} (start l {self._names}))"
+        tried = f"test l {self._names} ({run})"
+        inside = "T"
+        for word, variable in reversed(self.variables.items()):
+            tried = f"forallb (fun {variable} => {tried}) (Table.numbers ({self._length(word)}))"
+        for number, variable in enumerate(self.variables.values()):
+            inside = f"Table.in_all _ _ {variable} ({inside}) (Table.In_numbers _ _ B{number})"
+        all_sizes = listing(f"{size}%nat" for size in sizes)
+        return (
+            "(** Smaller sizes, by running all inputs. *)\n"
+            f"Definition test {given} (s : Rules.state name) : bool := {' && '.join(self.claim.tests)}.\n"
+            f"Definition tried (l : nat) : bool := let u := Table.used (Families.rules l) in {tried}.\n"
+            f"Lemma all_tried : forallb tried {all_sizes} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n"
+            f"(** The rules compute it at every size from {sizes[0]} on. *)\n"
+            f"Theorem rules_compute {given} : ({sizes[0]} <= l)%nat -> {self._bounds()}\n  {rules}"
+            f"Proof.\n  intros L {bounds} s. destruct (le_lt_dec {self.least} l) as [N|N]; [exact (rules_compute_long l {self._names} N {bounds})|].\n"
+            f"  assert (T : tried l = true) by (apply (Table.in_all _ _ l all_tried); cbn [In]; lia).\n"
+            f"  unfold tried in T. cbv zeta in T. pose proof ({inside}) as H. cbv beta in H. clear T.\n"
+            f"  assert (E : forall some_bit, s some_bit = Table.lookup (Table.run_table (Families.rules l) (Table.used (Families.rules l)) {steps} (start l {self._names})) some_bit)\n"
+            "    by (intros; symmetry; apply Table.run_table_ok; lia).\n"
+            f"  clearbody s. unfold test in H. repeat rewrite andb_true_iff in H. repeat rewrite ?Z.eqb_eq, ?Z.ltb_lt, ?Z.leb_le, ?eqb_true_iff in H.\n"
+            f"  {self._same_outputs('s')} intuition congruence.\nQed.\n\n"
         )
 
 

@@ -22,7 +22,7 @@ from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
 
 THEORY = ("Rules", "Words", "Cover", "Compare")
-CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification")
+CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification", "Table")
 MOST_NUMBERS = 4_000_000  # weights in a file
 
 
