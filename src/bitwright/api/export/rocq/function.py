@@ -30,8 +30,7 @@ _SIGNS = {  # of left - right: may be negative, zero, positive
     ">=": (0, 1, 1),
 }
 _RESERVED = frozenset(
-    "s l u L H E R N T I K Z some_bit B0 B1 B2 B3 B4 chain found tracks flags laws claim same start entries test tried checked as at end exists fix for forall fun "
-    "if in let match mod of return then using where with Prop Set Type chain_well_formed claim_proper start_shown".split()
+    ["s", "l", "u", "L", "H", "E", "R", "N", "T", "I", "K", "Z", "some_bit", "B0", "B1", "B2", "B3", "B4", "chain", "found", "tracks", "flags", "laws", "claim", "same", "start", "entries", "test", "tried", "checked", "as", "at", "end", "exists", "fix", "for", "forall", "fun", "if", "in", "let", "match", "mod", "of", "return", "then", "using", "where", "with", "Prop", "Set", "Type", "chain_well_formed", "claim_proper", "start_shown"]
 )
 _TESTS = {"==": "=?", "<": "<?", "<=": "<=?", ">": ">?", ">=": ">=?"}
 

@@ -9,6 +9,7 @@ from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import Pattern
 
+MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
 IMPORTS = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
 
 
@@ -34,10 +35,25 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
         f"Definition kinds : pattern :=\n  [{(';' + chr(10) + '   ').join(kinds)}].\n\n"
         f"Local Open Scope Z_scope.\n{tensors}Close Scope Z_scope.\n"
         "Definition net : network := Network first last thresholds.\n\n"
-        f"(** The kernel evaluates the network in all {pattern.local_states:,} local states. *)\n"
-        "Theorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
-        "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
+        + _check(pattern, network.shape.width)
+        + "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
     )
+
+
+def is_large(pattern: Pattern, width: int) -> bool:
+    """Whether lists of Z are too slow for the check: it then takes machine integers, and the axioms about them."""
+    return pattern.local_states * width > MOST_BY_LISTS
+
+
+def _check(pattern: Pattern, width: int) -> str:
+    said = f"(** The kernel evaluates the network in all {pattern.local_states:,} local states"
+    if is_large(pattern, width):
+        return (
+            f"{said}, with machine integers:\n    this rests on the standard library's axioms about them. *)\n"
+            "From Bitwright Require Fast.\nTheorem net_right : right net kinds = true.\n"
+            "Proof. apply Fast.right_fast_ok. vm_cast_no_check (eq_refl true). Qed.\n\n"
+        )
+    return f"{said}. *)\nTheorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
 
 
 def program_text(name: str, about: str, program: Listed, compare: int | None) -> str:

@@ -12,7 +12,7 @@ from bitwright.api.export.claims import claim_of
 from bitwright.api.export.rocq.fitting import FITTED, Families, NotAffineError, fitted
 from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.printed import families_text, network_text, program_text
+from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.writing import Export, Subject
 from bitwright.checking.function.prove import prove_function
 from bitwright.errors import InputError, counted, option
@@ -83,8 +83,9 @@ def rocq_files(
     if network.first.size + network.last.size > MOST_NUMBERS:
         raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
     digest = None if file is None else sha256(file.read_bytes()).hexdigest()
-    found = Written()
-    states = f"the network is right in all {pattern.local_states:,} local states"
+    large = is_large(pattern, network.shape.width)
+    found = Written(theory=(*THEORY, "Fast") if large else THEORY)
+    states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
     found.add(f"{name}/Net.v", network_text(network, pattern, digest), f"{name}.Net.net_right", states)
     if algorithm is None:
         return found
@@ -127,7 +128,7 @@ def _every_size(
             lines = " and ".join(str(line) for line in algorithm.ensures)
             computes = f"at every size from {least} on, the network computes {lines}"
             found.add(f"{name}/Function.v", text, f"{name}.Function.network_computes", computes)
-            found.theory = THEORY + CHAINS
+            found.theory += CHAINS
     return size, families
 
 
