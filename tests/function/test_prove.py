@@ -27,9 +27,9 @@ def test_the_law_of_addition_is_found() -> None:
     assert prove_function(text_of("addition")).laws == ("p + q + 2*c - in.p - in.q",)
 
 
-def right_by_definition(text: str, size: int) -> bool:
+def right_by_definition(text: str, size: int, name: str = "l") -> bool:
     """Runs all inputs by the definition of a step, on sets of names."""
-    algorithm = parse(text, lets={"l": size})
+    algorithm = parse(text, lets={name: size})
     program = algorithm.program
     blocks = [set(program.block_members(b).tolist()) for b in range(program.blocks)]
     rules = {}
@@ -91,6 +91,23 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
     assert "sum == p + q is not true" in proof.sentence()
 
 
+def test_one_generation_of_rule_110_is_proved_on_every_ring() -> None:
+    text = (CHAINS["third"].parent / "rule110.bw").read_text()
+    assert prove_function(text).method == "a finite lemma, 32 neighbourhoods"
+    assert prove_function(text).verdict == "proved"
+    refuted = 0
+    for what, broken in mutants(text):  # bits that only later generations look at may be written anywhere
+        try:
+            verdict = prove_function(broken).verdict
+        except BitwrightError:
+            continue
+        refuted += verdict == "refuted"
+        assert verdict == "refuted" or all(right_by_definition(broken, size, "w") for size in (1, 2, 5)), what
+    assert refuted >= 20
+    two = text.replace("steps 2", "steps 3")
+    assert prove_function(two).verdict == "refuted"
+
+
 def test_without_a_line_nothing_is_claimed() -> None:
     text = text_of("addition").replace("ensure sum == p + q\n", "")
     assert prove_function(text).claim().verdict == "not stated"
@@ -103,6 +120,26 @@ def test_an_error_far_from_both_ends_is_not_missed() -> None:
     assert proof.verdict == "refuted"
     text = text_of("addition").replace("steps 2*l", "steps 2*l-2")
     assert prove_function(text).verdict == "refuted"
+
+
+def test_a_run_that_says_no_number_of_steps_is_not_refuted_for_taking_long() -> None:
+    text = """
+let l = 3
+bits x y
+bits t[l]
+block x y
+block t[i] for i in 1..l
+when x=1 write y
+when y=1 write x
+when t[i]=1 write t[i] for i in 1..l
+input t
+output t
+start x
+halt at fixed point
+ensure t == in.t
+"""
+    assert prove_function(text).verdict == "not decided"
+    assert prove_function(text.replace("halt at fixed point", "steps 4")).verdict == "proved"
 
 
 def test_progress_is_told() -> None:

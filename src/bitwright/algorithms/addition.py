@@ -6,6 +6,7 @@ from functools import partial
 
 from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Bits, Builder, span, word
+from bitwright.program.ensure_text import read
 from bitwright.program.sizing import Sizing
 
 _TEXT = """\
@@ -69,7 +70,7 @@ def addition(bits: int, counter: bool = False) -> Algorithm:
         start=start,
         steps=2 * l,
         halt=halt,
-        ensures=("sum == p + q",),
+        ensures=(read("sum == p + q"),),
         sizing=Sizing({"bits": l}, partial(addition, counter=counter), _TEXT + _COUNTER * counter),
         description=f"add two {l}-bit numbers by ripple carry",
     )

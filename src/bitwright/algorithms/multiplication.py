@@ -5,8 +5,10 @@ from __future__ import annotations
 from bitwright.algorithms.addition import ripple_carry
 from bitwright.algorithms.sizes import check_bits
 from bitwright.program import Algorithm, Builder, span, word
+from bitwright.program.ensure_text import read
 from bitwright.program.sizing import Sizing
 
+_INVARIANT = "at to_check_lsb: sum_p + multiplicand * multiplier == in.multiplicand * in.multiplier"
 MAX_BITS = 20_000  # 4l^2 + 3l steps then stay below 2^31
 
 
@@ -79,8 +81,8 @@ def multiplication(bits: int) -> Algorithm:
         outputs=(word(sum_p[:], name="product"),),
         start=word(to_check_lsb).bits,
         steps=4 * l * l + 3 * l,
-        ensures=("product == multiplicand * multiplier",),
-        invariants=("at to_check_lsb: sum_p + multiplicand * multiplier == in.multiplicand * in.multiplier",),
+        ensures=(read("product == multiplicand * multiplier"),),
+        invariants=(read(_INVARIANT, invariant=True),),
         sizing=Sizing({"bits": l}, multiplication),
         description=f"multiply two {l}-bit numbers by shift and add",
         matches=7 * l + 1,  # App. B.3: of the 4l counter blocks only one is active at a time

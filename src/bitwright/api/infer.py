@@ -131,7 +131,7 @@ class Inference:
             head += ["#   and more"] * (len(lines) > _MOST_LISTED)
         body = Algorithm("inferred", program)
         if self.given is not None:
-            body = replace(self.given, program=program, matches=None, examples=None)
+            body = replace(self.given, program=program, matches=None, examples=None, ensures=(), invariants=())
         return "\n".join([*head, body.text()])
 
     def save(self, path: PathName) -> None:

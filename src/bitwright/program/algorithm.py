@@ -101,14 +101,11 @@ class Algorithm(Shown):
             raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
         found = []
         for line in lines:
-            if isinstance(line, Statement):  # read and checked
-                found.append(line)
-                continue
             try:
-                parsed = read(line, what == "invariants")
-                found.append(stated(parsed, self.program, self.inputs, self.outputs, {}, what == "ensures"))
+                parsed = line if isinstance(line, Statement) else read(line, what == "invariants")
+                found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, what == "ensures"))
             except WrongError as error:
-                raise InputError(f"{what}, {line!r}, column {error.token.column}: {error.message}") from None
+                raise InputError(f"{what}, {str(line)!r}, column {error.token.column}: {error.message}") from None
             except InputError as error:
                 raise InputError(f"{what}, {line!r}, {error}") from None
         return tuple(found)
@@ -272,8 +269,8 @@ class Algorithm(Shown):
             yield f"matches {self.matches}"
         if self.examples is not None:
             yield f"examples {self.examples}"
-        for word, lines in (("ensure", self.ensures), ("invariant", self.invariants)):
-            yield from (f"{word} {line.line()}" for line in lines)
+        for first, lines in (("ensure", self.ensures), ("invariant", self.invariants)):
+            yield from (f"{first} {line.line()}" for line in lines)
 
     def text(self) -> str:
         """The canonical rule text as one string.

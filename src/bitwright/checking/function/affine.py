@@ -52,7 +52,8 @@ class SizeReader:
     """Expressions of a text as affine forms in its size."""
 
     def __init__(self, tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> None:
-        self.size, self.forms = size, {}
+        self.size = size
+        self.forms: dict[str, Affine | OutsideError] = {}
         for item in tree.statements:
             if isinstance(item, syntax.Let):
                 name = item.name.text
@@ -65,7 +66,6 @@ class SizeReader:
                         self.forms[name] = self.form(item.value, {})
                     except OutsideError as error:
                         self.forms[name] = error
-        self.forms: dict[str, Affine | OutsideError]
 
     def form(self, part: syntax.Expression, known: Mapping[str, Affine]) -> Affine:
         """An expression as an affine form; raises OutsideError for what is none."""
@@ -202,8 +202,8 @@ def _rows(
         rows *= len(values)
     if rows > MAX_ROWS:
         outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
-    for values in product(*(values for _, values in fixed)):
-        yield {name: Affine(0, value) for (name, _), value in zip(fixed, values, strict=True)}, swept
+    for chosen in product(*(values for _, values in fixed)):
+        yield {name: Affine(0, value) for (name, _), value in zip(fixed, chosen, strict=True)}, swept
 
 
 def _distance(

@@ -192,9 +192,9 @@ class Search:
             else:
                 for other, written, back, here, goes_on, adds, weights in moves.get(letter, ()):
                     key = letter, bits | written, started or back
-                    after = made.get(key)
-                    if after is None:
-                        after = made[key] = machine.made(*key)
+                    if key not in made:
+                        made[key] = machine.made(*key)
+                    after = made[key]
                     ahead = read(new, about(after)[0])
                     total = beyond | adds
                     for inputs, both in weights:

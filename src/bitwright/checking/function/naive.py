@@ -7,6 +7,8 @@ from itertools import product
 
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 
+LATE = "the run is not over in time"
+
 
 def final_states(algorithm: Algorithm, starts: Sequence[int], most: int) -> Iterator[tuple[int, int | None]]:
     """For start states (bit k of the number is bit k of the state): the place of each, and its last state.
@@ -86,7 +88,7 @@ def wrong_input(algorithm: Algorithm, values: Sequence[dict[str, int]], most: in
         if wrong is not None and wrong[0] < lane:
             continue
         if state is None:
-            wrong = lane, "the run is not over in time"
+            wrong = lane, LATE
             continue
         outputs = {word.name: _value(state, word.bits, word.signed) for word in algorithm.outputs}
         for line in algorithm.ensures:

@@ -15,7 +15,8 @@ from bitwright.checking.function.closure import Invariant, Search, TooLargeError
 from bitwright.checking.function.ending import violation
 from bitwright.checking.function.laws import Law, conserved
 from bitwright.checking.function.machine import Clock, Letter, Machine
-from bitwright.checking.function.naive import all_inputs, range_of, wrong_input
+from bitwright.checking.function.naive import LATE, all_inputs, range_of, wrong_input
+from bitwright.checking.function.ring import ring_violation
 from bitwright.checking.function.specification import Specification
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program.algorithm import Algorithm
@@ -104,7 +105,10 @@ def prove_function(
     tell = progress or (lambda _: None)
     tell("running inputs")
     at = _Sizes(text, algorithm, lets)
-    wrong = at.wrong_random()
+    try:
+        wrong = at.wrong_random()
+    except OutsideError as error:
+        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(str(error),))
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
     if text is None:
@@ -115,7 +119,7 @@ def prove_function(
         at.size = chain.size
         short, wrong = at.short(chain)
     except OutsideError as error:
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(f"no chain: {error}",))
+        return _on_a_ring(text, algorithm, lets, lines, f"no chain: {error}")
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
     tried: list[str] = []
@@ -163,6 +167,20 @@ def _given(
     return sizing.text, written, given
 
 
+def _on_a_ring(
+    text: str, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str
+) -> FunctionProof:
+    """A program of few steps that looks the same at every position of a ring."""
+    try:
+        tried, wrong = ring_violation(text, algorithm, lets)
+    except OutsideError as error:
+        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"no ring: {error}"))
+    if wrong:  # it was not met in runs, and is no proof of an error on some ring
+        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"ring: {wrong}"))
+    method = f"a finite lemma, {tried:,} neighbourhoods"
+    return FunctionProof(algorithm.name, "proved", lines, "every", method)
+
+
 def _refuted(algorithm: Algorithm, lines: tuple[str, ...], wrong: dict[str, Any]) -> FunctionProof:
     return FunctionProof(algorithm.name, "refuted", lines, "", "an input", counterexample=wrong)
 
@@ -202,7 +220,7 @@ class _Sizes:
 
     def short(self, chain: Chain) -> tuple[list[int], dict[str, Any] | None]:
         """All inputs of all sizes too short for the classes: those sizes, and a wrong run among them."""
-        sizes = []
+        sizes: list[int] = []
         size = 1
         while chain.length(size) < SHORTEST:
             try:
@@ -243,6 +261,8 @@ class _Sizes:
         found = wrong_input(algorithm, values, most)
         if found is None:
             return None
+        if found[1] == LATE and algorithm.steps is None:  # it may end later
+            raise OutsideError(f"a run takes more than {most:,} steps")
         numbers = {**(dict(algorithm.sizing.numbers) if algorithm.sizing else {}), **lets}
         return {"inputs": found[0], "lets": numbers, "why": found[1]}
 

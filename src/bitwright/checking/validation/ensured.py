@@ -79,9 +79,11 @@ def ensured(algorithm: Algorithm) -> Ensured | None:
 
 
 def _definitions(line: Statement, outputs: set[str]) -> Iterator[_Definition]:
-    truth, condition = line.truth, None
+    truth: Expression = line.truth
+    condition: Expression | None = None
     if isinstance(truth, Operation) and truth.sign == "=>" and not _outputs(truth.left, outputs):
-        truth, condition = truth.right, truth.left
+        condition = truth.left
+        truth = truth.right
     if isinstance(truth, Operation) and truth.sign == "==":
         for side, other in ((truth.left, truth.right), (truth.right, truth.left)):
             if isinstance(side, Name) and side.text in outputs and not side.entered and not _outputs(other, outputs):

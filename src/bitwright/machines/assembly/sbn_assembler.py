@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from bitwright.bits import shorten
@@ -11,12 +13,15 @@ from bitwright.machines.assembly.reading import read
 from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, SBN, USE
 from bitwright.machines.assembly.sbn_words import SbnWords
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
+from bitwright.program import ensures
+from bitwright.program.ensure_text import ENSURE_SCANNER, read_tokens
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
-from bitwright.text.scanner import opening_comment
+from bitwright.text.scanner import Token, opening_comment
 
 DEFAULT_WIDTH = 8
+_ENSURE = re.compile(r"^[ \t]*\.ensure(?![A-Za-z])([^\n]*)", re.MULTILINE)  # a line of its own grammar
 _STEPS = (SBN.instruction, USE)
 
 
@@ -48,7 +53,8 @@ class _SbnProgram:
 
     def __init__(self, text: str, problems: Problems) -> None:
         self.text, self.problems = text, problems
-        source = read(text, SBN, problems)
+        self.ensures: list[tuple[Token, ensures.Statement]] = []
+        source = read(_ENSURE.sub(self._ensure, text), SBN, problems)
         self.names = Names(SBN, source, problems)
         self.directives: dict[str, list[Statement]] = {name: [] for name in SBN.forms}
         self.steps: list[Statement] = []  # instructions, and what numbers their words
@@ -83,6 +89,7 @@ class _SbnProgram:
         instructions = self._instructions(pairs, words)  # once it is known which names are words
         inputs, outputs = (words.ports(directive, self.directives[directive]) for directive in (".in", ".out"))
         exported = words.exported()
+        lines = self._stated(inputs, outputs or tuple(exported), words.width)
         if self.problems:
             return None
         return Code(
@@ -97,7 +104,33 @@ class _SbnProgram:
             },
             name=name,
             description=opening_comment(self.text, ";"),
+            ensures=lines,
         )
+
+    def _ensure(self, found: re.Match[str]) -> str:
+        """Reads a line `.ensure sum == a + b`, and leaves its place empty."""
+        line = self.text.count("\n", 0, found.start()) + 1
+        start = found.start(1) - found.start()
+        tokens = [
+            token._replace(column=token.column + start)
+            for token in ENSURE_SCANNER.pieces(found[1].partition(";")[0], line)
+        ]
+        try:
+            self.ensures.append((tokens[0], read_tokens(tokens, invariant=False)))
+        except ensures.WrongError as error:
+            self.problems.at(error.token, error.message)
+        return ""
+
+    def _stated(self, inputs: Sequence[str], outputs: Sequence[str], width: int) -> tuple[ensures.Statement, ...]:
+        """The lines, if they speak of these words; `width` is the number of bits of a word."""
+        scope = ensures.Scope(dict.fromkeys(inputs, width), dict.fromkeys(outputs, width), {"width": width})
+        lets = {"width": width} if "width" not in {*inputs, *outputs} else {}
+        for _, line in self.ensures if not self.problems else ():
+            try:
+                scope.check(line)
+            except ensures.WrongError as error:
+                self.problems.at(error.token, error.message)
+        return tuple(line.with_lets(lets) for _, line in self.ensures)
 
     def _is_sound(self, item: Item) -> bool:
         """Whether the operands of a directive have the right form."""

@@ -62,6 +62,7 @@ class Machine:
             start=tuple(start),
             halt=self.halt if self.halt is not None else "fixed point",
             description=code.description,
+            ensures=code.ensures,
             computer=Loaded(self, code),
         )
 

@@ -375,9 +375,8 @@ class Expansion:
         """What gives an `ensure` or `invariant` line its meaning."""
 
         def read(item: syntax.Ensure) -> Statement:
-            known = program is not None and not self.problems
             try:
-                if not known:  # names may be unknown only because their line could not be read
+                if program is None or self.problems:  # names may be unknown only because their line could not be read
                     return item.line
                 return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
             except WrongError as error:
