@@ -1,6 +1,6 @@
 """Fills proofs/build: the theory, what bitwright writes of each network, the theorems by hand, and the list of files.
 
-    python proofs/build.py [NAME ...]        # all networks, or these
+python proofs/build.py [NAME ...]        # all networks, or these
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from bitwright import open as open_program
-from bitwright.api.export.rocq.writing import makefile_text, project_text, rocq_files, theory_files
+from bitwright.api.export.rocq.writing import CHAINS, THEORY, makefile_text, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import read_pattern
@@ -23,11 +23,11 @@ PROGRAMS = {
     "DivisionByThree": "proofs/division-by-three.bw",
     "Multiplication": "multiplication",
 }
-THEOREMS = {"Addition": ("Adder", "Addition"), "Subtraction": ("Adder", "Subtraction"), "Multiplication": ("Adder", "Multiplication")}
+ADDERS = ("Addition", "Subtraction", "Multiplication")  # whose theorems use Adder.v
 
 
 def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE / "networks") -> None:
-    found, by_hand = theory_files(), {}
+    found, by_hand = theory_files(THEORY + CHAINS), {}
     for name in names or PROGRAMS:
         file, program = networks / f"{name}.safetensors", PROGRAMS[name]
         about = read_about(file)
@@ -35,13 +35,12 @@ def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE /
         assert pattern is not None
         network = load_any_network(file, pattern.program)
         algorithm = None if program is None else open_program(_place(program))
-        texts, proved = rocq_files(name, network, pattern, algorithm, file)
-        found |= texts
-        for theorem in THEOREMS.get(name, (name,)):
-            source = HERE / "theorems" / f"{theorem}.v"
-            if source.exists():
-                by_hand[f"Theorems/{theorem}.v"] = source.read_text()
-        print(*proved, sep="\n")
+        proved = (HERE / "theorems" / f"{name}.v").exists()  # by hand, so that no certificate is needed
+        written = rocq_files(name, network, pattern, algorithm, file, function=not proved)
+        found |= written.files
+        for theorem in ("Adder", name) if name in ADDERS else (name,) if proved else ():
+            by_hand[f"Theorems/{theorem}.v"] = (HERE / "theorems" / f"{theorem}.v").read_text()
+        print(*written.theorems, *written.left, sep="\n")
     found |= by_hand
     paths = list(found)
     for path, text in (found | {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}).items():

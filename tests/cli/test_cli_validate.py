@@ -106,6 +106,10 @@ def test_the_commands_keep_what_let_said(capsys: Capture, monkeypatch: pytest.Mo
 
 def test_rule_files_judge_themselves(capsys: Capture, wrong_rule: Path) -> None:
     code, out, err = call(capsys, "validate", wrong_rule, "--engine", "templates")
+    assert code == 1
+    assert "wrong by its ensure lines" in out
+    wrong_rule.write_text(wrong_rule.read_text().replace("ensure sum == p + q\n", ""))
+    code, out, err = call(capsys, "validate", wrong_rule, "--engine", "templates")
     assert code == 0
     assert "0 wrong by the rules" in out
     assert "tests the engine, not the program" in err

@@ -68,8 +68,8 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
 @click.option(
     "--program",
     metavar="FILE|NAME",
-    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or rocq, "
-    "the program to run.",
+    help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or "
+    "rocq, the program to run.",
 )
 @bits_option
 @places_option

@@ -132,12 +132,15 @@ def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
 )
 def test_shipped_algorithms_have_pythons_integers(algorithm: Algorithm) -> None:
     assert validate(algorithm).to_dict()["oracle"] == "Python's integers"
-    assert validate(replace(algorithm, name="mine")).to_dict()["oracle"] == "the rules"
+    other = validate(replace(algorithm, name="mine")).to_dict()["oracle"]
+    assert other == ("its ensure lines" if algorithm.ensures else "the rules")
+    assert validate(replace(algorithm, name="mine", ensures=())).to_dict()["oracle"] == "the rules"
 
 
 def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
     """What has a shipped name and is another algorithm in any part claims nothing that we know of."""
-    for other in (replace(SMALL, steps=1), replace(SMALL, program=addition(2).program, outputs=SMALL.inputs)):
+    small = replace(SMALL, ensures=())
+    for other in (replace(small, steps=1), replace(small, program=addition(2).program, outputs=SMALL.inputs)):
         assert validate(other).to_dict()["oracle"] == "the rules"
     text = "bits p[2]\nblock p[1]\nblock p[2]\nwhen p[1]=1 write p[1]\nwhen p[2]=1 write p[1]\ninput p\nsteps 1"
     assert validate(parse(text, "permutation")).to_dict()["oracle"] == "the rules"

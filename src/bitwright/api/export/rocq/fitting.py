@@ -18,7 +18,7 @@ COMPARED = range(1, 33)
 _MODULI = range(1, 5)  # rows that go to one cell in turn, such as two ticks of a counter
 
 
-class NotAffine(Exception):
+class NotAffineError(Exception):
     """The program is no set of families of the form that can be written; the message says what is not."""
 
 
@@ -94,6 +94,9 @@ class Families:
     cells: tuple[Segment, ...]  # form: kind and number of blocks; items: blocks, then ports
     to_cell: tuple[Link, ...]  # of each segment of rules: in which segment of cells, at which row
     to_rule: tuple[tuple[Link, ...], ...]  # of each segment of cells, for each template of its kind
+    places: Mapping[
+        int, Sequence[tuple[int, int]]
+    ]  # at the sizes fitted: of each rule of the program its segment and row
     least: int  # from this size on
     compared: tuple[int, ...]  # sizes at which rules and cells are those of the program
 
@@ -103,7 +106,7 @@ Row = tuple[Hashable, tuple[tuple[tuple[str, int | None, bool], ...], ...]]
 
 
 def fitted(make: Callable[[int], Listed]) -> Families:
-    """The families of a program; raises NotAffine."""
+    """The families of a program; raises NotAffineError."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED}):
         try:
@@ -112,7 +115,7 @@ def fitted(make: Callable[[int], Listed]) -> Families:
             continue
     known = {size: programs[size] for size in FITTED if size in programs}
     if len(known) < len(FITTED):
-        raise NotAffine(f"there is no such program at all of the sizes {FITTED[0]}..{FITTED[-1]}")
+        raise NotAffineError(f"there is no such program at all of the sizes {FITTED[0]}..{FITTED[-1]}")
     wholes = _whole_arrays(known)
     rules = {
         l: [(rule.family, _rule_row(rule.conditions, rule.writes, wholes)) for rule in p.rules]
@@ -133,15 +136,18 @@ def fitted(make: Callable[[int], Listed]) -> Families:
     found = Families(
         tuple(rule_segments),
         tuple(cell_segments),
-        tuple(map(_link, to_cell)),
-        tuple(tuple(_link(own[template]) for template in sorted(own)) for own in to_rule),
+        tuple(map(link, to_cell)),
+        tuple(tuple(link(own[template]) for template in sorted(own)) for own in to_rule),
+        rule_places,
         0,
         (),
     )
     right = [l for l, program in programs.items() if _same(found, program, l)]
     wrong = [l for l in programs if l not in right]
     if wrong and wrong[-1] >= FITTED[0]:
-        raise NotAffine(f"the families found at the sizes {FITTED[0]}..{FITTED[-1]} are not those of size {wrong[-1]}")
+        raise NotAffineError(
+            f"the families found at the sizes {FITTED[0]}..{FITTED[-1]} are not those of size {wrong[-1]}"
+        )
     least = wrong[-1] + 1 if wrong else min(programs)
     return replace(found, least=least, compared=tuple(l for l in right if l >= least))
 
@@ -164,7 +170,7 @@ def _items(bits: Sequence[Bit], wholes: frozenset[str]) -> tuple[tuple[str, int 
     for array, members in groupby(bits, key=lambda bit: bit[0]):
         places = [index for _, index in members]
         if any(len(index) > 1 for index in places):
-            raise NotAffine(f"{array} has more than one index")
+            raise NotAffineError(f"{array} has more than one index")
         if array in wholes and len(places) > 1 and [index[0] for index in places] == list(range(1, len(places) + 1)):
             items.append((array, len(places), True))
         else:
@@ -199,7 +205,7 @@ def _segments(
     cut = {l: _cut(own) for l, own in rows.items()}
     sizes = sorted(rows)
     if len({len(parts) for parts in cut.values()}) > 1:
-        raise NotAffine("the number of stretches of one form depends on the size")
+        raise NotAffineError("the number of stretches of one form depends on the size")
     segments: list[Segment] = []
     places: dict[int, list[tuple[int, int]]] = {l: [] for l in rows}
     for number, parts in enumerate(zip(*(cut[l] for l in sizes), strict=True)):
@@ -207,7 +213,7 @@ def _segments(
         shapes = {_shape(row) for own in rows_of.values() for row in own}
         counts = {l: len(own) for l, own in rows_of.items()}
         if len(shapes) > 1:
-            raise NotAffine("rows that take each other's place at different sizes are of different forms")
+            raise NotAffineError("rows that take each other's place at different sizes are of different forms")
         start = {l: _numbers(own[0]) for l, own in rows_of.items()}
         growth = {
             tuple(b - a for a, b in zip(start[l], _numbers(own[1]), strict=True))
@@ -215,17 +221,17 @@ def _segments(
             if len(own) > 1
         }
         if len(growth) > 1:
-            raise NotAffine("indices grow in different ways at different sizes")
+            raise NotAffineError("indices grow in different ways at different sizes")
         single = set(counts.values()) == {1}
         if not single and not growth:
-            raise NotAffine("a stretch of one form has too few rows")
+            raise NotAffineError("a stretch of one form has too few rows")
         slope = [0] * len(start[sizes[0]]) if single else list(growth.pop())
         anchor = slope.index(1) if 1 in slope else None
-        first = Affine(0, 0, 1) if anchor is None else _affine({l: start[l][anchor] for l in sizes})
-        last = _affine({l: first.at(0, l) + counts[l] - 1 for l in sizes})
+        first = Affine(0, 0, 1) if anchor is None else affine_in({l: start[l][anchor] for l in sizes})
+        last = affine_in({l: first.at(0, l) + counts[l] - 1 for l in sizes})
         indices = []
         for place, g in enumerate(slope):
-            offset = _affine({l: start[l][place] - g * first.at(0, l) for l in sizes})
+            offset = affine_in({l: start[l][place] - g * first.at(0, l) for l in sizes})
             indices.append(Affine(g, offset.size, offset.constant))
         form, groups = rows_of[sizes[0]][0]
         values = iter(indices)
@@ -261,23 +267,25 @@ def _end(rows: Sequence[tuple[int, Row]], at: int) -> int:
     return end
 
 
-def _affine(values: Mapping[int, int]) -> Affine:
+def affine_in(values: Mapping[int, int]) -> Affine:
+    """The affine function of the size that has these values."""
     sizes = sorted(values)
     slope = values[sizes[1]] - values[sizes[0]]
     found = Affine(0, slope, values[sizes[0]] - slope * sizes[0])
     if any(found.at(0, l) != value for l, value in values.items()):
-        raise NotAffine("a number is no affine function of the size")
+        raise NotAffineError("a number is no affine function of the size")
     return found
 
 
-def _link(rows: Mapping[int, Sequence[Place]]) -> Link:
+def link(rows: Mapping[int, Sequence[Place]]) -> Link:
+    """Where rows are found, as ranges of rows and affine functions of them."""
     for modulus in _MODULI:
         try:
             pieces = [piece for residue in range(modulus) for piece in _pieces(rows, modulus, residue)]
-        except NotAffine:
+        except NotAffineError:
             continue
         return Link(modulus, tuple(pieces))
-    raise NotAffine("the cells of a rule's rows are no affine function of them")
+    raise NotAffineError("the cells of a rule's rows are no affine function of them")
 
 
 def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> list[Piece]:
@@ -287,17 +295,19 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
         part = sorted(((i - residue) // modulus, *where) for i, *where in rows[l] if i % modulus == residue)
         runs.append([(key, [(k, row) for k, _, _, row in run]) for key, run in groupby(part, key=lambda x: x[1:3])])
     if len({tuple(key for key, _ in own) for own in runs}) > 1:
-        raise NotAffine("the order of cells depends on the size")
+        raise NotAffineError("the order of cells depends on the size")
     found = []
     for parts in zip(*runs, strict=True):
         own = {l: run for l, (_, run) in zip(sizes, parts, strict=True)}
         slopes = {(b[1] - a[1]) // (b[0] - a[0]) for run in own.values() for a, b in pairwise(run)} or {0}
         slope = slopes.pop()
-        offset = _affine({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
+        offset = affine_in({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
         row = Affine(slope, offset.size, offset.constant)
         if any(row.at(k, l) != value for l, run in own.items() for k, value in run):
-            raise NotAffine("cells do not follow rows evenly")
-        found.append(Piece(residue, _affine({l: run[-1][0] for l, run in own.items()}), *parts[0][0], row))
+            raise NotAffineError("cells do not follow rows evenly")
+        found.append(
+            Piece(residue, affine_in({l: run[-1][0] for l, run in own.items()}), parts[0][0][0], parts[0][0][1], row)
+        )
     return found
 
 

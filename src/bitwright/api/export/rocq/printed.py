@@ -9,6 +9,7 @@ from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import Pattern
 
+MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
 IMPORTS = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
 
 
@@ -19,7 +20,7 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
         blocks = ";\n         ".join(
             f"({bits}, [{';'.join(_values(config, bits) for config in configs)}])" for bits, configs in kind.blocks
         )
-        kinds.append(f"Kind [{blocks}]\n        [{';'.join(_list(map(str, port), ';') for port in kind.ports)}]")
+        kinds.append(f"Kind [{blocks}]\n        [{';'.join(listing(map(str, port), ';') for port in kind.ports)}]")
     tensors = "".join(
         f"Definition {name} : list (list Z) :=\n  {_rows(getattr(network, name).tolist())}.\n\n"
         for name in ("first", "last", "thresholds")
@@ -34,22 +35,37 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
         f"Definition kinds : pattern :=\n  [{(';' + chr(10) + '   ').join(kinds)}].\n\n"
         f"Local Open Scope Z_scope.\n{tensors}Close Scope Z_scope.\n"
         "Definition net : network := Network first last thresholds.\n\n"
-        f"(** The kernel evaluates the network in all {pattern.local_states:,} local states. *)\n"
-        "Theorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
-        "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
+        + _check(pattern, network.shape.width)
+        + "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
     )
+
+
+def is_large(pattern: Pattern, width: int) -> bool:
+    """Whether lists of Z are too slow for the check: it then takes machine integers, and the axioms about them."""
+    return pattern.local_states * width > MOST_BY_LISTS
+
+
+def _check(pattern: Pattern, width: int) -> str:
+    said = f"(** The kernel evaluates the network in all {pattern.local_states:,} local states"
+    if is_large(pattern, width):
+        return (
+            f"{said}, with machine integers:\n    this rests on the standard library's axioms about them. *)\n"
+            "From Bitwright Require Fast.\nTheorem net_right : right net kinds = true.\n"
+            "Proof. apply Fast.right_fast_ok. vm_cast_no_check (eq_refl true). Qed.\n\n"
+        )
+    return f"{said}. *)\nTheorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
 
 
 def program_text(name: str, about: str, program: Listed, compare: int | None) -> str:
     """One size written out: every run by cells is a run of the rules; nothing is proved by hand."""
     rules = [
         f"when_write [{'; '.join(f'({_bit(bit)}, {_bool(value)})' for bit, value in rule.conditions)}] "
-        f"{_list(map(_bit, rule.writes))}"
+        f"{listing(map(_bit, rule.writes))}"
         for rule in program.rules
     ]
     cells = [
-        f"Cell {cell.kind} {_list(_list(map(_bit, block)) for block in cell.blocks)} "
-        f"{_list(_list(map(_bit, wire)) for wire in cell.wires)}"
+        f"Cell {cell.kind} {listing(listing(map(_bit, block)) for block in cell.blocks)} "
+        f"{listing(listing(map(_bit, wire)) for wire in cell.wires)}"
         for cell in program.cells
     ]
     text = (
@@ -122,16 +138,16 @@ def _rules_in_cells(found: Families) -> str:
         row = "" if found.cells[piece.target].single else f" {_arg(piece.row, k)}"
         return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
 
-    return "".join(_cases(link, tactic) for link in found.to_cell)
+    return "".join(cases(link, tactic) for link in found.to_cell)
 
 
 def _cells_in_rules(found: Families) -> str:
     """For every template of every segment of cells the rule that it is."""
     links = [link for links in found.to_rule for link in links]
-    return "".join(_cases(link, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}") for link in links)
+    return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}") for link in links)
 
 
-def _cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
+def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
     """The case distinction: which residue, and up to which row."""
     k = "i" if link.modulus == 1 else "k"
     parts = []
@@ -162,13 +178,13 @@ def _cell(segment: Segment) -> str:
     kind, blocks = segment.form  # type: ignore[misc]
     own, wires = segment.items[:blocks], segment.items[blocks:]  # type: ignore[has-type]
     return (
-        f"Cell {kind} {_list(_list(map(_item, block)) for block in own)}\n"  # type: ignore[has-type]
-        f"    {_list(map(_written, wires))}"
+        f"Cell {kind} {listing(listing(map(_item, block)) for block in own)}\n"  # type: ignore[has-type]
+        f"    {listing(map(_written, wires))}"
     )
 
 
 def _written(items: Sequence[Item]) -> str:
-    single = _list(_item(item) for item in items if not item.whole)
+    single = listing(_item(item) for item in items if not item.whole)
     wholes = [f'all "{item.array}" {_arg(item.index)}' for item in items if item.whole and item.index]
     if not wholes:
         return single
@@ -193,10 +209,11 @@ def _bool(value: bool) -> str:
 
 
 def _values(config: int, bits: int) -> str:
-    return _list((_bool(bool(config >> place & 1)) for place in range(bits)), ";")
+    return listing((_bool(bool(config >> place & 1)) for place in range(bits)), ";")
 
 
-def _list(parts: Iterable[str], between: str = "; ") -> str:
+def listing(parts: Iterable[str], between: str = "; ") -> str:
+    """A list, as Rocq writes it."""
     return "[" + between.join(parts) + "]"
 
 
@@ -205,4 +222,4 @@ def _lines(parts: Sequence[str]) -> str:
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> str:
-    return _lines([_list(map(str, row), ";") for row in rows])
+    return _lines([listing(map(str, row), ";") for row in rows])

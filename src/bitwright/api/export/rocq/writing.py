@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from bitwright.api.export.rocq.fitting import NotAffine, fitted
+from bitwright.api.export.claims import claim_of
+from bitwright.api.export.rocq.fitting import FITTED, Families, NotAffineError, fitted
+from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.printed import families_text, network_text, program_text
+from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.writing import Export, Subject
+from bitwright.checking.function.prove import prove_function
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
@@ -18,6 +22,7 @@ from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
 
 THEORY = ("Rules", "Words", "Cover", "Compare")
+CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification", "Table")
 MOST_NUMBERS = 4_000_000  # weights in a file
 
 
@@ -27,8 +32,13 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
         raise InputError("files for Rocq are written of networks of cells, and this one is of a whole state")
     network = given.whole_numbers
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
-    found, proved = rocq_files(name, network, given.pattern, given.algorithm, file)
-    found = theory_files() | found
+    claim = claim_of(network, given.pattern)
+    if claim.wrong:
+        raise InputError(
+            f"Rocq would refuse this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
+        )
+    written = rocq_files(name, network, given.pattern, given.algorithm, file)
+    found = theory_files(written.theory) | written.files
     paths = list(found)
     found |= {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}
     try:
@@ -39,47 +49,87 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     for path, text in found.items():
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
-    about = {
-        "theorems": [line for line in proved if not line.startswith("no ")],
-        "left": [line for line in proved if line.startswith("no ")],
-    }
-    note = f"make in this folder proves: {'; '.join(proved)}"
+    about = {"theorems": written.theorems, "left": written.left}
+    note = "; ".join([f"make there proves {len(written.theorems)} theorems", *written.theorems, *written.left])
     return Export([folder / path for path in found], note, about)
 
 
+@dataclass
+class Written:
+    """Files, the theorems in them, and what is not proved and why."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    theorems: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    theory: tuple[str, ...] = THEORY
+
+    def add(self, path: str, text: str, theorem: str, says: str) -> None:
+        self.files[path] = text
+        self.theorems.append(f"{theorem}: {says}")
+
+
 def rocq_files(
-    name: str, network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None, file: Path | None
-) -> tuple[dict[str, str], list[str]]:
-    """The files of one network by their paths in the folder, and what they prove, line by line."""
+    name: str,
+    network: IntegerNetwork,
+    pattern: Pattern,
+    algorithm: Algorithm | None,
+    file: Path | None,
+    *,
+    function: bool = True,
+) -> Written:
+    """The files of one network, by their paths in the folder; `function`: with the theorem about what it computes."""
     if network.origin.padding:
         raise InputError("a network with padding is not written for Rocq; train it without")
     if network.first.size + network.last.size > MOST_NUMBERS:
         raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
     digest = None if file is None else sha256(file.read_bytes()).hexdigest()
-    found = {f"{name}/Net.v": network_text(network, pattern, digest)}
-    proved = [f"{name}.Net.net_right: the network is right in all {pattern.local_states:,} local states"]
+    large = is_large(pattern, network.shape.width)
+    found = Written(theory=(*THEORY, "Fast") if large else THEORY)
+    states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
+    found.add(f"{name}/Net.v", network_text(network, pattern, digest), f"{name}.Net.net_right", states)
     if algorithm is None:
-        return found, proved
-    families, size = None, None
-    if (sizing := algorithm.sizing) is not None and sizing.numbers:
-        key, size = next(iter(sizing.numbers.items()))
-        try:
-            families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern))
-        except NotAffine as error:
-            proved.append(f"no theorem at every size: {error}")
-    if families is not None:
-        found[f"{name}/Families.v"] = families_text(name, algorithm.name, families)
-        proved.append(
-            f"{name}.Families.network_runs: at every size from {families.least} on, its runs are the rules' runs"
-        )
-    compare = size if families is not None and size is not None and size >= families.least else None
+        return found
+    size, families = _every_size(found, name, pattern, algorithm, function)
     own = listed(algorithm.program, pattern)
     about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
-    found[f"{name}/Program.v"] = program_text(name, about, own, compare)
-    proved.append(
-        f"{name}.Program.network_steps: {about}, {counted(len(own.rules), 'rule')}: its runs are the rules' runs"
+    compare = size if families is not None and size is not None and size >= families.least else None
+    runs = f"{about}: its runs are those of its {counted(len(own.rules), 'rule')}"
+    found.add(f"{name}/Program.v", program_text(name, about, own, compare), f"{name}.Program.network_steps", runs)
+    return found
+
+
+def _every_size(
+    found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
+) -> tuple[int | None, Families | None]:
+    """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
+    sizing = algorithm.sizing
+    if sizing is None or not sizing.numbers:
+        return None, None
+    key, size = next(iter(sizing.numbers.items()))
+    try:
+        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern))
+    except NotAffineError as error:
+        found.left.append(f"no theorem at every size: {error}")
+        return size, None
+    runs = f"at every size from {families.least} on, its runs are the rules' runs"
+    found.add(
+        f"{name}/Families.v", families_text(name, algorithm.name, families), f"{name}.Families.network_runs", runs
     )
-    return found, proved
+    if function and algorithm.ensures:
+        proof = prove_function(algorithm)
+        try:
+            if proof.certificate is None:
+                raise NotAffineError(proof.sentence())
+            sized = {l: sizing.at(**{key: l}) for l in FITTED}
+            text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
+        except NotAffineError as error:
+            found.left.append(f"no theorem about what it computes: {error}")
+        else:
+            lines = " and ".join(str(line) for line in algorithm.ensures)
+            computes = f"at every size from {least} on, the network computes {lines}"
+            found.add(f"{name}/Function.v", text, f"{name}.Function.network_computes", computes)
+            found.theory += CHAINS
+    return size, families
 
 
 def theory_files(names: tuple[str, ...] = THEORY) -> dict[str, str]:

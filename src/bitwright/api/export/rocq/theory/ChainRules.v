@@ -1,6 +1,6 @@
 (** A chain program as bit rules (Rules.v) at every length, and that their runs are the same. *)
 From Coq Require Import List ZArith NArith Bool Lia Arith String.
-From Bitwright Require Rules Words.
+From Bitwright Require Rules Words Cover.
 From Bitwright Require Import Reach Chain ChainProgram Clock.
 Import ListNotations.
 Notation at_ := Words.at_. Notation flag := Words.flag. Notation name := Words.name.
@@ -248,13 +248,18 @@ Section Bridge.
 End Bridge.
 
 (** The rules of a chain, class by class: to compare with rules that are written out. *)
+Definition middle {X} (n : nat) (f : nat -> list X) : list X := flat_map f (seq 2 (n - 4)).
+Lemma In_middle {X} (x : X) n f : In x (middle n f) -> exists i, In x (f i) /\ 2 <= i <= n - 3.
+Proof. intros H. apply in_flat_map in H as (i & I & H). apply in_seq in I. exists i. split; [exact H|lia]. Qed.
+Lemma Exists_middle {X} (P : X -> Prop) n f i : 2 <= i <= n - 3 -> Exists P (f i) -> Exists P (middle n f).
+Proof. intros I H. apply Exists_exists in H as (x & H & E). apply Exists_exists. exists x. split; [|exact E]. apply in_flat_map. exists i. split; [apply in_seq; lia|exact H]. Qed.
 Lemma chain_rules_parts p tracks flags n t : 5 <= n ->
   In t (chain_rules p tracks flags n) <->
   In t (map (template_of tracks flags 0) (rules p 1) ++ map (template_of tracks flags 1) (rules p 2) ++
-        flat_map (fun i => map (template_of tracks flags i) (rules p 3)) (seq 2 (n - 4)) ++
+        middle n (fun i => map (template_of tracks flags i) (rules p 3)) ++
         map (template_of tracks flags (n - 2)) (rules p 4) ++ map (template_of tracks flags (n - 1)) (rules p 5) ++ map (global_template flags) (global_rules p)).
 Proof.
-  intros L. unfold chain_rules. rewrite !in_app_iff, !in_flat_map. split.
+  intros L. unfold chain_rules, middle. rewrite !in_app_iff, !in_flat_map. split.
   - intros [(i & I & R)|G]; [|tauto]. apply in_seq in I. unfold class_at in R.
     destruct (Nat.eqb_spec i 0) as [->|]; [tauto|]. destruct (Nat.eqb_spec i 1) as [->|]; [tauto|]. destruct (Nat.eqb_spec i (n - 1)) as [->|]; [tauto|].
     destruct (Nat.eqb_spec i (n - 2)) as [->|]; [tauto|]. right. right. left. exists i. split; [apply in_seq; lia|exact R].
@@ -270,3 +275,22 @@ Proof.
     + apply (G (n - 1)); [lia|]. replace (class_at n (n - 1)) with 5%N; [exact R|]. unfold class_at.
       destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl.
 Qed.
+Lemma Exists_chain (P : Rules.template name -> Prop) p tracks flags n : 5 <= n ->
+  Exists P (map (template_of tracks flags 0) (rules p 1) ++ map (template_of tracks flags 1) (rules p 2) ++
+        middle n (fun i => map (template_of tracks flags i) (rules p 3)) ++
+        map (template_of tracks flags (n - 2)) (rules p 4) ++ map (template_of tracks flags (n - 1)) (rules p 5) ++ map (global_template flags) (global_rules p)) ->
+  Exists P (chain_rules p tracks flags n).
+Proof. intros L H. apply Exists_exists in H as (t & I & H). apply Exists_exists. exists t. split; [|exact H]. now apply chain_rules_parts. Qed.
+
+(** Tactics for proofs that bitwright writes: the rules of a chain, written out; rule t of part n, at position i in the middle. *)
+Ltac written_out H := cbv -[middle Words.at_ Words.flag Nat.add Nat.mul Nat.sub In List.app Cover.covers] in H.
+Ltac written_out_goal := cbv -[middle Words.at_ Words.flag Words.all Nat.add Nat.mul Nat.sub In List.app Cover.covers].
+Ltac each_chain_rule :=
+  Cover.each_rule;
+  try (match goal with H : In _ (middle _ _) |- _ => let i := fresh "i" in let I := fresh in apply In_middle in H; destruct H as (i & H & I); cbv beta in H end; Cover.each_rule).
+Ltac nth_chain n t i :=
+  lazymatch n with
+  | 0 => lazymatch goal with |- Exists _ (_ ++ _) => apply Exists_app; left | _ => idtac end;
+         lazymatch goal with |- Exists _ (middle _ _) => apply (Exists_middle _ _ _ i); [lia|]; cbv beta | _ => idtac end; Cover.nth_written t
+  | S ?m => apply Exists_app; right; nth_chain m t i
+  end.

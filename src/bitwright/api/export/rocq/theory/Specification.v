@@ -27,20 +27,20 @@ Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_stat
   | Same f h => Bool.eqb (judge f g first last qs) (judge h g first last qs)
   end.
 
-(** What it means in numbers: e k i is bit k at position i, g k is a global, vs are the values of the laws. *)
+(** What it means in numbers: e k i is bit k at position i, g k is a global, v j is the value of law j. *)
 Open Scope Z_scope.
 Definition word_sum (n : nat) (e : N -> nat -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * val n (fun i => e (fst kw) (i - 1)%nat) + a) 0 f.
 Definition bit_sum (e : N -> bool) (f : weights) : Z := fold_right (fun kw a => snd kw * Z.b2z (e (fst kw)) + a) 0 f.
 Definition law_value (n : nat) (e y : N -> nat -> bool) (f : law) : Z :=
   word_sum n e (base f) + word_sum n y (entered f) + bit_sum (fun k => e k 0%nat) (at_first f) + 2 ^ Z.of_nat (n - 1) * bit_sum (fun k => e k (n - 1)%nat) (at_last f).
-Fixpoint means (f : formula) (n : nat) (e : N -> nat -> bool) (g : N -> bool) (vs : list Z) : bool :=
+Fixpoint means (f : formula) (n : nat) (e : N -> nat -> bool) (g : N -> bool) (v : nat -> Z) : bool :=
   match f with
-  | Sign j a b c => of_sign (nth j vs 0) a b c
-  | Multiple j => Z.eqb (nth j vs 0 mod 2 ^ Z.of_nat n) 0
+  | Sign j a b c => of_sign (v j) a b c
+  | Multiple j => Z.eqb (v j mod 2 ^ Z.of_nat n) 0
   | Global k => g k | First k => e k 0%nat | Last k => e k (n - 1)%nat
-  | Not f => negb (means f n e g vs)
-  | And f h => means f n e g vs && means h n e g vs
-  | Same f h => Bool.eqb (means f n e g vs) (means h n e g vs)
+  | Not f => negb (means f n e g v)
+  | And f h => means f n e g v && means h n e g v
+  | Same f h => Bool.eqb (means f n e g v) (means h n e g v)
   end.
 Close Scope Z_scope.
 
@@ -82,11 +82,14 @@ Section Computes.
     rewrite M. apply eq_true_iff_eq. rewrite negb_true_iff, Z.eqb_eq. exact S.
   Qed.
 
+  (** The value of law j in a state, with these inputs. *)
+  Definition law_at (n : nat) (inb : N -> nat -> bool) (e : Rules.state name) (j : nat) : Z :=
+    nth j (map (fun s => (fst s + law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s))%Z) specs) 0%Z.
+
   Theorem chain_computes n inb s r : 5 <= n -> Rules.same_rules (chain_rules p tracks flags n) r ->
     shows tracks flags n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (entry n inb i)) ->
     let e := Rules.run r (steps p n) s in
-    means f n (fun k i => e (bit_at tracks k i)) (fun k => e (flag_at flags k))
-      (map (fun s => (fst s + law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s))%Z) specs) = true.
+    means f n (fun k i => e (bit_at tracks k i)) (fun k => e (flag_at flags k)) (law_at n inb e) = true.
   Proof.
     intros L R Sh e. assert (E : forall u b, Rules.run r u s b = Rules.run (chain_rules p tracks flags n) u s b).
     { induction u as [|u IH]; intros b; [easy|]. unfold Rules.run in *. cbn [Nat.iter nat_rect]. rewrite (Rules.step_ext _ _ _ b IH). symmetry. now apply Rules.same_rules_step. }
@@ -126,9 +129,8 @@ Section Computes.
         + apply Forall_forall. intros x X. apply in_map_iff in X as (i & <- & X). apply in_seq in X. rewrite CP by lia. unfold class_at.
           destruct (Nat.eqb_spec i 0); [lia|]. destruct (Nat.eqb_spec i 1); [easy|]. destruct (Nat.eqb_spec i (n - 1)); [lia|]. destruct (Nat.eqb_spec i (n - 2)); easy.
         + rewrite CP by lia. unfold class_at. destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl. }
-    set (vs := map (fun s => (fst s + law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s))%Z) specs).
-    assert (Q : forall j, j < List.length specs -> reads_as n (nth j vs 0%Z) (nth j qs (0%Z, false))).
-    { unfold vs. clear - F VS. induction F as [|s q specs qs A F IH]; intros j I; cbn in I; [lia|]. destruct j as [|j]; cbn [map nth].
+    assert (Q : forall j, j < List.length specs -> reads_as n (law_at n inb e j) (nth j qs (0%Z, false))).
+    { unfold law_at. clear - F VS. induction F as [|s q specs qs A F IH]; intros j I; cbn in I; [lia|]. destruct j as [|j]; cbn [map nth].
       - rewrite <- VS by now left. exact A.
       - apply IH; [intros; apply VS; now right|lia]. }
     assert (H0 : option_map snd (hd_error w) = Some (snd (nth 0 w (0, 0)%N))) by (destruct w; [cbn in LP; lia|easy]).
@@ -167,8 +169,91 @@ Proof.
   intros L B E. transitivity (2 * val (n - 1) (Words.bit_of v)); [|now rewrite Words.val_bits_small]. rewrite <- Words.val_up. replace (S (n - 1)) with n by lia. apply Words.val_ext. intros i I. rewrite E by lia.
   destruct (Nat.leb_spec 1 (i - 1)), (Nat.leb_spec 2 i); try lia; easy.
 Qed.
-Lemma class_cases n i : (5 <= n)%nat -> (i < n)%nat -> (i = 0%nat /\ class_at n i = 1%N) \/ (1 <= i < n - 1)%nat /\ In (class_at n i) [2; 3; 4]%N \/ (i = n - 1)%nat /\ class_at n i = 5%N.
+Lemma class_cases n i : (5 <= n)%nat -> (i < n)%nat ->
+  (i = 0%nat /\ class_at n i = 1%N) \/ ((1 <= i < n - 1)%nat /\ (class_at n i = 2%N \/ class_at n i = 3%N \/ class_at n i = 4%N)) \/ (i = (n - 1)%nat /\ class_at n i = 5%N).
 Proof.
-  intros L I. unfold class_at. repeat match goal with |- context [?u =? ?v] => destruct (Nat.eqb_spec u v) end; cbn; lia.
+  intros L I. unfold class_at. destruct (Nat.eqb_spec i 0); [now left|]. destruct (Nat.eqb_spec i 1); [right; left; split; [lia|now left]|].
+  destruct (Nat.eqb_spec i (n - 1)); [now right; right|]. right. left. split; [lia|]. destruct (Nat.eqb_spec i (n - 2)); tauto.
 Qed.
+Lemma below k n : (k < N.of_nat n)%N -> In k (map N.of_nat (seq 0 n)).
+Proof. intros K. apply in_map_iff. exists (N.to_nat k). split; [lia|]. apply in_seq. lia. Qed.
+
+Ltac each_track k K :=
+  apply below in K; cbv in K; repeat match type of K with _ \/ _ => destruct K as [<- | K] | False => destruct K end.
+Ltac by_class n i I := let L := fresh in let Z := fresh in let C := fresh in
+  assert (L : (5 <= n)%nat) by lia; destruct (class_cases n i L I) as [(Z & C)|[(Z & [C|[C|C]])|(Z & C)]]; rewrite ?C; clear C.
+Ltac spell_bit :=
+  lazymatch goal with |- context [bit_at ?tracks ?k ?i] =>
+    let t := eval vm_compute in (nth (N.to_nat k) tracks (""%string, (1, 0)%nat)) in change (bit_at tracks k i) with (place t i) end;
+  unfold place; cbn [fst snd].
+(** The start state shows the start word. *)
+Ltac shown i I :=
+  spell_bit; lazymatch goal with |- _ = N.testbit (N.lor _ (entry _ ?n _ _)) _ =>
+    unfold entry; rewrite N.lor_spec, pick_bit; by_class n i I;
+    cbn -[Words.bit_of Nat.leb Nat.eqb Nat.mul Nat.add Nat.sub]; unfold Words.name_eqb; cbn -[Words.bit_of Nat.leb Nat.eqb Nat.mul Nat.add Nat.sub];
+    rewrite ?Nat.mul_1_l, ?Nat.add_0_r; Words.by_cases; cbn [andb orb]; rewrite ?orb_false_r; try reflexivity; try (f_equal; lia)
+  end.
+(** A law in terms of words. *)
+Ltac law_value :=
+  unfold law_at; cbn [nth map]; unfold law_value, word_sum, bit_sum; cbn [fold_right fst snd base entered at_first at_last].
+Ltac track_word s k x len first :=
+  lazymatch goal with |- context [val ?n (fun i => s (bit_at ?tracks k (i - 1)%nat))] =>
+    lazymatch first with
+    | 0%nat => rewrite (word_at_1 s x n : val n (fun i => s (bit_at tracks k (i - 1)%nat)) = Words.word s x n)
+    | _ => let A := fresh in
+        assert (A : val n (fun i => s (bit_at tracks k (i - 1)%nat)) = 2 * Words.word s x (n - 1))
+          by (apply (word_at_0 s x n); [lia | match goal with B : s (bit_at _ k _) = false |- _ => exact B end]);
+        rewrite A; clear A; replace (n - 1)%nat with len by lia
+    end
+  end.
+Ltac entries :=
+  let i := fresh "i" in let I := fresh in intros i I;
+  lazymatch goal with |- N.testbit (entry _ ?n _ _) _ = _ =>
+    unfold entry; rewrite pick_bit; by_class n i I; try match goal with Z : i = 0%nat |- _ => subst i end; try (rewrite (proj2 (Nat.leb_le 1 i)) by lia); reflexivity
+  end.
+Ltac entered_word program k v len first :=
+  lazymatch goal with |- context [val ?n (fun i => N.testbit (entry program ?n ?inb (i - 1)%nat) k)] =>
+    let A := fresh in
+    lazymatch first with
+    | 0%nat => assert (A : val n (fun i => N.testbit (entry program n inb (i - 1)%nat) k) = v)
+                 by (apply (entered_at_0 n v (fun i => N.testbit (entry program n inb i) k)); [assumption | entries])
+    | _ => assert (A : val n (fun i => N.testbit (entry program n inb (i - 1)%nat) k) = 2 * v)
+             by (apply (entered_at_1 n v (fun i => N.testbit (entry program n inb i) k)); [lia | replace (n - 1)%nat with len by lia; assumption | entries])
+    end; rewrite A; clear A
+  end.
+Ltac end_bit s k b :=
+  lazymatch goal with |- context [s (bit_at ?tracks k ?j)] => replace (bit_at tracks k j) with b by (spell_bit; apply f_equal; lia) end.
+(** A bit at the last position: 2^n is twice 2^(n - 1). *)
+Ltac top_bit l n := replace (2 ^ Z.of_nat l) with (2 * 2 ^ Z.of_nat (n - 1)) by (rewrite <- Words.pow_S; do 2 f_equal; lia).
+(** What the checker says, conjunct by conjunct; and in numbers. *)
+Ltac claims H :=
+  cbn [means] in H;
+  repeat match goal with A : _ && _ = true |- _ => apply andb_true_iff in A; let B := fresh in let C := fresh in destruct A as [B C] end;
+  repeat match goal with A : negb _ = true |- _ => apply negb_true_iff in A end.
+Ltac use_law E := let V := fresh in pose proof E as V; repeat specialize (V ltac:(assumption)); rewrite ?V in *; clear V.
+Ltac sums :=
+  unfold of_sign in *;
+  repeat match goal with
+         | A : context [Z.ltb ?x 0] |- _ => destruct (Z.ltb_spec x 0); try discriminate
+         | A : context [Z.eqb ?x 0] |- _ => destruct (Z.eqb_spec x 0); try discriminate
+         end.
+Ltac bit_is output :=
+  unfold output;
+  match goal with A : Bool.eqb ?b _ = true |- ?c = _ =>
+    let E := fresh in assert (E : c = b) by first [reflexivity | apply f_equal; spell_bit; apply f_equal; lia]; rewrite E; apply eqb_prop in A; rewrite A
+  end;
+  unfold of_sign;
+  repeat match goal with
+         | |- context [Z.ltb ?x ?y] => destruct (Z.ltb_spec x y); try lia
+         | |- context [Z.eqb ?x ?y] => destruct (Z.eqb_spec x y); try lia
+         | |- context [Z.gtb ?x ?y] => rewrite (Z.gtb_ltb x y)
+         | |- context [Z.geb ?x ?y] => rewrite (Z.geb_leb x y)
+         | |- context [Z.leb ?x ?y] => destruct (Z.leb_spec x y); try lia
+         end; reflexivity.
+Ltac residue_is :=
+  match goal with A : Z.eqb (?v mod 2 ^ Z.of_nat ?n) 0 = true |- ?w = ?e mod 2 ^ Z.of_nat ?m =>
+    let q := fresh "q" in let Q := fresh in
+    apply Z.eqb_eq in A; apply Z.mod_divide in A; [|pose proof (Words.pow_pos n); lia]; destruct A as (q & Q);
+    apply (Z.mod_unique_pos e (2 ^ Z.of_nat m) (- q) w)
+  end.
 Close Scope Z_scope.

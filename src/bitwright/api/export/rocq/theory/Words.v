@@ -99,6 +99,9 @@ Proof.
   destruct (Nat.eq_dec i (S n)) as [->|]; [easy|]. apply IH; lia.
 Qed.
 
+Lemma word_ext s s' x n : (forall b, s b = s' b) -> word s x n = word s' x n.
+Proof. intros E. apply val_ext. intros. apply E. Qed.
+
 (** Half adders: x + y is their xor and twice their and. *)
 Lemma val_xor_and n f g : val n f + val n g = val n (fun i => xorb (f i) (g i)) + 2 * val n (fun i => f i && g i).
 Proof. induction n as [|n IH]; cbn [val]; [easy|]. destruct (f (S n)), (g (S n)); cbn [xorb andb Z.b2z]; lia. Qed.

@@ -1,0 +1,183 @@
+"""Files for Rocq: the transcription is the network, the kernel accepts them, and it refuses what is wrong."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from long import LONG
+
+from bitwright import InputError, addition, export, multiplication, parse, train
+from bitwright import open as open_program
+from bitwright.api.export.rocq.fitting import COMPARED, fitted
+from bitwright.api.export.rocq.listed import listed
+from bitwright.api.export.rocq.writing import rocq_files
+from bitwright.program.pattern import pattern_of
+
+ROOT = Path(__file__).parents[2]
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq")
+
+
+def coqc(folder: Path, *files: str) -> subprocess.CompletedProcess[str]:
+    """Compiles files of a folder, one after the other, up to the first that is refused."""
+    places = [
+        part for line in (folder / "_CoqProject").read_text().splitlines() if line[0] == "-" for part in line.split()
+    ]
+    done = None
+    for file in files:
+        done = subprocess.run(["coqc", "-q", *places, file], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            break
+    assert done is not None
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network that adds, as a folder."""
+    where = tmp_path_factory.mktemp("rocq") / "adder"
+    network = train(addition(4), width=64)
+    export(network, where, addition(6), to="rocq")
+    return where
+
+
+def lists(text: str, name: str) -> list[list[int]]:
+    """A tensor as the file has it."""
+    found = re.search(rf"Definition {name} : list \(list Z\) :=\s*(.*?)\.\n", text, re.DOTALL)
+    assert found
+    return ast.literal_eval(found[1].replace(";", ","))  # type: ignore[no-any-return]
+
+
+def test_every_number_is_transcribed() -> None:
+    network = train(multiplication(4))
+    text = rocq_files("Mul", network.weights, network.pattern, None, None).files["Mul/Net.v"]
+    for name in ("first", "last", "thresholds"):
+        assert np.array_equal(np.array(lists(text, name)), getattr(network.weights, name))
+    assert network.weights.digest in text
+    assert all(digest in text for digest in network.weights.tensors_sha256.values())
+
+
+def test_the_kinds_are_transcribed() -> None:
+    network = train(addition(4))
+    text = rocq_files("Add", network.weights, network.pattern, None, None).files["Add/Net.v"]
+    kinds = re.findall(r"Kind (\[.*?\])\n +(\[.*?\])[;\]]\.?\n", text, re.DOTALL)
+    read = [
+        ast.literal_eval(
+            f"({'|'.join(kind)})".replace("true", "1").replace("false", "0").replace(";", ",").replace("|", ",")
+        )
+        for kind in kinds
+    ]
+    assert network.pattern is not None
+    written = [
+        (
+            [
+                (bits, [[config >> bit & 1 for bit in range(bits)] for config in configs])
+                for bits, configs in kind.blocks
+            ],
+            [list(port) for port in kind.ports],
+        )
+        for kind in network.pattern.kinds
+    ]
+    assert read == written
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("addition", 1),
+        ("multiplication", 1),
+        ("examples/subtraction.bw", 1),
+        ("examples/comparison.bw", 1),
+        ("examples/gray.bw", 1),
+        ("examples/rule110.bw", 2),
+        ("proofs/division-by-three.bw", 1),
+    ],
+)
+def test_families_are_found_and_compared_with_the_program(name: str, least: int) -> None:
+    algorithm = open_program(str(ROOT / name) if name.endswith(".bw") else name)
+    assert algorithm.sizing is not None
+    key = next(iter(algorithm.sizing.numbers))
+    make = lambda l: algorithm.sizing.at(**{key: l}).program  # noqa: E731
+    pattern = pattern_of(make(l) for l in range(3, 12))
+    found = fitted(lambda l: listed(make(l), pattern))
+    assert found.least == least
+    assert found.compared == tuple(range(least, COMPARED[-1] + 1))
+
+
+def test_the_tutorial_has_the_program_that_is_proved() -> None:
+    page = (ROOT / "docs/tutorial/division-by-three.md").read_text()
+    shown = page.partition("$ cat third.bw\n")[2].partition("```")[0]
+    own = parse((ROOT / "proofs/division-by-three.bw").read_text())
+    assert parse(shown).program == own.program
+
+
+def test_a_line_that_has_no_theorem_is_named() -> None:
+    algorithm = open_program(str(ROOT / "examples/gray.bw"))
+    network = train(algorithm)
+    written = rocq_files("Gray", network.weights, network.pattern, algorithm, None)
+    assert any("Families.network_runs" in line for line in written.theorems)
+    assert any(line.startswith("no theorem about what it computes") for line in written.left)
+
+
+def test_refused(tmp_path: Path) -> None:
+    network = train(addition(4))
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/file").touch()
+    with pytest.raises(InputError, match="a folder that is new or empty"):
+        export(network, tmp_path / "there", to="rocq")
+    whole = train(addition(2), cells=False, integer=True, width=512)
+    with pytest.raises(InputError, match="networks of cells"):
+        export(whole, tmp_path / "whole", addition(2), to="rocq")
+    with pytest.raises(InputError, match="quantize this one first"):
+        export(train(addition(4), integer=False), tmp_path / "real", to="rocq")
+
+
+@needs_coq
+def test_addition_is_proved_and_mistakes_are_refused(folder: Path) -> None:
+    theory = ["theory/Rules.v", "theory/Words.v", "theory/Cover.v", "theory/Compare.v"]
+    done = coqc(folder, *theory, "Addition/Net.v", "Addition/Families.v")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Closed under the global context\n"
+    done = coqc(folder, "Addition/Program.v")
+    assert done.returncode == 0, done.stderr
+    # one rule that writes another bit: the rules are no longer those of the cells
+    families = folder / "Addition/Families.v"
+    right = families.read_text()
+    families.write_text(right.replace('[at_ "c" i]', '[at_ "q" i]', 1))
+    assert families.read_text() != right
+    assert coqc(folder, "Addition/Families.v").returncode == 1
+    # one weight: the kernel finds a local state in which the network is wrong
+    net = folder / "Addition/Net.v"
+    text = net.read_text()
+    rows = lists(text, "last")
+    port = rows[3]  # the first port of the first kind
+    place = int(np.abs(port).argmax())
+    old, new = (
+        f"[{';'.join(map(str, row))}]" for row in (port, [*port[:place], -100 * port[place], *port[place + 1 :]])
+    )
+    net.write_text(text.replace(old, new, 1))
+    refused = coqc(folder, "Addition/Net.v")
+    assert refused.returncode == 1
+    assert '"right net kinds = true"' in refused.stderr
+
+
+@needs_coq
+@pytest.mark.skipif(not LONG, reason="for make test-long: it takes minutes")
+def test_a_certificate_becomes_a_theorem(tmp_path: Path) -> None:
+    algorithm = open_program(str(ROOT / "proofs/division-by-three.bw"))
+    done = export(train(algorithm, width=64), tmp_path / "third", algorithm, to="rocq")
+    assert done.about["left"] == []
+    paths = [line for line in (tmp_path / "third/_CoqProject").read_text().splitlines() if line.endswith(".v")]
+    found = coqc(tmp_path / "third", *paths)
+    assert found.returncode == 0, found.stderr
+    # a law with another weight: the certificate no longer shows it
+    file = tmp_path / "third/DivisionByThree/Function.v"
+    text = file.read_text()
+    file.write_text(re.sub(r"(Definition found.*?laws := \[Law \[\(0, \()1\)", r"\g<1>3)", text, flags=re.DOTALL))
+    assert file.read_text() != text
+    assert '"check_program' in coqc(tmp_path / "third", "DivisionByThree/Function.v").stderr
