@@ -69,7 +69,7 @@ def sizes_of(text, source):
 def main(source, certificate):
     source = Path(source).read_bytes().decode()
     claimed, text = json.loads(Path(certificate).read_bytes()), Text(source)
-    claimed = claimed["links"]["sizes"]["proof"] if "links" in claimed else claimed  # what `bitwright certify -o` writes
+    claimed = claimed["links"]["sizes"]["proof"] if "links" in claimed else claimed  # of `bitwright certify -o`
     names, smallest = sizes_of(text, source), claimed["sizes"]
     need([*smallest] == names, f"the sizes are {', '.join(names) or 'none'}")
     need(all(type(least) is int and least >= 0 for least in smallest.values()), "a smallest size is no number")

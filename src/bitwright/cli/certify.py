@@ -85,11 +85,11 @@ def command(
     With --network FILE the proof is of that very network: every state of a domain is tried, in exact arithmetic.
     Without it the proof is of the limit, the mean of infinitely wide networks, and says nothing of any one network.
 
-    If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the sizes
-    looked at. A network of cells is proved at every size where the rule text allows it (--sizes all).
+    If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the
+    sizes looked at. A network of cells is proved at every size if the rule text allows it (--sizes all).
 
-    The verdict is that of the weakest link: certified, refuted (a state that comes out wrong is shown) or not proved. Exit 1 unless it is
-    certified; with --check also if the file claims anything that does not hold.
+    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown) or
+    not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not hold.
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
     from bitwright.api.certify import certify

@@ -25,9 +25,7 @@ _FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no stateme
 __all__ = ["check_text", "parse", "parse_any", "parse_node_program"]
 
 
-def parse(
-    text: str, name: str = "program", lets: Mapping[str, int] | None = None, work: int = MAX_WORK
-) -> Algorithm:
+def parse(text: str, name: str = "program", lets: Mapping[str, int] | None = None, work: int = MAX_WORK) -> Algorithm:
     """The algorithm that a rule text describes; raises ProgramError with every problem, by line and column.
 
     `lets` are values in place of those that the text gives to its numbers; `work` is how many rows it may stand for.
