@@ -10,6 +10,7 @@ from bitwright.api.arguments import check_options
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 
+_OWN_DEFAULT = ("width", "tolerance", "padding", "momentum")  # where None is given
 _OF_PLAN = ("tolerance", "momentum", "balanced", "parametrization", "rate", "most_steps")
 SETTINGS = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision", "threads")
 
@@ -24,7 +25,7 @@ def make_recipe(
     check_options(settings, SETTINGS, what)
     if not isinstance(given, Recipe | None):
         raise InputError(f"recipe is a Recipe, got a {type(given).__name__}; give single settings by their names")
-    named = {name: value for name, value in settings.items() if value is not None}
+    named = {name: value for name, value in settings.items() if value is not None or name not in _OWN_DEFAULT}
     own = {name: named.pop(name) for name in _OF_PLAN if name in named}
     if given is not None:
         made = replace(given, plan=replace(given.plan, **own), **named)
