@@ -21,7 +21,7 @@ def make_recipe(
     check_options(settings, SETTINGS, what)
     if not isinstance(given, Recipe | None):
         raise InputError(f"recipe is a Recipe, got a {type(given).__name__}; give single settings by their names")
-    named = {name: value for name, value in settings.items() if value is not None}
+    named = {name: value for name, value in settings.items() if value is not None or name not in _OWN_DEFAULT}
     own = {name: named.pop(name) for name in _OF_PLAN if name in named}
     if given is not None:
         made = replace(given, plan=replace(given.plan, **own), **named)

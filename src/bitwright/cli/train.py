@@ -129,8 +129,7 @@ def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bo
     """The average of many networks; exit 1 if the accuracy that was asked for is not reached."""
     from bitwright.api.ensemble import ensemble
 
-    given = {name: value for name, value in how.items() if name not in _KEPT}
-    given["tile"] = given["tile"] or 1
+    given = {name: value for name, value in how.items() if value is not None and name not in _KEPT}
     found = ensemble(algorithm, cells=cells, file=output, progress=None if quiet else TerminalTeller(), **given)
     if as_json:
         print_json(found.to_dict())
