@@ -1,4 +1,4 @@
-"""Proofs of networks of whole numbers on all cores, beside the rate of float32 matrix products in the same run.
+"""Proofs of integer networks on all cores, beside the rate of float32 matrix products in the same run.
 
     python -m benchmarks.certifying [--large]
 

@@ -1,4 +1,4 @@
-"""On a CUDA device: proofs of networks of whole numbers by trying every state, beside the device's matrix rate.
+"""On a CUDA device: proofs of integer networks by trying every state, beside the device's matrix rate.
 
     python -m benchmarks.gpu_proofs [--out FILE] [--only small]
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.graphs [--out FILE] [--small 1000] [--large 10] [--sizes 10,100,1000,10000,100000]
 
-Trains one network of whole numbers on the kinds of all examples, tries every local state, and runs every program
+Trains one network of integers on the kinds of all examples, tries every local state, and runs every program
 through it: on random graphs of 5 to 20 nodes and of 10,000 nodes, compared with networkx. Then breadth-first search on
 graphs of several sizes with every engine. Prints one JSON line each.
 """

@@ -1,4 +1,4 @@
-"""How many bits a whole-number weight needs: margin, and smallest exact width, for 8 bits down to 2.
+"""How many bits an integer weight needs: margin, and smallest exact width, for 8 bits down to 2.
 
     python -m benchmarks.weight_bits [--only addition|multiplication|sbn]
 

@@ -106,7 +106,7 @@ def test_negative_numbers_are_named_as_such(text: str) -> None:
     ],
 )
 def test_what_is_no_number_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(InputError, match=r"^x must be a whole number such as 719") as refusal:
+    with pytest.raises(InputError, match=r"^x must be an integer such as 719") as refusal:
         parse_number(text, "x")
     assert str(refusal.value).isprintable()
 

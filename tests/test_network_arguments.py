@@ -51,14 +51,14 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cells of integers": (lambda: cells().quantize(), "a network of integers cannot be quantized again"),
     "bits": (lambda: trained().quantize(8.0), "2 to 8 bits, got 8.0"),
     "float bits": (lambda: bw.train(small(), cells=False, weight_bits=4), "weight_bits goes with integer"),
-    "tile": (lambda: bw.train(small(), tile=1.5), "tile must be a whole number, got 1.5"),  # type: ignore[arg-type]
+    "tile": (lambda: bw.train(small(), tile=1.5), "tile must be an integer, got 1.5"),  # type: ignore[arg-type]
     "tile size": (lambda: bw.train(small(), tile=17), "tile must lie between 1 and 16, got 17"),
     "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "tile goes with networks of cells"),
     "sizes of all": (lambda: bw.train(small(), cells=False, sizes="1..4"), "sizes goes with networks of cells"),
     "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
     "several": (lambda: bw.train(small(), small(), cells=False), "one network serves several programs by their cells"),
     "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks go into a folder, or become one"),
-    "width": (lambda: bw.train(small(), width="128"), "the width is a whole number"),
+    "width": (lambda: bw.train(small(), width="128"), "the width is an integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe is a Recipe, got a dict"),  # type: ignore[arg-type]
     "misspelt": (lambda: bw.train(small(), size="1..4"), "train has no option 'size'; did you mean 'sizes'"),
     "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "an engine is a name"),  # type: ignore[arg-type]
@@ -116,13 +116,13 @@ WRONG |= {
         ("seed", (-1, 2**63 + 1), "the seed must lie between 0"),
         ("member", (-1,), "the member must lie between 0"),
         ("padding", (-1,), "the padding must lie between 0"),
-        ("padding", (1.5, NAN, "1"), "the padding must be a whole number"),
+        ("padding", (1.5, NAN, "1"), "the padding must be an integer"),
         ("tolerance", (0, -1, NAN, 0.5, "x"), "the tolerance must lie between 0 and 0.5"),
         ("rate", (0, -1, NAN, float("inf"), 1e300, "x"), "the rate must be above 0"),
         ("most_steps", (0, -1), "the number of steps must lie between 1"),
-        ("most_steps", (1.5, NAN, "x"), "the number of steps must be a whole number"),
+        ("most_steps", (1.5, NAN, "x"), "the number of steps must be an integer"),
         ("threads", (0, -1), "the threads must lie between 1"),
-        ("threads", (1.5, NAN), "the threads must be a whole number"),
+        ("threads", (1.5, NAN), "the threads must be an integer"),
         ("descent", ("x", 3, True), "there is no descent"),
         ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the numpy trainer runs on the cpu"),
     )
@@ -138,11 +138,11 @@ WRONG |= {
     "no drawn networks": (lambda: make_engine("sampled", small().program, networks=0), "networks must lie between"),
     "NaN networks": (
         lambda: make_engine("sampled", small().program, networks=NAN),  # type: ignore[arg-type]
-        "networks must be a whole number",
+        "networks must be an integer",
     ),
     "drawn seed": (lambda: make_engine("sampled", small().program, seed=-1), "the seed must lie between 0"),
     "NaN examples": (lambda: weights(2, NAN), "the number of examples must be between"),  # type: ignore[arg-type]
-    "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be a whole number"),  # type: ignore[arg-type]
+    "NaN padding": (lambda: TrainingSet(small().program, NAN), "the padding must be an integer"),  # type: ignore[arg-type]
     "no hidden units": (
         lambda: FloatNetwork(trained().weights.first[:0], trained().weights.last[:, :0], trained().weights.origin),
         "at least 1 hidden unit",
@@ -153,27 +153,27 @@ WRONG |= {
 ONES = {"p": 1, "q": 1}
 # The same for runs and proofs of the limit.
 RUNS: dict[str, tuple[Callable[[], object], str]] = {
-    "limit": (lambda: bw.run(small(), ONES, steps="x"), "the step limit must be a whole number, got 'x'"),  # type: ignore[arg-type]
-    "limit 2.5": (lambda: bw.run(small(), ONES, steps=2.5), "the step limit must be a whole number"),  # type: ignore[arg-type]
+    "limit": (lambda: bw.run(small(), ONES, steps="x"), "the step limit must be an integer, got 'x'"),  # type: ignore[arg-type]
+    "limit 2.5": (lambda: bw.run(small(), ONES, steps=2.5), "the step limit must be an integer"),  # type: ignore[arg-type]
     "inputs": (lambda: bw.run(small(), [1, 2]), "inputs are given by name, .*{'p': NUMBER, 'q': NUMBER}, got a list"),  # type: ignore[arg-type]
     "one input": (lambda: bw.run(small(), 5), "inputs are given by name"),  # type: ignore[arg-type]
     "input names": (lambda: bw.run(small(), {1: 2}), "the name of an input is a str, got a int"),  # type: ignore[dict-item]
     "states": (lambda: bw.run(small(), states=[[True]]), "states are a NumPy array of bool, got a list"),  # type: ignore[arg-type]
     "numbers": (lambda: bw.run(small(), states=np.ones((1, 6))), "array of bool, got one of float64"),  # type: ignore[arg-type]
     "batch": (lambda: bw.run(small(), states=np.ones((1, 6), bool), steps="x"), "the step limit must be"),  # type: ignore[arg-type]
-    "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers must be a whole number"),  # type: ignore[arg-type]
+    "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers must be an integer"),  # type: ignore[arg-type]
     "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "1 or more, got 0"),
-    "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding must be a whole number"),
+    "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding must be an integer"),
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "padding is 0 or more, got -1"),
-    "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be a whole number"),
-    "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "seed must be a whole number"),
+    "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be an integer"),
+    "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "seed must be an integer"),
     "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "cells is True or False, got 'yes'"),
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "there is no rounding '5'"),
-    "random": (lambda: bw.validate(small(), random="x"), "random must be a whole number"),  # type: ignore[arg-type]
+    "random": (lambda: bw.validate(small(), random="x"), "random must be an integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
     "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
-    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be a whole number"),  # type: ignore[arg-type]
-    "certify": (lambda: bw.certify(small(), padding="x"), "padding must be a whole number"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be an integer"),  # type: ignore[arg-type]
+    "certify": (lambda: bw.certify(small(), padding="x"), "padding must be an integer"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), rounding=5), "there is no rounding '5'"),  # type: ignore[arg-type]
     "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
     "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
@@ -211,7 +211,7 @@ MADE: dict[str, tuple[Callable[[], object], str]] = {
     "an output": (lambda: made(outputs=word(bits()[:])), "outputs are a tuple of words; put a comma"),
     "a text": (lambda: made(inputs="x"), "inputs are a tuple of words, .* got a str, 'x'"),
     "a builder": (lambda: made(program=bw.Builder()), r"is a Program, as Builder.build\(\) gives, got a Builder"),
-    "steps": (lambda: made(steps="3"), "steps must be a whole number, got '3'"),
+    "steps": (lambda: made(steps="3"), "steps must be an integer, got '3'"),
 }
 
 

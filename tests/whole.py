@@ -1,4 +1,4 @@
-"""Networks of whole numbers for tests, and the definition of what they compute, in Python's own integers."""
+"""Integer networks for tests, and the definition of what they compute, in Python's own integers."""
 
 from __future__ import annotations
 

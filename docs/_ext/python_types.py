@@ -18,8 +18,8 @@ ALIASES = {
     "Given": "What `validate` takes as an oracle: a function, its name as module:function, or an oracle of "
     "`bitwright.checking.validation`; and what `infer` takes: `Executions`, or one or several .npz files of them.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
-    "Int8": "A NumPy array of whole numbers of 8 bits.",
-    "IntArray": "A NumPy array of whole numbers.",
+    "Int8": "A NumPy array of integers of 8 bits.",
+    "IntArray": "A NumPy array of integers.",
     "Networks": "What `run` and `validate` take as `network`: a `Network`, its file, or several of these in a list.",
     "Offsets": "Places around a cell of a grid, as pairs: rows down and columns right.",
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",

@@ -8,7 +8,7 @@ _SPECIAL = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "~": r"\
 
 
 def whole(value: float | str) -> str:
-    """A whole number in groups of three, in text and in formulas alike.
+    """An integer in groups of three, in text and in formulas alike.
 
     >>> whole(1048576)
     '1{,}048{,}576'
@@ -22,7 +22,7 @@ def fixed(value: float | str, digits: int = 3) -> str:
 
 
 def powers(value: float | str) -> str:
-    """A power of two as one, any other whole number as it is.
+    """A power of two as one, any other integer as it is.
 
     >>> powers(1 << 30), powers(345)
     ('2^{30}', '345')

@@ -66,7 +66,7 @@ def whole_number(value: int, name: str, least: int | None = None, most: int | No
     try:
         found = index(value)
     except TypeError:
-        raise InputError(f"{name} must be a whole number, got {shorten(repr(value))}") from None
+        raise InputError(f"{name} must be an integer, got {shorten(repr(value))}") from None
     if least is not None and most is not None and not least <= found <= most:
         raise InputError(f"{name} must lie between {least:,} and {most:,}, got {shorten(found)}")
     return found
@@ -147,14 +147,14 @@ def parse_number(text: str, name: str = "the number") -> int:
     if len(stripped) > MAX_DIGITS:
         raise InputError(f"{name} must have at most {MAX_DIGITS:,} digits, got {len(stripped):,}")
     if not stripped.isascii() or not _NUMBER.fullmatch(stripped):
-        raise InputError(f"{name} must be a whole number such as 719, 0x2cf or 0b101, got {shorten(text)!r}")
+        raise InputError(f"{name} must be an integer such as 719, 0x2cf or 0b101, got {shorten(text)!r}")
     try:
         if stripped[:2].lower() in ("0x", "0b"):
             return int(stripped, 0)
         with any_digits():
             return int(stripped, 10)
     except ValueError:
-        raise InputError(f"{name} must be a whole number such as 719, got {shorten(text)!r}") from None
+        raise InputError(f"{name} must be an integer such as 719, got {shorten(text)!r}") from None
 
 
 def parse_signed(text: str, name: str = "the number") -> int:

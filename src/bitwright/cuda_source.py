@@ -39,7 +39,7 @@ class Kernel:
             _checked(driver.cuFuncSetAttribute(self._function, attribute, shared))
 
     def __call__(self, blocks: tuple[int, int], threads: int, stream: int, *arguments: Any) -> None:
-        """Launches it; tensors are passed as pointers, whole numbers as int, others as float."""
+        """Launches it; tensors are passed as pointers, integers as int, others as float."""
         values, types = zip(*(_argument(argument) for argument in arguments), strict=True)
         _checked(
             self._driver.cuLaunchKernel(

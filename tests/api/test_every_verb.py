@@ -146,7 +146,7 @@ def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None
 def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
     told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
     assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
-    with pytest.raises(bw.InputError, match="tile is a whole number from 1 to 16"):
+    with pytest.raises(bw.InputError, match="tile is an integer from 1 to 16"):
         cell_kinds(SMALL, 17)
 
 

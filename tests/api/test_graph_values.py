@@ -172,7 +172,7 @@ def test_numbers_of_nodes(given: Any, values: Any) -> None:
 
 def test_names_as_numbers() -> None:
     assert found(ID, "name", from_networkx(nx.Graph([(7, 3), ("12", 3)]))) == {"7": 7, "3": 3, "12": 12}
-    assert refusal(ID, "name") == "id of node 'a' is 'a'; it must be a whole number"
+    assert refusal(ID, "name") == "id of node 'a' is 'a'; it must be an integer"
 
 
 def test_a_list_is_never_names_for_identifiers() -> None:
@@ -230,7 +230,7 @@ def test_numbers_of_the_graph() -> None:
         assert values_for([ROUNDS], from_networkx(graph), {"rounds": given})["rounds"].tolist() == [7]
     assert refusal(ROUNDS) == "the program needs rounds: give rounds=NUMBER"
     assert refusal(ROUNDS, 32) == "rounds is 32, but it has 5 bits: at most 31"
-    assert refusal(ROUNDS, "a") == "rounds is 'a'; it must be a whole number"
+    assert refusal(ROUNDS, "a") == "rounds is 'a'; it must be an integer"
     assert refusal(ROUNDS, "@a") == "the graph has no attribute 'a'"
     graph.graph["rounds"] = 9
     assert values_for([ROUNDS], from_networkx(graph), {})["rounds"].tolist() == [9]
@@ -280,7 +280,7 @@ def test_whole_numbers() -> None:
         (ID, "a:70,*:1", "id of node 'a' is 70, but it has 6 bits: at most 63"),
         (ID, [70, 1, 2, 3, 4, 5, 6], "id of node 'a' is 70, but it has 6 bits: at most 63"),
         (ID, [0, 1, 2, 3, -1, 5, 6], "id of node 'x,y' is -1, but it must be 0 or more"),
-        (ID, [0, 1, 2, 3, 2.5, 5, 6], "id of node 'x,y' is 2.5; it must be a whole number"),
+        (ID, [0, 1, 2, 3, 2.5, 5, 6], "id of node 'x,y' is 2.5; it must be an integer"),
         (
             ID,
             [0, 1, 2, 3, 2, 5, 6],
@@ -295,7 +295,7 @@ def test_whole_numbers() -> None:
         ),
         (ID, "a", "id has no value in 'a': give id=order, id=@ATTRIBUTE or id=NODE:VALUE,..."),
         (ID, 3, "id needs a value for each node, got 3: give id=order, id=@ATTRIBUTE or id=NODE:VALUE,..."),
-        (ID, "a:x,*:1", "id of node 'a' is 'x'; it must be a whole number"),
+        (ID, "a:x,*:1", "id of node 'a' is 'x'; it must be an integer"),
         (ID, {"a": 1, "z": 2}, "the graph has no node 'z'"),
         (LABEL, "@weight", "nodes have no attribute 'weight'; they have none"),
         (WEIGHT, "@wight", "edges have no attribute 'wight'; did you mean 'weight'?"),

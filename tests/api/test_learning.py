@@ -119,7 +119,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a number": (lambda: bw.train(SMALL, executions=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
     "runs of states": (lambda: Sample("states", runs=5), "random states are of no run"),
     "no states": (lambda: Sample("states", states=0), "states is a number from 1 to 1,000,000, got 0"),
-    "text": (lambda: Sample("states", states="9"), "states must be a whole number, got '9'"),  # type: ignore[arg-type]
+    "text": (lambda: Sample("states", states="9"), "states must be an integer, got '9'"),  # type: ignore[arg-type]
     "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
     "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),

@@ -141,7 +141,7 @@ def test_many_runs_say_which_are_exact() -> None:
         ({"p": np.array([1, -2]), "q": 1}, {}, r"input p\[1\] must be 0 or more, got -2"),
         ({"p": np.array([1.0]), "q": 1}, {}, "input p must be an array of integers in one dimension, got 1 dimension"),
         ({"p": np.ones((2, 2), int), "q": 1}, {}, "in one dimension, got 2 dimensions of int64"),
-        ({"p": [1, 2.5], "q": 1}, {}, r"input p\[1\] must be a whole number, got 2.5"),
+        ({"p": [1, 2.5], "q": 1}, {}, r"input p\[1\] must be an integer, got 2.5"),
         ({"p": [1], "r": 1}, {}, "has no input 'r'"),
         ({"p": [1]}, {}, "needs a value for q"),
         ({"p": [1], "q": 1}, {"record": True}, "record and watch go with a single run"),

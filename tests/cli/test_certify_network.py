@@ -23,7 +23,7 @@ def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good network of whole numbers, a bad one, and a trained one, for addition of 2 bits."""
+    """A good network of integers, a bad one, and a trained one, for addition of 2 bits."""
     place = tmp_path_factory.mktemp("networks")
     for name, width, more in (("good", 512, ["--integer"]), ("bad", 24, ["--integer"]), ("float", 512, [])):
         file = place / f"{name}.safetensors"

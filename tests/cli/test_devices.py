@@ -1,4 +1,4 @@
-"""Which device `validate` takes when nobody says: a GPU for long work through one network of whole numbers."""
+"""Which device `validate` takes when nobody says: a GPU for long work through one network of integers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bitwright.workers import Workers
 
 @pytest.fixture(scope="module")
 def network_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
-    """Of whole numbers, of floating-point numbers, and of cells."""
+    """Of integers, of floating-point numbers, and of cells."""
     folder = tmp_path_factory.mktemp("networks")
     kinds = {"whole": ["--whole", "--integer"], "floats": ["--whole"], "cells": []}
     for name, more in kinds.items():

@@ -195,7 +195,7 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
         (("run", SUBTRACTION, "--let", "k=3", "a=1", "b=1"), "subtraction has no line 'let k'; it has l"),
         (("check", SUBTRACTION, "--let", "k=3"), "subtraction has no line 'let k'; it has l"),
         (("run", SUBTRACTION, "--let", "l", "a=1", "b=1"), "give --let as NAME=NUMBER, such as l=16, got 'l'"),
-        (("run", SUBTRACTION, "--let", "l=x", "a=1", "b=1"), "--let l must be a whole number"),
+        (("run", SUBTRACTION, "--let", "l=x", "a=1", "b=1"), "--let l must be an integer"),
         (("run", SUBTRACTION, "--let", "l=3", "--let", "l=4", "a=1", "b=1"), "--let l is given twice"),
         (("show", "addition", "--let", "l=3"), "--let goes with rule files (.bw)"),
         (("show", "machine-v", "--let", "l=3"), "--let goes with rule files (.bw)"),

@@ -1,4 +1,4 @@
-"""Whole numbers in NumPy, in compiled loops and in PyTorch: the same sums as Python's integers, to the last bit."""
+"""Integers in NumPy, in compiled loops and in PyTorch: the same sums as Python's integers, to the last bit."""
 
 from __future__ import annotations
 

@@ -345,7 +345,7 @@ READERS = (
     Reader("rule files, as bytes", edited_rules, in_file("x.bw", load)),
     Reader("network files", edited_network, in_file("x.safetensors", lambda path: load_network(path, PROGRAM))),
     Reader(
-        "networks of whole numbers",
+        "integer networks",
         edited_whole_network,
         in_file("y.safetensors", lambda path: load_any_network(path, PROGRAM)),
     ),

@@ -105,7 +105,7 @@ def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
         ({"extra": 1}, "it has the unknown extra"),
         ({"labels": "sharp"}, "labels must be 'scaled' or 'plain'"),
         ({"source": None}, "source must be"),
-        ({"runs": 0}, "runs must be null or a whole number"),
+        ({"runs": 0}, "runs must be null or an integer"),
         ({"examples": 7}, "is damaged: its weights or their origin are not those that were written"),
     ],
 )

@@ -191,13 +191,13 @@ def test_numbers_of_any_length(long_adder: Path) -> None:
 @for_each(
     ("numbers", "given", "line"),
     [
-        ([str(2**300), "1"], "", "p must be a whole number of 300 bits in decimal digits\n"),
-        (["1", "-1"], "", "q must be a whole number of 300 bits in decimal digits\n"),
-        (["1", ""], "", "q must be a whole number of 300 bits in decimal digits\n"),
+        ([str(2**300), "1"], "", "p must be an integer of 300 bits in decimal digits\n"),
+        (["1", "-1"], "", "q must be an integer of 300 bits in decimal digits\n"),
+        (["1", ""], "", "q must be an integer of 300 bits in decimal digits\n"),
         (["1"], "", "give 2 numbers: p q\n"),
-        ([], "1 2x", "q must be a whole number of 300 bits in decimal digits\n"),
-        ([], "1", "q must be a whole number of 300 bits in decimal digits\n"),
-        ([], "1 " + "9" * 5_000, "q must be a whole number of 300 bits in decimal digits\n"),
+        ([], "1 2x", "q must be an integer of 300 bits in decimal digits\n"),
+        ([], "1", "q must be an integer of 300 bits in decimal digits\n"),
+        ([], "1 " + "9" * 5_000, "q must be an integer of 300 bits in decimal digits\n"),
     ],
 )
 def test_numbers_that_cannot_be_used(numbers: list[str], given: str, line: str, long_adder: Path) -> None:

@@ -13,7 +13,7 @@ SIZE = 4
 
 
 class Source:
-    """Blocks of the whole numbers, four at a time; it remembers which were made and whether it was closed."""
+    """Blocks of the integers, four at a time; it remembers which were made and whether it was closed."""
 
     def __init__(self) -> None:
         self.made: list[int] = []

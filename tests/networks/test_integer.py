@@ -1,4 +1,4 @@
-"""Networks of whole numbers: how they come from trained ones, and what their files refuse."""
+"""Integer networks: how they come from trained ones, and what their files refuse."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_file_gives_the_same_network_again(tmp_path: Path) -> None:
     assert about.integer
     assert about.width == 512
     assert Network.load(path, program).digest == network.digest
-    with pytest.raises(InputError, match="whole numbers already"):
+    with pytest.raises(InputError, match="integers already"):
         load_floats(path, program)
     with pytest.raises(InputError, match="another program"):
         load_any_network(path, addition(4).program)
@@ -152,7 +152,7 @@ def test_a_flipped_number_is_refused(tmp_path: Path, tensor: str) -> None:
 @for_each(
     ("field", "value", "message"),
     [
-        ("weight_bits", 9, "weight_bits must be a whole number from 2 to 8"),
+        ("weight_bits", 9, "weight_bits must be an integer from 2 to 8"),
         ("members", 3, "do not fit 3 members"),
         ("gain", -1.0, "gain must be a number"),
         ("gain", None, "gain must be a number"),

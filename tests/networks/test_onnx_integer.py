@@ -1,4 +1,4 @@
-"""ONNX files of whole numbers give the same bits and sums as our engine, in every state, in every run time there is."""
+"""ONNX files of integers give the same bits and sums as our engine, in every state, in every run time there is."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ def test_a_network_is_not_written_as_one_of_another_program(path: Path, network:
     ("change", "message"),
     [
         ({"seed": -1}, "the seed must lie between"),
-        ({"seed": 0.5}, "the seed must be a whole number"),
+        ({"seed": 0.5}, "the seed must be an integer"),
         ({"member": 10**9 + 1}, "the member must lie between"),
         ({"start": "hot"}, "there is no start 'hot'; choose zero or random"),
         ({"trainer": "nunpy"}, "there is no trainer 'nunpy'; choose numpy or torch"),

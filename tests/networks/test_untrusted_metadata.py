@@ -96,7 +96,7 @@ def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pyt
     assert "8-bit integers" in capsys.readouterr().out
     assert main(["certify", "addition", "--network", str(file)]) == 0
     proved = capsys.readouterr().out
-    assert "whole numbers of 8 bits" in proved
+    assert "integers of 8 bits" in proved
     assert "margin 0.248" in proved
 
 

@@ -93,8 +93,8 @@ REFUSED: dict[str, tuple[Callable[[Setting], object], str]] = {
     "a bit and an array": (lambda s: s.b.when(s.f == s.z), r"f is compared with <bits z\[3\]>; give 0, 1 or a bit"),
     "a bit and a condition": (lambda s: s.b.when(s.f == (s.f == 1)), "f is compared with <condition on f>"),
     "2": (lambda s: s.b.when(s.z[1] == 2), "a bit is 0 or 1, but z is compared with 2"),
-    "a text": (lambda s: s.b.when(s.z[1] == "1"), "what z is compared with must be a whole number .*, got '1'"),
-    "None": (lambda s: s.b.when(s.z[1] == None), "what z is compared with must be a whole number"),  # noqa: E711
+    "a text": (lambda s: s.b.when(s.z[1] == "1"), "what z is compared with must be an integer .*, got '1'"),
+    "None": (lambda s: s.b.when(s.z[1] == None), "what z is compared with must be an integer"),  # noqa: E711
     "True for a condition": (lambda s: s.b.when(True), "when takes conditions such as .*, got True"),
     "an array written": (lambda s: s.b.when(s.f == 1).write(s.z), r"write takes bits, but z\[3\] is an array"),
     "a number written": (lambda s: s.b.when(s.f == 1).write(3), "write takes bits such as .*, got 3"),

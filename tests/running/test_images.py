@@ -105,8 +105,8 @@ def test_what_does_not_fit() -> None:
         (machine, [[1, 1.5]], {}, "word 1 of the image must be an integer, got 1.5"),
         (machine, [[1]], {"inputs": b"a"}, "inputs are several bytes"),
         (machine, [[1]], {"inputs": ["a"]}, "inputs are bytes, one value for each image, got a str"),
-        (machine, [[1]], {"max_instructions": "x"}, "max_instructions must be a whole number, got 'x'"),
-        (machine, [[1]], {"max_instructions": 2.5}, "max_instructions must be a whole number, got 2.5"),
+        (machine, [[1]], {"max_instructions": "x"}, "max_instructions must be an integer, got 'x'"),
+        (machine, [[1]], {"max_instructions": 2.5}, "max_instructions must be an integer, got 2.5"),
         (machine, [[1]], {"start": 10**30}, "the first address must fit in"),
     ]
     for on, images, more, message in wrong:

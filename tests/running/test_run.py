@@ -204,7 +204,7 @@ def test_a_fixed_point_reached_in_the_last_step_allowed_is_one() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     assert run(addition(np.int64(4)), p=np.int64(3), q=np.uint8(4)).value == 7  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"must be a whole number, got 2\.5"):
+    with pytest.raises(InputError, match=r"must be an integer, got 2\.5"):
         run(addition(4), p=2.5, q=1)  # type: ignore[arg-type]
 
 

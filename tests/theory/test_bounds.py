@@ -15,7 +15,7 @@ from bitwright.theory.predictor import check_size
 def test_matches_lie_between_none_and_all_examples(examples: int) -> None:
     assert check_matches([0, examples], examples).tolist() == [0.0, float(examples)]
     for wrong in (-1, examples + 1, 0.5, np.nan):
-        with pytest.raises(InputError, match=f"a whole number between 0 and the {examples:,} examples"):
+        with pytest.raises(InputError, match=f"an integer between 0 and the {examples:,} examples"):
             check_matches([0, wrong], examples)
 
 

@@ -90,7 +90,7 @@ MANY_KINDS = "bits x[115]\n" + "".join(
         ),
         ({"source": {"kind": "rules", "text": "bits x[10000000]\nblock x[1]\nwhen x[1]=1 write x[1]"}}, "x["),
         ({"source": {"kind": "addition", "bits": 4}}, "needs a value for p, q"),
-        ({**ADD, "inputs": {"p": "1", "q": "x"}}, "input q must be a whole number"),
+        ({**ADD, "inputs": {"p": "1", "q": "x"}}, "input q must be an integer"),
         ({**ADD, "inputs": {"p": "1", "q": "99"}}, "input q must fit in 4 bits"),
         ({"source": {"kind": "permutation", "order": [1, 1]}, "inputs": {"p": "1"}}, "1 occurs twice"),
     ],

@@ -15,7 +15,7 @@ def check_bits(bits: int, most: int = MAX_BITS) -> int:
     try:
         bits = index(bits)
     except TypeError:
-        raise InputError(f"bits must be a whole number, got {shorten(repr(bits))}") from None
+        raise InputError(f"bits must be an integer, got {shorten(repr(bits))}") from None
     if not 1 <= bits <= most:
         raise InputError(f"bits must be between 1 and {most:,}, got {shorten(bits)}")
     return bits

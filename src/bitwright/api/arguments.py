@@ -48,7 +48,7 @@ def check_batch(states: object, workers: int | None) -> None:
         got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
         raise InputError(f"states are a NumPy array of bool, got {got}")
     if workers is not None and whole_number(workers, "workers") < 1:
-        raise InputError(f"workers are a whole number of threads, 1 or more, got {workers}")
+        raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")
 
 
 def pattern_asked(

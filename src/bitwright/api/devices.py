@@ -18,7 +18,7 @@ def gpu_name() -> str | None:
 
 
 def is_whole_numbers(file: Path) -> bool:
-    """Whether a network file has one network of whole numbers for a whole state, which gives the same bits anywhere."""
+    """Whether a network file has one network of integers for a whole state, which gives the same bits anywhere."""
     from bitwright.program.pattern import read_pattern
 
     about = read_about(file)

@@ -95,7 +95,7 @@ class EngineChoice:
 
     def _check_cells(self, given: Sequence[str]) -> None:
         if not 1 <= self.tile <= MOST_TILE:
-            raise InputError(f"{_spelt('tile')} is a whole number from 1 to {MOST_TILE}, got {shorten(self.tile)}")
+            raise InputError(f"{_spelt('tile')} is an integer from 1 to {MOST_TILE}, got {shorten(self.tile)}")
         for name in ("tile", "evaluate"):
             if name in given and not self.by_cells and not self.files:
                 raise InputError(f"{_spelt(name)} goes with cells; add {_spelt('cells')}, or leave it out")
@@ -217,7 +217,7 @@ def _is_of_cells(choice: EngineChoice, pattern: Pattern | None) -> bool:
     if choice.whole:
         raise InputError("whole asks for a network of the whole state; this file is of cells, leave one of them out")
     if (choice.device, choice.precision) != ("cpu", "float32"):
-        raise InputError("networks of cells run on the CPU, in whole numbers; leave out device and precision")
+        raise InputError("networks of cells run on the CPU, in integers; leave out device and precision")
     return True
 
 
@@ -226,7 +226,7 @@ def _cell_networks(
 ) -> Sequence[AnyNetwork]:
     """Networks of a pattern: those that are held, those of files, or such as are trained now.
 
-    One is rounded to whole numbers and proved; several are averaged as they are.
+    One is rounded to integers and proved; several are averaged as they are.
     """
     from bitwright.api.cells import load_cells, train_on_pattern, train_smallest
     from bitwright.checking.width import suggested_cells_width

@@ -10,6 +10,7 @@ from bitwright.api.arguments import check_options
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 
+_OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
 _OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
 SETTINGS = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision", "threads")
 

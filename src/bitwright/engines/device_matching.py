@@ -1,4 +1,4 @@
-"""Matching and writing on a device, as matrix products of small whole numbers, exact in every precision."""
+"""Matching and writing on a device, as matrix products of small integers, exact in every precision."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DeviceMatching:
 
     def matched(self, states: Any) -> Any:  # (batch, columns) bool -> (batch, rows) bool
         """Which templates match: the bits on that each wants on, less those on that it wants off, are all it wants on;
-        these are whole numbers up to 16.
+        these are integers up to 16.
         """
         return states.to(self.dtype) @ self.signs == self.wanted
 

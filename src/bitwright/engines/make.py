@@ -86,7 +86,7 @@ def network_engine(
         return _integer_engine(program, trained, rounding, device, precision)
     floats = [network for network in trained if isinstance(network, FloatNetwork)]
     if len(floats) < len(trained):
-        raise InputError("networks of whole numbers are not averaged with others; give one kind")
+        raise InputError("integer networks are not averaged with others; give one kind")
     if (device, precision) == ("cpu", "float32"):
         from bitwright.engines.network import NetworkEngine
 
@@ -105,10 +105,10 @@ def _integer_engine(
     network = trained[0]
     if len(trained) > 1 or not isinstance(network, IntegerNetwork):
         raise InputError(
-            f"networks of whole numbers are run one at a time, got {len(trained):,}; quantize trained ones together"
+            f"integer networks are run one at a time, got {len(trained):,}; quantize trained ones together"
         )
     if precision != "float32":
-        raise InputError(f"a network of whole numbers has no precision to choose, got {precision}; leave it out")
+        raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
     if device != "cpu":
         from bitwright.engines.integer.device import IntegerDeviceEngine
 

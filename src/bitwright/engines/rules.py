@@ -1,7 +1,7 @@
 """Engines that decide by the rules' own counts: `templates`, the rules themselves, and `limit`, the mean of the
 infinitely wide trained network, in closed form, rounded back to bits.
 
-In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three whole numbers: n, c_i and m_i.
+In the limit mu_i = w0 c_i + (w1 - w0) m_i, so after rounding a bit depends on three integers: n, c_i and m_i.
 Which of them set a bit is a table of proved decisions. Where one match is enough, a step is provably the same as a step
 of the templates, and is made as one.
 """
@@ -166,7 +166,7 @@ class LimitEngine(RuleEngine):
 
     def margins(self, matches: Words, count: int) -> FloatArray:
         """As in `round_outputs`: the distance from 1/2 (calibrated) or from 0 (sign) where anything is at stake."""
-        if self.rounding == "calibrated":  # zhat is a whole number, so it is never closer than this to 1/2
+        if self.rounding == "calibrated":  # zhat is an integer, so it is never closer than this to 1/2
             matched = np.bitwise_or.reduce(matches, axis=0)[np.newaxis]
             return np.where(unpack(matched, count)[:, 0], 0.5, np.inf)
         n, m = self.rules.counts(matches, count)

@@ -1,4 +1,4 @@
-"""The rules in PyTorch, to compare networks with: whole numbers and indices only, and nothing of an engine's own."""
+"""The rules in PyTorch, to compare networks with: integers and indices only, and nothing of an engine's own."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ No key twice, no NaN or infinity, bounded size and depth, no unknown or missing 
 {'steps': 3}
 >>> read_document(b'{"steps": true}', "run.json", "a run", {"steps": whole(0, 9)})
 Traceback (most recent call last):
-bitwright.errors.InputError: run.json is not a run: steps must be a whole number from 0 to 9, got True
+bitwright.errors.InputError: run.json is not a run: steps must be an integer from 0 to 9, got True
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def check_fields(document: Mapping[str, object], source: object, what: str, fiel
 
 
 def whole(least: int, most: int) -> Check:
-    """A whole number; True and 3.0 are none."""
-    wanted = f"a whole number from {least:,} to {most:,}"
+    """An integer; True and 3.0 are none."""
+    wanted = f"an integer from {least:,} to {most:,}"
     return lambda value: None if type(value) is int and least <= value <= most else wanted
 
 

@@ -24,7 +24,7 @@ _WITH_VALUE = re.compile(rf'((?:{_QUOTED}|[^"])*):([^:"]*)', re.DOTALL)
 _PIECES = re.compile(rf'{_QUOTED}|-|[^"-]+', re.DOTALL)
 _LONGEST = 1_000  # characters of a number
 _MOST_DASHES = 100  # outside of quotes, in the two names of an edge: any of them may be the one between the names
-_LARGEST = 2**63 - 1  # of an array of whole numbers
+_LARGEST = 2**63 - 1  # of an array of integers
 
 
 def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
@@ -294,7 +294,7 @@ class _Input:
         what = f"{name} of {label(item)}" if label else name
         if number is None:
             shown = f"'{shorten(value)}'" if isinstance(value, str) else shorten(repr(value))
-            raise InputError(f"{what} is {shown}; it must be a whole number")
+            raise InputError(f"{what} is {shown}; it must be an integer")
         if number > self.most:
             bits = counted(self.word.width, "bit")
             has = "" if self.word.way == "place" else f"it has {bits}: "
@@ -337,7 +337,7 @@ class _Input:
 
 
 def whole_number(value: Any) -> int | None:
-    """A whole number of any kind, or the text of one; None for everything else.
+    """An integer of any kind, or the text of one; None for everything else.
 
     >>> [whole_number(value) for value in (3, True, 3.0, "0x10", "3.0", 2.5, "x")]
     [3, 1, 3, 16, 3, None, None]

@@ -1,4 +1,4 @@
-"""Real networks: initial weights, gradient descent, whole numbers, the store."""
+"""Real networks: initial weights, gradient descent, integers, the store."""
 
 from bitwright.networks.descent import History, Plan, TrainingError
 from bitwright.networks.integer import IntegerNetwork

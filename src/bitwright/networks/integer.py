@@ -1,11 +1,11 @@
-"""Networks of whole numbers: no floating-point number decides a bit, so every machine gives the same bits.
+"""Integer networks: no floating-point number decides a bit, so every machine gives the same bits.
 
 A network only ever sees sums of examples, and relu(t x) = t relu(x) for t > 0. So the scales 1/sqrt(n), 1/sqrt(K) and
 1/sqrt(width) move into the thresholds, and in a state that matches the set S of examples, n = |S|,
 
     bit i  =  [n >= 1] and [G_i > T[n, c_i]],        G_i = sum_u B[u, i] relu(sum_{j in S} A[u, j])
 
-with whole A and B of at most 8 bits, and a stored table T of whole numbers by n and by the number of writers c.
+with whole A and B of at most 8 bits, and a stored table T of integers by n and by the number of writers c.
 """
 
 from __future__ import annotations

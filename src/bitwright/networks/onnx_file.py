@@ -1,6 +1,6 @@
 """Networks as ONNX models, for other people's run times.
 
-Trained weights map encoded inputs to outputs, scales folded in. Whole numbers map matched examples, 0 or 1 each, to the
+Trained weights map encoded inputs to outputs, scales folded in. Integers map matched examples, 0 or 1 each, to the
 next state by operators on integers alone, so that every run time gives the same bits; or, where float32 is exact, to
 the sums G by the three operators that verifiers of networks read.
 """
@@ -21,7 +21,7 @@ from bitwright.networks.network import FloatNetwork
 from bitwright.program import Program
 
 OPSET = 17
-EXACT = 1 << 24  # whole numbers up to here, and sums of them that stay below, are exact in float32
+EXACT = 1 << 24  # integers up to here, and sums of them that stay below, are exact in float32
 _MAX_BYTES = 2**31 - 2**20  # protocol buffers hold no more
 
 
@@ -65,7 +65,7 @@ def check_exact_in_float32(network: IntegerNetwork, program: Program) -> None:
 
 
 def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> None:
-    """Writes a network of whole numbers in operators on integers: `matched` (batch, K) to `next` and `sums` (batch, k).
+    """Writes a network of integers in operators on integers: `matched` (batch, K) to `next` and `sums` (batch, k).
 
     `matched` is uint8, 1 for each example that the state matches; `next` is bool; `sums` are int32, or int64 where the
     bounds ask for it. Where nothing matches all of `next` is false.

@@ -1,4 +1,4 @@
-"""From trained weights to whole numbers: scales, clipping, thresholds, and what rounding costs."""
+"""From trained weights to integers: scales, clipping, thresholds, and what rounding costs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Cost:
 
     states: int
     margin_before: float  # of the trained weights
-    margin: float  # of the whole numbers; below 0 if some bit came out wrong
+    margin: float  # of the integers; below 0 if some bit came out wrong
     clip_first: float  # standard deviations beyond which weights were clipped; inf: none were
     clip_last: float
 
@@ -50,13 +50,13 @@ def quantize(
     states: BoolArray | None = None,
     sample: tuple[BoolArray, BoolArray] | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The network of whole numbers that stands for these networks, side by side if there are several.
+    """The network of integers that stands for these networks, side by side if there are several.
 
     The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones. A
     `sample` says instead which examples are matched, (states, K), and which bits are looked at, (states, k).
     """
     if type(weight_bits) is not int or weight_bits not in WEIGHT_BITS:
-        raise InputError(f"whole-number weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
+        raise InputError(f"integer weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
     _check_alike(networks, program)
     if sample is None:
         states = random_choices(program, _SAMPLE, seed=0) if states is None else states

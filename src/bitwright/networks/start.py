@@ -35,7 +35,7 @@ class NetworkShape:
 
     def check(self, start: Start) -> None:
         if not isinstance(self.width, int):
-            raise InputError(f"the width is a whole number, got {self.width!r}")
+            raise InputError(f"the width is an integer, got {self.width!r}")
         if not 1 <= self.width <= MAX_WIDTH:
             raise InputError(f"the width must lie between 1 and {MAX_WIDTH:,}, got {self.width:,}")
         if start == "zero" and self.width % 2:

@@ -1,7 +1,7 @@
 """Networks in .safetensors files, with everything needed to know what they are; nothing is ever unpickled.
 
 A file carries the network's digest, so that one whose weights or origin were altered is refused. Files of the first
-format have none: they are read too, after all other checks, unless the caller wants a digest. Networks of whole numbers
+format have none: they are read too, after all other checks, unless the caller wants a digest. Integer networks
 have a format of their own, with their thresholds as a third tensor.
 """
 
@@ -47,11 +47,11 @@ class About:
     examples: list[str]  # the text of each template
     digest: str | None  # None in files of the first format
     rounded: Rounded | None  # None where the weights are floating-point numbers
-    writers: tuple[int, ...]  # the columns of the thresholds of whole-number networks
+    writers: tuple[int, ...]  # the columns of the thresholds of integer networks
 
     @property
     def integer(self) -> bool:
-        """Whether it is a network of whole numbers."""
+        """Whether it is a network of integers."""
         return self.rounded is not None
 
     @property
@@ -101,12 +101,12 @@ def load_network(path: str | Path, program: Program, *, with_digest: bool = Fals
     """
     network = load_any_network(path, program, with_digest=with_digest)
     if isinstance(network, IntegerNetwork):
-        raise InputError(f"{path} is a network of whole numbers already; this needs trained weights")
+        raise InputError(f"{path} is a network of integers already; this needs trained weights")
     return network
 
 
 def load_any_network(path: str | Path, program: Program, *, with_digest: bool = False) -> AnyNetwork:
-    """The same for either kind: trained weights, or whole numbers."""
+    """The same for either kind: trained weights, or integers."""
     place = _checked(path, program)
     about, tensors = _read(place)
     if with_digest:
@@ -188,7 +188,7 @@ def _check_types(kind: str, found: Mapping[str, str], path: Path) -> None:
     if kind == INTEGER_FORMAT:
         wanted = {"first": "I8", "last": "I8", "thresholds": "I64"}
         if found != wanted:
-            raise InputError(f"{path} has tensors of types {dict(found)}; a network of whole numbers has {wanted}")
+            raise InputError(f"{path} has tensors of types {dict(found)}; a network of integers has {wanted}")
     elif set(found) != {"first", "last"}:
         raise InputError(f"{path} is not {_WHAT}: it holds something else, or more")
     elif set(found.values()) not in ({"F32"}, {"F64"}):

@@ -248,5 +248,5 @@ def _compared(ref: Ref, other: object, same: bool) -> Condition:
 def _whole(given: object, what: str) -> IntArray:
     array = np.atleast_1d(np.asarray(given))
     if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
-        raise InputError(f"{what} must be a whole number or a row of them, got {given!r}")
+        raise InputError(f"{what} must be an integer or a row of them, got {given!r}")
     return array.astype(np.int64)

@@ -175,5 +175,5 @@ def check_matches(n: ArrayLike, examples: int) -> FloatArray:
         raise InputError(f"the number of examples must be between 1 and 10^12, got {shorten(str(examples))}")
     n = np.asarray(n, dtype=np.float64)
     if not np.all((n >= 0) & (n <= examples) & (n == np.floor(n))):
-        raise InputError(f"the number of matches must be a whole number between 0 and the {examples:,} examples")
+        raise InputError(f"the number of matches must be an integer between 0 and the {examples:,} examples")
     return n

@@ -1,7 +1,7 @@
 """Decisions of the limit as a table over (n, c, m), proved.
 
 A bit with c writers, m of which match in a state with n matches, has the mean w0 c + (w1 - w0) m. It grows with m, for
-w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0; so a rounding is one whole number for each n and c:
+w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0; so a rounding is one integer for each n and c:
 how many writers must match for the bit to become 1. Calibrated rounding puts its threshold between m = 0 and m = 1.
 Under `sign` the number is floor(c rho(n)/(K + 2 pi - 1)) + 1, and rho(n) grows with n (theory.md, Decisions); so it is
 enough to prove, in interval arithmetic, both ends of every range of n in which the number stays the same.

@@ -1,4 +1,4 @@
-"""When the sign rule is right: one inequality between whole numbers and rho(n), settled rigorously.
+"""When the sign rule is right: one inequality between integers and rho(n), settled rigorously.
 
 A bit with c writers, m of which match, has a mean above 0 exactly if  m (K + 2 pi - 1) > c rho(n),
 rho(n) = n - (2 pi - 1)/beta(n). With m = 1 this is Assumption 5.1; with m = 0 it never holds, since rho >= 0.
@@ -28,7 +28,7 @@ def matches_needed(
 ) -> IntArray:  # (n_max + 1, len(writers))
     """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
 
-    Where a double cannot tell on which side of a whole number the quotient lies (it is as `close` as this to one),
+    Where a double cannot tell on which side of an integer the quotient lies (it is as `close` as this to one),
     interval arithmetic does.
     """
     quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)

@@ -1,4 +1,4 @@
-"""A network of whole numbers in every form that bitwright.api.export writes.
+"""A network of integers in every form that bitwright.api.export writes.
 
 A form is a function NAME_text(found, claim) of that room; forms that come later are there without a word here.
 """

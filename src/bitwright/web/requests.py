@@ -109,7 +109,7 @@ class RunRequest(_Model):
 
 
 class NetworkRequest(_Model):
-    """A network to train, to round to whole numbers and to prove: of the cells, or of the whole state."""
+    """A network to train, to round to integers and to prove: of the cells, or of the whole state."""
 
     source: Source
     of: Literal["cells", "whole"] = "cells"

@@ -1,4 +1,4 @@
-"""A network for a program: trained, rounded to whole numbers, proved on all its states, and written for others."""
+"""A network for a program: trained, rounded to integers, proved on all its states, and written for others."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_state_names_bits_of_one_kind() -> None:
 
 
 def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
-    """Also of trained weights, which are no whole numbers."""
+    """Also of trained weights, which are no integers."""
     from bitwright.networks import Plan, Recipe, train
 
     program = pattern_of([parse(TWO_KINDS).program]).program

@@ -65,9 +65,9 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
         ("def f(p, q): return (p + q).tolist()", r"must give NumPy arrays, got \[0, 1.* for output sum"),
         ("def f(p, q): return (p + q)[1:]", r"a number for each of 64 inputs, got an array of shape \(63,\)"),
         ("def f(p, q): return (p + q)[:, None]", r"got an array of shape \(64, 1\) for output sum"),
-        ("def f(p, q): return (p + q) / 1", "must give whole numbers, got an array of float64 for output sum"),
-        ("def f(p, q): return (p + q).astype(str)", "must give whole numbers, got an array of <U"),
-        ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "must give whole numbers, got 0.5"),
+        ("def f(p, q): return (p + q) / 1", "must give integers, got an array of float64 for output sum"),
+        ("def f(p, q): return (p + q).astype(str)", "must give integers, got an array of <U"),
+        ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "must give integers, got 0.5"),
         ("def f(p, q): return {'total': p + q}", "says nothing about output sum"),
         ("def f(p): return p", "failed on arrays of 64 inputs: TypeError"),
         (

@@ -71,8 +71,8 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
         ("input positive v = r", {"v": [1, 0, 3]}, "v of node 'b' is 0, but it lies between 1 and 7"),
         ("input v = s", {"v": [0, 0, 9, 0]}, "v is 9, but it lies between 0 and 7"),
         ("input unique v = r", {"v": [5, 2, 5]}, "the nodes 'a' and 'c' have the same v, 5"),
-        ("input v = r", {"v": [0.5, 1, 2]}, "v takes whole numbers, got float64"),
-        ("input v = r", {"v": ["1", "2", "3"]}, "v takes whole numbers, got <U1"),
+        ("input v = r", {"v": [0.5, 1, 2]}, "v takes integers, got float64"),
+        ("input v = r", {"v": ["1", "2", "3"]}, "v takes integers, got <U1"),
         ("input v = r", {"v": [2**70, 0, 0]}, f"v of node 'a' is {2**70}, but it lies between 0 and 7"),
     ],
 )

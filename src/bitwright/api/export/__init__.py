@@ -1,4 +1,4 @@
-"""A network of whole numbers as source text of other languages, which needs nothing of ours to run: C99, JavaScript."""
+"""A network of integers as source text of other languages, which needs nothing of ours to run: C99, JavaScript."""
 
 from bitwright.api.export.c_file import c_text
 from bitwright.api.export.claims import Claim, try_states

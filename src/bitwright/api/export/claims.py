@@ -62,7 +62,7 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
     network, core = found.network, found.core
     kinds = "the whole state" if found.pattern is None else f"{counted(len(found.pattern.kinds), 'kind')} of cells"
     lines = [
-        f"A network of whole numbers for {kinds}, written by bitwright.",
+        f"A network of integers for {kinds}, written by bitwright.",
         "",
         f"network  sha256 {network.digest}",
         f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "

@@ -42,7 +42,7 @@ def describe(core: Core, wires: WiresOut) -> Description:
 
 
 def progressions(values: Iterable[int]) -> list[tuple[int, int, int]]:
-    """Whole numbers as progressions: first, step, how many.
+    """Integers as progressions: first, step, how many.
 
     >>> progressions([3, 4, 5, 9, 11])
     [(3, 1, 3), (9, 2, 2)]

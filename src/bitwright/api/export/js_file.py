@@ -12,7 +12,7 @@ from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.api.export.text import ending_of, filled, number_lines, unsigned_bits
 from bitwright.errors import InputError
 
-MOST_EXACT = 1 << 53  # below it every whole number is one of JavaScript's
+MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
 
 
 def js_text(found: Exported, claim: Claim) -> str:

@@ -177,7 +177,7 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     """The bit at a place that is nearest to being wrong, or most wrong, as the state that is shown has it.
 
     Network and rules are evaluated again, on the bits of that state. Raises BitwrightError unless that gives this
-    distance, of a network of whole numbers, or where `wrong` is set a wrong bit: then the search was wrong, not the
+    distance, of a network of integers, or where `wrong` is set a wrong bit: then the search was wrong, not the
     network.
     """
     domain, network = task.domain, task.network

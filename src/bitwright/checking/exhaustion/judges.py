@@ -39,9 +39,9 @@ class Truth:
 
 
 class IntegerJudge:
-    """A network of whole numbers. The distance of a bit that must be set is G - T, of one that must not T + 1 - G.
+    """A network of integers. The distance of a bit that must be set is G - T, of one that must not T + 1 - G.
 
-    It is a whole number, and at least 1 just where the bit is right.
+    It is an integer, and at least 1 just where the bit is right.
     """
 
     def __init__(self, program: Program, network: IntegerNetwork) -> None:

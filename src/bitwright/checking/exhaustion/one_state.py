@@ -28,7 +28,7 @@ class LookedAt:
     bit: str
     given: int  # by the network
     expected: int  # by the rules
-    sum: int | None  # of whole numbers
+    sum: int | None  # of integers
     threshold: int | None
 
     @property
@@ -109,7 +109,7 @@ def of_kind(pattern: Pattern, kind: int, templates: IntArray) -> IntArray:
 def _decided(
     program: Program, network: AnyNetwork, templates: IntArray
 ) -> tuple[BoolArray, IntArray | None, IntArray | None]:  # (k,) each
-    """What the network says of every bit where these templates match; of whole numbers also G and T."""
+    """What the network says of every bit where these templates match; of integers also G and T."""
     n = len(templates)
     if isinstance(network, IntegerNetwork):
         hidden = np.maximum(network.first[:, templates].sum(axis=1, dtype=np.int64), 0)

@@ -168,17 +168,15 @@ def output_of(answer: Answer, name: str, oracle: Oracle) -> Any:
 
 
 def whole_number(value: object, oracle: Oracle, name: str) -> int:
-    """An output as a whole number; nothing is rounded or read out of text."""
+    """An output as an integer; nothing is rounded or read out of text."""
     try:
         return index(bool(value) if isinstance(value, np.bool_) else value)  # type: ignore[arg-type]
     except Exception:
-        raise InputError(
-            f"the oracle {oracle.name} must give whole numbers, got {shown(value)} for output {name}"
-        ) from None
+        raise InputError(f"the oracle {oracle.name} must give integers, got {shown(value)} for output {name}") from None
 
 
 def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbers:
-    """An output as an array of whole numbers, one for each input."""
+    """An output as an array of integers, one for each input."""
     if not isinstance(value, np.ndarray):
         raise InputError(f"the oracle {oracle.name} must give NumPy arrays, got {shown(value)} for output {name}")
     if value.shape != (count,):
@@ -190,7 +188,7 @@ def whole_numbers(value: object, oracle: Oracle, name: str, count: int) -> Numbe
         return np.array([whole_number(item, oracle, name) for item in value.tolist()], dtype=object)
     if value.dtype.kind not in "iub":
         raise InputError(
-            f"the oracle {oracle.name} must give whole numbers, got an array of {value.dtype} for output {name}"
+            f"the oracle {oracle.name} must give integers, got an array of {value.dtype} for output {name}"
         )
     return value.astype(object if value.dtype == np.uint64 else np.int64)
 

@@ -79,7 +79,7 @@ class LimitDecider(Decider):
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         matches, writers = matched @ self._writes, self.pattern.program.writers
         bits = matches >= self._needed[n]
-        if self.rounding == "calibrated":  # zhat is a whole number
+        if self.rounding == "calibrated":  # zhat is an integer
             return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
         means = self._weights.unmatched[n][:, None] * writers + self._weights.gap[n][:, None] * matches
         return bits, np.where((n > 1)[:, None] & (writers > 0), np.abs(means), np.inf)

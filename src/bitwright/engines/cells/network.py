@@ -40,7 +40,7 @@ def cell_network(pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding:
 
 
 class CellNetwork:
-    """Who decides for the cells of a pattern: one network of whole numbers, the average of others, or a limit."""
+    """Who decides for the cells of a pattern: one network of integers, the average of others, or a limit."""
 
     def __init__(self, pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> None:
         self.pattern = pattern
@@ -78,17 +78,17 @@ class CellNetwork:
 
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
-    """Trained networks as those who decide: one of whole numbers, or the average of others."""
+    """Trained networks as those who decide: one of integers, or the average of others."""
     check_whole(rounding)
     if networks and isinstance(networks[0], IntegerNetwork):
         if len(networks) > 1:
-            raise InputError("networks of whole numbers are run one at a time; quantize trained ones together")
+            raise InputError("integer networks are run one at a time; quantize trained ones together")
         return WholeNumbers(pattern, networks[0])
     return Averaged(pattern, [network for network in networks if isinstance(network, FloatNetwork)])
 
 
 class WholeNumbers(Decider):
-    """One network of whole numbers, whose arithmetic is exact."""
+    """One network of integers, whose arithmetic is exact."""
 
     engine = "network"
     exact = True

@@ -1,4 +1,4 @@
-"""The sums of a network of whole numbers, as loops over integers."""
+"""The sums of a network of integers, as loops over integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks of whole numbers on a device: the sums that NumPy gives, to the last bit."""
+"""Integer networks on a device: the sums that NumPy gives, to the last bit."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class DeviceDecisions:
 
 
 class IntegerDeviceEngine:
-    """The engine `network` for whole numbers, with states that stay on a device."""
+    """The engine `network` for integers, with states that stay on a device."""
 
     name = "network"
     fallible = True

@@ -1,4 +1,4 @@
-"""The `network` engine for networks of whole numbers: every step is exact integer arithmetic."""
+"""The `network` engine for integer networks: every step is exact integer arithmetic."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from bitwright.theory.rounding import Rounding
 
 
 def check_whole(rounding: Rounding) -> None:
-    """Raises InputError for a rounding that whole numbers cannot keep."""
+    """Raises InputError for a rounding that integers cannot keep."""
     if rounding != "calibrated":
         raise InputError(
-            "networks of whole numbers have calibrated thresholds; under sign the limit is exactly 0 where one example "
+            "integer networks have calibrated thresholds; under sign the limit is exactly 0 where one example "
             "matches, and rounded weights would decide such bits by chance"
         )
 
 
 class IntegerEngine(RealEngine):
-    """Steps states by the sums and thresholds of one network of whole numbers."""
+    """Steps states by the sums and thresholds of one network of integers."""
 
     name = "network"
 

@@ -1,7 +1,7 @@
 """From matched examples to sums, or to how far each state is from an error, in one kernel (Triton).
 
 The hidden layer never goes to memory. Both products are of float16 with sums in float32, on tensor cores, and exact:
-whole numbers up to 2^11 are exact in float16, and a sum of whole numbers is exact in float32 while no part of it
+integers up to 2^11 are exact in float16, and a sum of integers is exact in float32 while no part of it
 reaches 2^24. A chunk of hidden units has its share in float32; shares are added in int32. Bounds from the weights say
 that no share is too large; that no hidden value is, the kernel itself sees, and if one was, all is done again with
 hidden values in two digits.

@@ -1,6 +1,6 @@
-"""The sums G of a network of whole numbers, exactly: in matrix products of floating-point numbers, or in integers.
+"""The sums G of a network of integers, exactly: in matrix products of floating-point numbers, or in integers.
 
-A sum of whole numbers is exact in floating point, in whatever order it is taken, while no part of it can reach 2^24
+A sum of integers is exact in floating point, in whatever order it is taken, while no part of it can reach 2^24
 (float32) or 2^53 (float64). What can be reached follows from the weights (`Bounds`), so hidden units are added up in
 groups that stay below, and the groups in int64.
 """
@@ -55,7 +55,7 @@ class ExactSums:
         return sums
 
     def compiled(self, matched: BoolArray) -> IntArray:
-        """By loops over whole numbers: the same sums."""
+        """By loops over integers: the same sums."""
         from bitwright.engines.integer.compiled import add_up
 
         columns = np.nonzero(matched)[1]

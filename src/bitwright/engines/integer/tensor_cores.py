@@ -1,4 +1,4 @@
-"""Sums of whole numbers by the int8 products of Hopper chips: from matched examples to sums or distances in one kernel.
+"""Sums of integers by the int8 products of Hopper chips: from matched examples to sums or distances in one kernel.
 
 Twice the rate of float16, and no bound on a hidden value but two digits of 8 bits. The kernel is `sums.cu`; here its
 weights are laid out as the products want them in shared memory, so that a block of them comes in by one copy.

@@ -363,7 +363,7 @@ def _whole_numbers(name: str, values: IntArray) -> IntArray:
     if given.dtype.kind == "O" and all(isinstance(value, int) for value in given.ravel().tolist()):
         return given
     if given.dtype.kind not in "biu" and given.size:
-        raise InputError(f"{name} takes whole numbers, got {given.dtype}")
+        raise InputError(f"{name} takes integers, got {given.dtype}")
     return given.astype(np.int64)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bitwright.program import ensures
 from bitwright.text.scanner import Token
 
-# Expressions over whole numbers.
+# Expressions over integers.
 
 
 @dataclass(frozen=True, slots=True)

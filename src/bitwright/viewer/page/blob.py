@@ -22,7 +22,7 @@ class Blob:
         self._add(name, f"xor{rows.shape[1]}", changed)
 
     def integers(self, name: str, values: ArrayLike) -> None:
-        """Whole numbers below 2^31, as differences."""
+        """Integers below 2^31, as differences."""
         numbers = np.asarray(values, dtype=np.int64)
         self._add(name, "sum", np.diff(numbers, prepend=0).astype("<i4"))
 

@@ -142,7 +142,7 @@ def _margins(
     w = scale_weights(n, examples, run.kind)
     gap, unmatched = np.where(n > 0, w.gap, 1)[:, None], w.unmatched[:, None]
     if run.closed_form:
-        if rounding == "calibrated":  # zhat is a whole number, never closer than this to 1/2
+        if rounding == "calibrated":  # zhat is an integer, never closer than this to 1/2
             return np.where(n > 0, 0.5, np.inf)[:, None]
         writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))
         counts = np.zeros((len(n), program.bits))

@@ -15,7 +15,7 @@ const ENGINES = {
   limit: "The mean of infinitely wide networks, in closed form: what the certificate here speaks of.",
   kernel: "The same mean by a dense solve with the kernel: the check of the closed form.",
   sampled: "An ensemble drawn from the limiting Gaussian, the same networks all along the run.",
-  network: "One small network for all cells of the program, of whole numbers, trained now and tried on all their local states. Several networks, a width or the sign rule ask for networks of the whole state.",
+  network: "One small network for all cells of the program, of integers, trained now and tried on all their local states. Several networks, a width or the sign rule ask for networks of the whole state.",
 };
 const STORE = "bitwright";
 let running = null, abandoned = false, known = null;

@@ -1,4 +1,4 @@
-/* Every local state of every kind, compared with the rules: a proof of the network in this page, as whole numbers are exact. */
+/* Every local state of every kind, compared with the rules: a proof of the network in this page, as integers are exact. */
 
 /** Which choices a block has: an example, or none (-1) where some configuration has no example. */
 function choicesOf(block) {
