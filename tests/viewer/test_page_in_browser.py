@@ -225,6 +225,29 @@ def test_outputs_of_a_trained_network(show: Open) -> None:
     assert f"{done.margin:.3f}" in page.inner_text("#overview-text")
 
 
+def test_outputs_of_a_network_of_cells(show: Open) -> None:
+    """G, T, margin and the next value of every bit in every step, as the network gives them."""
+    algorithm = addition(4)
+    done = run(algorithm, p=11, q=6, network=train(algorithm), record=True)
+    assert done.trace is not None
+    assert done.asked is not None
+    said = done.asked.said(done.trace.states()[:-1])
+    page = show(trace_page(done))
+    assert "the sum G and the threshold T" in page.inner_text("#outputs-text")
+    for step in range(done.steps):
+        for name, row in outputs(page).items():
+            bit = algorithm.program.layout.bit(name)
+            assert int(row[4]) == int(done.trace.state(step + 1)[bit])
+            margin = abs(said.signed[step, bit])
+            assert (row[3] == "–") == bool(np.isinf(margin))
+            if np.isfinite(margin):
+                assert float(row[1]) == pytest.approx(said.output[step, bit], rel=1e-6)
+                assert float(row[2]) == pytest.approx(said.threshold[step, bit], rel=1e-6)
+                assert float(row[3]) == pytest.approx(margin, rel=1e-5)
+        page.click("#next")
+    assert f"{done.margin:.3f}" in page.inner_text("#overview-text")
+
+
 @pytest.mark.parametrize("kind", [machine_a, machine_b])
 def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: Any) -> None:
     code = load_sbn(EXAMPLES / "sbn" / "gcd.sbn")
