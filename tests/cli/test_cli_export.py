@@ -67,7 +67,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
     [
         (
             ["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"],
-            "--to takes c or js or page or onnx or vnnlib, got onx; did you mean",
+            "--to takes c or js or page or onnx or vnnlib or rocq, got onx; did you mean",
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bitwright.api.export.rocq.fitting import FITTED, Affine, Families, NotAffineError, affine_in, link
+from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, FittedFamilies, NotAffineError, affine_in, link
 from bitwright.api.export.rocq.listed import Bit, Listed, listed
 from bitwright.api.export.rocq.printed import IMPORTS, cases, listing
 from bitwright.api.export.rocq.words import Part, parts_of
@@ -30,7 +30,63 @@ _SIGNS = {  # of left - right: may be negative, zero, positive
     ">=": (0, 1, 1),
 }
 _RESERVED = frozenset(
-    ["s", "l", "u", "L", "H", "E", "R", "N", "T", "I", "K", "Z", "some_bit", "B0", "B1", "B2", "B3", "B4", "chain", "found", "tracks", "flags", "laws", "claim", "same", "start", "entries", "test", "tried", "checked", "as", "at", "end", "exists", "fix", "for", "forall", "fun", "if", "in", "let", "match", "mod", "of", "return", "then", "using", "where", "with", "Prop", "Set", "Type", "chain_well_formed", "claim_proper", "start_shown"]
+    [
+        "s",
+        "l",
+        "u",
+        "L",
+        "H",
+        "E",
+        "R",
+        "N",
+        "T",
+        "I",
+        "K",
+        "Z",
+        "some_bit",
+        "B0",
+        "B1",
+        "B2",
+        "B3",
+        "B4",
+        "chain",
+        "found",
+        "tracks",
+        "flags",
+        "laws",
+        "claim",
+        "same",
+        "start",
+        "entries",
+        "test",
+        "tried",
+        "checked",
+        "as",
+        "at",
+        "end",
+        "exists",
+        "fix",
+        "for",
+        "forall",
+        "fun",
+        "if",
+        "in",
+        "let",
+        "match",
+        "mod",
+        "of",
+        "return",
+        "then",
+        "using",
+        "where",
+        "with",
+        "Prop",
+        "Set",
+        "Type",
+        "chain_well_formed",
+        "claim_proper",
+        "start_shown",
+    ]
 )
 _TESTS = {"==": "=?", "<": "<?", "<=": "<=?", ">": ">?", ">=": ">=?"}
 
@@ -41,7 +97,7 @@ class Chained:
 
     certificate: Mapping[str, Any]
     tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
-    positions: Affine  # n, a function of l
+    positions: AffineIndex  # n, a function of l
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
@@ -53,7 +109,7 @@ class Chained:
         tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
-        return cls(certificate, tuple(tracks), Affine(0, chain["unit"], chain["extra"]))
+        return cls(certificate, tuple(tracks), AffineIndex(0, chain["unit"], chain["extra"]))
 
     @property
     def classes(self) -> Mapping[str, Any]:
@@ -90,7 +146,7 @@ class Linear:
         )
 
 
-class Claim:
+class ClaimedLines:
     """The `ensure` lines as a formula for the checker, and as a statement for people, with its proof."""
 
     def __init__(
@@ -178,7 +234,7 @@ class Claim:
             law = self._law(word.plus(inner, -1))
             scale = self.laws[law][2].bit_length() - 1
             n = self.chained.positions
-            if exponent == Affine(0, n.size, n.constant - scale):
+            if exponent == AffineIndex(0, n.size, n.constant - scale):
                 self._add(f"Multiple {law}", statement, test, f"residue_is; [{self._range(left)} | lia]")
                 return
         raise NotAffineError(f"'{self._text(right)}' has no law")
@@ -230,25 +286,25 @@ class Claim:
                 return Linear().plus(one, factor)
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
-    def _power(self, part: Expression) -> Affine | None:
+    def _power(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Operation) and part.sign == "^" and part.left == Constant(2):
             return self._exponent(part.right)
         return None
 
-    def _exponent(self, part: Expression) -> Affine | None:
+    def _exponent(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Constant):
-            return Affine(0, 0, part.value)
+            return AffineIndex(0, 0, part.value)
         if isinstance(part, Name) and part.text == self.size:
-            return Affine(0, 1, 0)
+            return AffineIndex(0, 1, 0)
         if isinstance(part, Operation) and part.sign in "+-*":
             left, right = self._exponent(part.left), self._exponent(part.right)
             if left is not None and right is not None:
                 if part.sign == "*":
-                    return Affine(
+                    return AffineIndex(
                         0, left.size * right.constant + left.constant * right.size, left.constant * right.constant
                     )
                 sign = 1 if part.sign == "+" else -1
-                return Affine(0, left.size + sign * right.size, left.constant + sign * right.constant)
+                return AffineIndex(0, left.size + sign * right.size, left.constant + sign * right.constant)
         return None
 
     def _is_truth(self, part: Expression) -> bool:
@@ -303,7 +359,7 @@ class Claim:
                     track = place[0]
                 else:
                     _, end, track = self.end(part)
-                    distance = Affine(
+                    distance = AffineIndex(
                         0,
                         part.exponent.size - (n.size if end == "last" else 0),
                         part.exponent.constant - (n.constant - 1 if end == "last" else 0),
@@ -323,7 +379,7 @@ class Claim:
 def function_text(
     name: str,
     algorithm: Algorithm,
-    families: Families,
+    families: FittedFamilies,
     sized: Mapping[int, Algorithm],
     pattern: Pattern,
     size: str,
@@ -347,7 +403,7 @@ def function_text(
     taken = sorted(_RESERVED & {*words["inputs"], *words["outputs"]})
     if taken:
         raise NotAffineError(f"{taken[0]} is a name that the file for Rocq uses itself")
-    claim = Claim(chained, algorithm, inputs, words["outputs"], size)
+    claim = ClaimedLines(chained, algorithm, inputs, words["outputs"], size)
     start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
     programs = {l: listed(a.program, pattern) for l, a in sized.items()}
     steps = affine_in({l: a.steps or 0 for l, a in sized.items()})
@@ -371,11 +427,11 @@ class _Text:
         self,
         name: str,
         about: str,
-        claim: Claim,
-        families: Families,
+        claim: ClaimedLines,
+        families: FittedFamilies,
         programs: Mapping[int, Listed],
         started: Sequence[Part],
-        steps: Affine,
+        steps: AffineIndex,
     ) -> None:
         self.name, self.about, self.claim, self.families, self.programs = name, about, claim, families, programs
         self.chained, self.inputs, self.outputs = chained, inputs, outputs = claim.chained, claim.inputs, claim.outputs
@@ -679,7 +735,7 @@ def _name(bit: Bit) -> str:
     return bit[0] + (f"[{bit[1][0]}]" if bit[1] else "")
 
 
-def _arg(index: Affine, i: str) -> str:
+def _arg(index: AffineIndex, i: str) -> str:
     text = index.text(i)
     return text if " " not in text else f"({text})"
 
