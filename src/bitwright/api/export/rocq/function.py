@@ -185,9 +185,9 @@ class ClaimedLines:
                 signs = " ".join(("false", "true")[s] for s in _SIGNS[right.sign])
                 self._add(
                     f"Same ({bit}) (Sign {law} {signs})",
-                    f"{left.text} l s = {self._truth(right)}",
-                    f"Bool.eqb ({left.text} l s) {self._truth(right)}",
-                    f"bit_is {left.text}",
+                    f"{_coq(left.text)} l s = {self._truth(right)}",
+                    f"Bool.eqb ({_coq(left.text)} l s) {self._truth(right)}",
+                    f"bit_is {_coq(left.text)}",
                 )
                 return
             if sign == "==" and isinstance(left, Name) and isinstance(right, Operation) and right.sign in ("%", "//"):
@@ -226,7 +226,7 @@ class ClaimedLines:
                     f"Sign {law} false true false",
                     statement,
                     test,
-                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({self.quotients[key, k]} l s)); lia",
+                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({_coq(self.quotients[key, k])} l s)); lia",
                 )
                 return
         elif right.sign == "%" and self._power(right.right) is not None:
@@ -243,7 +243,7 @@ class ClaimedLines:
         """The proof that an output of one array lies in its range."""
         (part,) = self.outputs[left.text]
         assert part.length is not None
-        return f"unfold {left.text}, Words.word; apply Words.val_range"
+        return f"unfold {_coq(left.text)}, Words.word; apply Words.val_range"
 
     def _add(self, formula: str, statement: str, test: str, proof: str) -> None:
         self.tests.append(test)
@@ -318,8 +318,8 @@ class ClaimedLines:
             return str(part.value)
         if isinstance(part, Name):
             if not part.entered and part.text in self.outputs:
-                return f"{part.text} l s"
-            return f"{part.text}_in" if part.text in self.outputs else part.text
+                return f"{_coq(part.text)} l s"
+            return _coq(f"{part.text}_in" if part.text in self.outputs else part.text)
         if isinstance(part, Negation):
             raise NotAffineError("'not' inside of a term")
         if (power := self._power(part)) is not None:
@@ -400,9 +400,6 @@ def function_text(
         if others or part.length is None:
             raise NotAffineError(f"the input {word_name} is no array from its first bit on")
         inputs[word_name] = part
-    taken = sorted(_RESERVED & {*words["inputs"], *words["outputs"]})
-    if taken:
-        raise NotAffineError(f"{taken[0]} is a name that the file for Rocq uses itself")
     claim = ClaimedLines(chained, algorithm, inputs, words["outputs"], size)
     start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
     programs = {l: listed(a.program, pattern) for l, a in sized.items()}
@@ -438,7 +435,7 @@ class _Text:
         self.started, self.steps = started, steps
         self.n = f"({chained.positions.text()})"
         self.least = max(families.least, next(l for l in range(1, 99) if chained.positions.at(0, l) >= 5))
-        self.variables = {word: f"{word}_in" if word in outputs else word for word in inputs}
+        self.variables = {word: _coq(f"{word}_in" if word in outputs else word) for word in inputs}
 
     def file(self) -> str:
         return (
@@ -610,7 +607,9 @@ class _Text:
         for word, parts in self.outputs.items():
             one_bit = len(parts) == 1 and parts[0].length is None
             body = parts[0].bit("s") if one_bit else " + ".join(part.text("s") for part in parts)
-            text += f"Definition {word} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            text += (
+                f"Definition {_coq(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            )
         text += "\n"
         for number, (constant, sum_, scale) in enumerate(self.claim.laws):
             terms = [f"({factor}) * {self._value(word)}" for word, factor in sum_.words.items()]
@@ -626,7 +625,7 @@ class _Text:
                 + f"  law_at chain tracks laws {self.n} (entries {self._names}) s {number} = {value}.\n"
                 "Proof.\n  intros. unfold laws. law_value.\n"
                 + "".join(f"  {fact}\n" for fact in facts)
-                + f"  {' '.join(f'unfold {word}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
+                + f"  {' '.join(f'unfold {_coq(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
             )
         return text
 
@@ -635,6 +634,7 @@ class _Text:
         if entered:
             return self.variables[name]
         parts = self.outputs[name]
+        name = _coq(name)
         return f"Z.b2z ({name} l s)" if len(parts) == 1 and parts[0].length is None else f"{name} l s"
 
     def _facts(self, sum_: Linear) -> tuple[list[str], str]:
@@ -686,7 +686,7 @@ class _Text:
 
     def _same_outputs(self, s: str) -> str:
         """Outputs of states that have the same bits, by E."""
-        unfold = " ".join(f"unfold {word} in *." for word in self.outputs)
+        unfold = " ".join(f"unfold {_coq(word)} in *." for word in self.outputs)
         return f"{unfold} repeat rewrite (Words.word_ext {s} _ _ _ E). rewrite ?E."
 
     def _short(self, given: str, rules: str, steps: str, bounds: str) -> str:
@@ -720,6 +720,11 @@ class _Text:
             f"  clearbody s. unfold test in H. repeat rewrite andb_true_iff in H. repeat rewrite ?Z.eqb_eq, ?Z.ltb_lt, ?Z.leb_le, ?eqb_true_iff in H.\n"
             f"  {self._same_outputs('s')} intuition congruence.\nQed.\n\n"
         )
+
+
+def _coq(name: str) -> str:
+    """A name as Rocq takes it, other than those that the file uses itself."""
+    return f"{name}_" if name in _RESERVED else name
 
 
 def _weights(values: Sequence[int], width: int) -> str:

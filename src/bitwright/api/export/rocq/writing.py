@@ -118,8 +118,10 @@ def _every_size(
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
-            if proof.certificate is None:
-                raise NotAffineError(proof.sentence())
+            if proof.certificate is None or "chain" not in proof.certificate:
+                raise NotAffineError(
+                    f"its proof is not that of a chain ({proof.method})" if proof.proved else proof.sentence()
+                )
             sized = {l: sizing.at(**{key: l}) for l in FITTED}
             text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
         except NotAffineError as error:
