@@ -63,14 +63,14 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
+def conserved(chain: Chain, seen: Iterable[tuple[int, int]], partly: bool = False) -> list[Law]:
     """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
 
-    Where there is none, those that hold as long as one of the tracks is off.
+    Where there is none, and with `partly`, those that hold as long as one of the tracks is off.
     """
     seen = set(seen)
     found = _conserved(chain, seen)
-    if not found:
+    if partly and not found:
         for track in range(len(chain.tracks)):
             found += _conserved(chain, {(kind, bits) for kind, bits in seen if not bits >> track & 1})
     return list(dict.fromkeys(found))[:2]

@@ -290,6 +290,7 @@ class _Setting:
     clock: Clock
     ghosts: bool
     terms: tuple[Law, ...]
+    partly: bool = False  # whether laws may hold for a part of a run
 
     def shown(self, chain: Chain) -> str:
         ways = ", ".join(f"{'up' if up else 'down'} {rate}" for up, rate in self.clock.sweeps)
@@ -301,7 +302,7 @@ class _Setting:
         machine = Machine(chain, self.clock, self.ghosts)
         runs = list(_runs(machine))
         seen = {(letter[0], letter[3]) for _, states in runs for _, word in states[:-1] for letter in word}
-        laws = [*conserved(chain, seen), *self.terms]
+        laws = [*conserved(chain, seen, self.partly), *self.terms]
         search = Search(machine, laws, MOST_STATES)
         invariant = Invariant()
         for chosen, states in runs:
@@ -342,10 +343,10 @@ def _runs(machine: Machine) -> Iterator[tuple[list[int], list[tuple[int, list[Le
 def _settings(chain: Chain, specs: Sequence[Specification]) -> Iterator[_Setting]:
     """What to try, the likeliest first."""
     terms = _terms(chain, specs)
-    for laws in (terms, ()) if terms else ((),):
+    for laws, partly in [(terms, False), (terms, True), *([((), False)] if terms else [])]:
         for clock in _clocks(chain):
             for ghosts in (False, True):
-                yield _Setting(clock, ghosts, laws)
+                yield _Setting(clock, ghosts, laws, partly)
 
 
 def _clocks(chain: Chain) -> Iterator[Clock]:
