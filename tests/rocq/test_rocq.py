@@ -14,6 +14,7 @@ from long import LONG
 
 from bitwright import InputError, addition, export, multiplication, parse, train
 from bitwright import open as open_program
+from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.fitting import COMPARED, fitted
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.writing import rocq_files
@@ -181,3 +182,18 @@ def test_a_certificate_becomes_a_theorem(tmp_path: Path) -> None:
     file.write_text(re.sub(r"(Definition found.*?laws := \[Law \[\(0, \()1\)", r"\g<1>3)", text, flags=re.DOTALL))
     assert file.read_text() != text
     assert '"check_program' in coqc(tmp_path / "third", "DivisionByThree/Function.v").stderr
+
+
+@needs_coq
+@pytest.mark.skipif(not LONG, reason="for make test-long: it takes half a minute")
+def test_machine_integers_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printed, "MOST_BY_LISTS", 0)
+    export(train(addition(4), width=64), tmp_path / "net", to="rocq")
+    done = coqc(tmp_path / "net", "theory/Rules.v", "theory/Fast.v", "Net/Net.v")
+    assert done.returncode == 0, done.stderr
+    net = tmp_path / "net/Net/Net.v"
+    text = net.read_text()
+    row = lists(text, "last")[3]
+    old, new = (f"[{';'.join(map(str, numbers))}]" for numbers in (row, [-number for number in row]))
+    net.write_text(text.replace(old, new, 1))
+    assert "right_fast net kinds = true" in coqc(tmp_path / "net", "Net/Net.v").stderr

@@ -23,7 +23,7 @@ class NotAffineError(Exception):
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineIndex:
     """row * i + size * l + constant: an index, or the end of a range."""
 
     row: int
@@ -46,7 +46,7 @@ class Item:
     """A bit `x[index]`, a flag without an index, or all bits of an array up to one."""
 
     array: str
-    index: Affine | None
+    index: AffineIndex | None
     whole: bool = False
 
     def at(self, i: int, l: int) -> list[Bit]:
@@ -62,8 +62,8 @@ class Segment:
 
     form: Hashable
     items: tuple[tuple[Item, ...], ...]
-    first: Affine
-    last: Affine
+    first: AffineIndex
+    last: AffineIndex
     single: bool  # there is one row at every size
 
 
@@ -72,10 +72,10 @@ class Piece:
     """Rows i = modulus * k + residue of one segment, up to k = last, that belong to row `row` of another one."""
 
     residue: int
-    last: Affine
+    last: AffineIndex
     target: int
     template: int  # of the cell, where the target is one
-    row: Affine  # of k
+    row: AffineIndex  # of k
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Families:
+class FittedFamilies:
     """All of a program as functions of l."""
 
     rules: tuple[Segment, ...]  # form: the values of the conditions; items: conditions, then writes
@@ -105,7 +105,7 @@ Place = tuple[int, int, int, int]  # a row, and where it is found: segment, temp
 Row = tuple[Hashable, tuple[tuple[tuple[str, int | None, bool], ...], ...]]
 
 
-def fitted(make: Callable[[int], Listed]) -> Families:
+def fitted(make: Callable[[int], Listed]) -> FittedFamilies:
     """The families of a program; raises NotAffineError."""
     programs: dict[int, Listed] = {}
     for size in sorted({*COMPARED, *FITTED}):
@@ -133,7 +133,7 @@ def fitted(make: Callable[[int], Listed]) -> Families:
             cell, row = cell_places[l][rule.cell]
             to_cell[segment][l].append((i, cell, rule.template, row))
             to_rule[cell].setdefault(rule.template, {}).setdefault(l, []).append((row, segment, 0, i))
-    found = Families(
+    found = FittedFamilies(
         tuple(rule_segments),
         tuple(cell_segments),
         tuple(map(link, to_cell)),
@@ -227,12 +227,12 @@ def _segments(
             raise NotAffineError("a stretch of one form has too few rows")
         slope = [0] * len(start[sizes[0]]) if single else list(growth.pop())
         anchor = slope.index(1) if 1 in slope else None
-        first = Affine(0, 0, 1) if anchor is None else affine_in({l: start[l][anchor] for l in sizes})
+        first = AffineIndex(0, 0, 1) if anchor is None else affine_in({l: start[l][anchor] for l in sizes})
         last = affine_in({l: first.at(0, l) + counts[l] - 1 for l in sizes})
         indices = []
         for place, g in enumerate(slope):
             offset = affine_in({l: start[l][place] - g * first.at(0, l) for l in sizes})
-            indices.append(Affine(g, offset.size, offset.constant))
+            indices.append(AffineIndex(g, offset.size, offset.constant))
         form, groups = rows_of[sizes[0]][0]
         values = iter(indices)
         items = tuple(
@@ -267,11 +267,11 @@ def _end(rows: Sequence[tuple[int, Row]], at: int) -> int:
     return end
 
 
-def affine_in(values: Mapping[int, int]) -> Affine:
+def affine_in(values: Mapping[int, int]) -> AffineIndex:
     """The affine function of the size that has these values."""
     sizes = sorted(values)
     slope = values[sizes[1]] - values[sizes[0]]
-    found = Affine(0, slope, values[sizes[0]] - slope * sizes[0])
+    found = AffineIndex(0, slope, values[sizes[0]] - slope * sizes[0])
     if any(found.at(0, l) != value for l, value in values.items()):
         raise NotAffineError("a number is no affine function of the size")
     return found
@@ -302,7 +302,7 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
         slopes = {(b[1] - a[1]) // (b[0] - a[0]) for run in own.values() for a, b in pairwise(run)} or {0}
         slope = slopes.pop()
         offset = affine_in({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
-        row = Affine(slope, offset.size, offset.constant)
+        row = AffineIndex(slope, offset.size, offset.constant)
         if any(row.at(k, l) != value for l, run in own.items() for k, value in run):
             raise NotAffineError("cells do not follow rows evenly")
         found.append(
@@ -311,7 +311,7 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
     return found
 
 
-def _same(found: Families, program: Listed, l: int) -> bool:
+def _same(found: FittedFamilies, program: Listed, l: int) -> bool:
     """Whether these families are the rules and cells of this program."""
     rules = [
         (frozenset(zip(_bits(items[0], i, l), form, strict=True)), frozenset(_bits(items[1], i, l)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bitwright.api.export.rocq.fitting import FITTED, Affine, Families, NotAffineError, affine_in, link
+from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, FittedFamilies, NotAffineError, affine_in, link
 from bitwright.api.export.rocq.listed import Bit, Listed, listed
 from bitwright.api.export.rocq.printed import IMPORTS, cases, listing
 from bitwright.api.export.rocq.words import Part, parts_of
@@ -97,7 +97,7 @@ class Chained:
 
     certificate: Mapping[str, Any]
     tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
-    positions: Affine  # n, a function of l
+    positions: AffineIndex  # n, a function of l
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
@@ -109,7 +109,7 @@ class Chained:
         tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
-        return cls(certificate, tuple(tracks), Affine(0, chain["unit"], chain["extra"]))
+        return cls(certificate, tuple(tracks), AffineIndex(0, chain["unit"], chain["extra"]))
 
     @property
     def classes(self) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ class Linear:
         )
 
 
-class Claim:
+class ClaimedLines:
     """The `ensure` lines as a formula for the checker, and as a statement for people, with its proof."""
 
     def __init__(
@@ -185,9 +185,9 @@ class Claim:
                 signs = " ".join(("false", "true")[s] for s in _SIGNS[right.sign])
                 self._add(
                     f"Same ({bit}) (Sign {law} {signs})",
-                    f"{left.text} l s = {self._truth(right)}",
-                    f"Bool.eqb ({left.text} l s) {self._truth(right)}",
-                    f"bit_is {left.text}",
+                    f"{_coq(left.text)} l s = {self._truth(right)}",
+                    f"Bool.eqb ({_coq(left.text)} l s) {self._truth(right)}",
+                    f"bit_is {_coq(left.text)}",
                 )
                 return
             if sign == "==" and isinstance(left, Name) and isinstance(right, Operation) and right.sign in ("%", "//"):
@@ -226,7 +226,7 @@ class Claim:
                     f"Sign {law} false true false",
                     statement,
                     test,
-                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({self.quotients[key, k]} l s)); lia",
+                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({_coq(self.quotients[key, k])} l s)); lia",
                 )
                 return
         elif right.sign == "%" and self._power(right.right) is not None:
@@ -234,7 +234,7 @@ class Claim:
             law = self._law(word.plus(inner, -1))
             scale = self.laws[law][2].bit_length() - 1
             n = self.chained.positions
-            if exponent == Affine(0, n.size, n.constant - scale):
+            if exponent == AffineIndex(0, n.size, n.constant - scale):
                 self._add(f"Multiple {law}", statement, test, f"residue_is; [{self._range(left)} | lia]")
                 return
         raise NotAffineError(f"'{self._text(right)}' has no law")
@@ -243,7 +243,7 @@ class Claim:
         """The proof that an output of one array lies in its range."""
         (part,) = self.outputs[left.text]
         assert part.length is not None
-        return f"unfold {left.text}, Words.word; apply Words.val_range"
+        return f"unfold {_coq(left.text)}, Words.word; apply Words.val_range"
 
     def _add(self, formula: str, statement: str, test: str, proof: str) -> None:
         self.tests.append(test)
@@ -286,25 +286,25 @@ class Claim:
                 return Linear().plus(one, factor)
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
-    def _power(self, part: Expression) -> Affine | None:
+    def _power(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Operation) and part.sign == "^" and part.left == Constant(2):
             return self._exponent(part.right)
         return None
 
-    def _exponent(self, part: Expression) -> Affine | None:
+    def _exponent(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Constant):
-            return Affine(0, 0, part.value)
+            return AffineIndex(0, 0, part.value)
         if isinstance(part, Name) and part.text == self.size:
-            return Affine(0, 1, 0)
+            return AffineIndex(0, 1, 0)
         if isinstance(part, Operation) and part.sign in "+-*":
             left, right = self._exponent(part.left), self._exponent(part.right)
             if left is not None and right is not None:
                 if part.sign == "*":
-                    return Affine(
+                    return AffineIndex(
                         0, left.size * right.constant + left.constant * right.size, left.constant * right.constant
                     )
                 sign = 1 if part.sign == "+" else -1
-                return Affine(0, left.size + sign * right.size, left.constant + sign * right.constant)
+                return AffineIndex(0, left.size + sign * right.size, left.constant + sign * right.constant)
         return None
 
     def _is_truth(self, part: Expression) -> bool:
@@ -318,8 +318,8 @@ class Claim:
             return str(part.value)
         if isinstance(part, Name):
             if not part.entered and part.text in self.outputs:
-                return f"{part.text} l s"
-            return f"{part.text}_in" if part.text in self.outputs else part.text
+                return f"{_coq(part.text)} l s"
+            return _coq(f"{part.text}_in" if part.text in self.outputs else part.text)
         if isinstance(part, Negation):
             raise NotAffineError("'not' inside of a term")
         if (power := self._power(part)) is not None:
@@ -359,7 +359,7 @@ class Claim:
                     track = place[0]
                 else:
                     _, end, track = self.end(part)
-                    distance = Affine(
+                    distance = AffineIndex(
                         0,
                         part.exponent.size - (n.size if end == "last" else 0),
                         part.exponent.constant - (n.constant - 1 if end == "last" else 0),
@@ -379,7 +379,7 @@ class Claim:
 def function_text(
     name: str,
     algorithm: Algorithm,
-    families: Families,
+    families: FittedFamilies,
     sized: Mapping[int, Algorithm],
     pattern: Pattern,
     size: str,
@@ -400,10 +400,7 @@ def function_text(
         if others or part.length is None:
             raise NotAffineError(f"the input {word_name} is no array from its first bit on")
         inputs[word_name] = part
-    taken = sorted(_RESERVED & {*words["inputs"], *words["outputs"]})
-    if taken:
-        raise NotAffineError(f"{taken[0]} is a name that the file for Rocq uses itself")
-    claim = Claim(chained, algorithm, inputs, words["outputs"], size)
+    claim = ClaimedLines(chained, algorithm, inputs, words["outputs"], size)
     start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
     programs = {l: listed(a.program, pattern) for l, a in sized.items()}
     steps = affine_in({l: a.steps or 0 for l, a in sized.items()})
@@ -427,18 +424,18 @@ class _Text:
         self,
         name: str,
         about: str,
-        claim: Claim,
-        families: Families,
+        claim: ClaimedLines,
+        families: FittedFamilies,
         programs: Mapping[int, Listed],
         started: Sequence[Part],
-        steps: Affine,
+        steps: AffineIndex,
     ) -> None:
         self.name, self.about, self.claim, self.families, self.programs = name, about, claim, families, programs
         self.chained, self.inputs, self.outputs = chained, inputs, outputs = claim.chained, claim.inputs, claim.outputs
         self.started, self.steps = started, steps
         self.n = f"({chained.positions.text()})"
         self.least = max(families.least, next(l for l in range(1, 99) if chained.positions.at(0, l) >= 5))
-        self.variables = {word: f"{word}_in" if word in outputs else word for word in inputs}
+        self.variables = {word: _coq(f"{word}_in" if word in outputs else word) for word in inputs}
 
     def file(self) -> str:
         return (
@@ -610,7 +607,9 @@ class _Text:
         for word, parts in self.outputs.items():
             one_bit = len(parts) == 1 and parts[0].length is None
             body = parts[0].bit("s") if one_bit else " + ".join(part.text("s") for part in parts)
-            text += f"Definition {word} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            text += (
+                f"Definition {_coq(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            )
         text += "\n"
         for number, (constant, sum_, scale) in enumerate(self.claim.laws):
             terms = [f"({factor}) * {self._value(word)}" for word, factor in sum_.words.items()]
@@ -626,7 +625,7 @@ class _Text:
                 + f"  law_at chain tracks laws {self.n} (entries {self._names}) s {number} = {value}.\n"
                 "Proof.\n  intros. unfold laws. law_value.\n"
                 + "".join(f"  {fact}\n" for fact in facts)
-                + f"  {' '.join(f'unfold {word}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
+                + f"  {' '.join(f'unfold {_coq(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
             )
         return text
 
@@ -635,6 +634,7 @@ class _Text:
         if entered:
             return self.variables[name]
         parts = self.outputs[name]
+        name = _coq(name)
         return f"Z.b2z ({name} l s)" if len(parts) == 1 and parts[0].length is None else f"{name} l s"
 
     def _facts(self, sum_: Linear) -> tuple[list[str], str]:
@@ -686,7 +686,7 @@ class _Text:
 
     def _same_outputs(self, s: str) -> str:
         """Outputs of states that have the same bits, by E."""
-        unfold = " ".join(f"unfold {word} in *." for word in self.outputs)
+        unfold = " ".join(f"unfold {_coq(word)} in *." for word in self.outputs)
         return f"{unfold} repeat rewrite (Words.word_ext {s} _ _ _ E). rewrite ?E."
 
     def _short(self, given: str, rules: str, steps: str, bounds: str) -> str:
@@ -722,6 +722,11 @@ class _Text:
         )
 
 
+def _coq(name: str) -> str:
+    """A name as Rocq takes it, other than those that the file uses itself."""
+    return f"{name}_" if name in _RESERVED else name
+
+
 def _weights(values: Sequence[int], width: int) -> str:
     return listing(f"({k}, ({values[k]})%Z)" for k in range(width) if values[k])
 
@@ -735,7 +740,7 @@ def _name(bit: Bit) -> str:
     return bit[0] + (f"[{bit[1][0]}]" if bit[1] else "")
 
 
-def _arg(index: Affine, i: str) -> str:
+def _arg(index: AffineIndex, i: str) -> str:
     text = index.text(i)
     return text if " " not in text else f"({text})"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bitwright.api.export.rocq.fitting import Affine, Families, Item, Link, Piece, Segment
+from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, Piece, Segment
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import Pattern
@@ -92,7 +92,7 @@ def program_text(name: str, about: str, program: Listed, compare: int | None) ->
     return text
 
 
-def families_text(name: str, about: str, found: Families) -> str:
+def families_text(name: str, about: str, found: FittedFamilies) -> str:
     """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
     l = found.least
     rules = [_family(segment, _rule(segment)) for segment in found.rules]
@@ -131,7 +131,7 @@ def families_text(name: str, about: str, found: Families) -> str:
     )
 
 
-def _rules_in_cells(found: Families) -> str:
+def _rules_in_cells(found: FittedFamilies) -> str:
     """For every segment of rules the cells that have it, and which of their templates it is."""
 
     def tactic(piece: Piece, k: str) -> str:
@@ -141,7 +141,7 @@ def _rules_in_cells(found: Families) -> str:
     return "".join(cases(link, tactic) for link in found.to_cell)
 
 
-def _cells_in_rules(found: Families) -> str:
+def _cells_in_rules(found: FittedFamilies) -> str:
     """For every template of every segment of cells the rule that it is."""
     links = [link for links in found.to_rule for link in links]
     return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}") for link in links)
@@ -195,7 +195,7 @@ def _item(item: Item) -> str:
     return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {_arg(item.index)}'
 
 
-def _arg(index: Affine, i: str = "i") -> str:
+def _arg(index: AffineIndex, i: str = "i") -> str:
     text = index.text(i)
     return text if " " not in text else f"({text})"
 

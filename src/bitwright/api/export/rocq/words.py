@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.api.export.rocq.fitting import Affine, NotAffineError, affine_in
+from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affine_in
 from bitwright.api.export.rocq.listed import Bit
 
-ZERO = Affine(0, 0, 0)
+ZERO = AffineIndex(0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,9 @@ class Part:
     """All bits of an array up to `length`, lowest first; without a length bit `index`, which counts 2^`exponent`."""
 
     array: str
-    length: Affine | None = None
-    index: Affine | None = None
-    exponent: Affine = ZERO
+    length: AffineIndex | None = None
+    index: AffineIndex | None = None
+    exponent: AffineIndex = ZERO
 
     def text(self, s: str) -> str:
         if self.length is not None:

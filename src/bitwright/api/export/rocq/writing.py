@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from bitwright.api.export.claims import claim_of
-from bitwright.api.export.rocq.fitting import FITTED, Families, NotAffineError, fitted
+from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
 from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
@@ -100,7 +100,7 @@ def rocq_files(
 
 def _every_size(
     found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
-) -> tuple[int | None, Families | None]:
+) -> tuple[int | None, FittedFamilies | None]:
     """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
     sizing = algorithm.sizing
     if sizing is None or not sizing.numbers:
@@ -118,8 +118,10 @@ def _every_size(
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
-            if proof.certificate is None:
-                raise NotAffineError(proof.sentence())
+            if proof.certificate is None or "chain" not in proof.certificate:
+                raise NotAffineError(
+                    f"its proof is not that of a chain ({proof.method})" if proof.proved else proof.sentence()
+                )
             sized = {l: sizing.at(**{key: l}) for l in FITTED}
             text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
         except NotAffineError as error:
