@@ -17,7 +17,7 @@ from bitwright import open as open_program
 from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.fitting import COMPARED, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import rocq_files
+from bitwright.api.export.rocq.writing import module_name, rocq_files
 from bitwright.program.pattern import pattern_of
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +123,11 @@ def test_a_line_that_has_no_theorem_is_named() -> None:
     written = rocq_files("Gray", network.weights, network.pattern, algorithm, None)
     assert any("Families.network_runs" in line for line in written.theorems)
     assert any(line.startswith("no theorem about what it computes") for line in written.left)
+
+
+def test_names_of_folders() -> None:
+    names = ["examples/gray.bw", "addition-counter", "theory", "3sum", "Coq"]
+    assert [module_name(name) for name in names] == ["Gray", "AdditionCounter", "TheoryProgram", "N3sum", "CoqProgram"]
 
 
 def test_refused(tmp_path: Path) -> None:

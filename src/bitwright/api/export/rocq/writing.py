@@ -50,7 +50,8 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
     about = {"theorems": written.theorems, "left": written.left}
-    note = "; ".join([f"make there proves {len(written.theorems)} theorems", *written.theorems, *written.left])
+    said = [f"make there lets Rocq check {counted(len(written.theorems), 'theorem')}", *written.theorems, *written.left]
+    note = "; ".join(said)
     return Export([folder / path for path in found], note, about)
 
 
@@ -111,10 +112,9 @@ def _every_size(
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
+    about = algorithm.name + "".join(f", {other} = {value}" for other, value in sizing.numbers.items() if other != key)
     runs = f"at every size from {families.least} on, its runs are the rules' runs"
-    found.add(
-        f"{name}/Families.v", families_text(name, algorithm.name, families), f"{name}.Families.network_runs", runs
-    )
+    found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
@@ -171,4 +171,6 @@ def module_name(text: str) -> str:
     name = "".join(word[:1].upper() + word[1:] for word in words)
     if not name:
         raise InputError(f"{option('path')} needs a name with a letter, got {text}")
+    if name.lower() in ("bitwright", "coq", "theorems", "theory"):  # which other folders have
+        return f"{name}Program"
     return name if name[0].isalpha() else f"N{name}"
