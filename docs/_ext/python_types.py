@@ -46,7 +46,8 @@ ALIASES = {
 CLASSES = {
     "bitwright.api.certificates": "LimitCertificate NetworkCertificate StateLookedAt",
     "bitwright.api.executions": "Sample",
-    "bitwright.api.export.claims": "Claim",
+    "bitwright.api.export.claims": "ExportClaim",
+    "bitwright.checking.claims": "Claim",
     "bitwright.api.network": "Training",
     "bitwright.api.open": "SbnProgram SubleqProgram",
     "bitwright.api.show": "KindOfCells",
@@ -71,6 +72,7 @@ CLASSES = {
     "bitwright.program.cells": "CellKinds Cells Kind",
     "bitwright.program.graph.schema": "NodeWord Schema",
     "bitwright.program.graph.wiring": "GraphWiring",
+    "bitwright.program.ensures": "EnsureLine",
     "bitwright.program.pattern": "Pattern",
     "bitwright.program.program": "Wired",
     "bitwright.program.sizing": "Sizing",

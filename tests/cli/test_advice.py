@@ -154,6 +154,8 @@ def test_the_command_that_shows_a_counterexample_names_the_machine(capsys: Captu
         96,
         "--tolerance",
         0.1,
+        "--descent",
+        "momentum",
         "--weight-bits",
         2,
         "-o",

@@ -151,7 +151,7 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
         (["train", "--whole", "addition", "--sizes", "1..3"], "--sizes goes with networks of cells"),
         (["train", "addition", "--sizes", "0..3"], "at least 1"),
         (["train", "addition", "--sizes", "5..3"], "at least 1"),
-        (["train", "addition", "--sizes", "all"], "a range such as 1..64"),
+        (["train", "addition", "--sizes", "any"], "a range such as 1..64"),
         (["train", "addition", "--bits", "9", "--tile", "4"], "a tile of 4 does not divide the 9 cells"),
         (["train", "addition", "--float", "--networks", "2"], "2 networks go into a folder, got the file name"),
         (["train", "examples/gray.bw", "--sizes", "1..4"], "those of a 'let' line; write --sizes l=1..4"),
@@ -327,7 +327,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     assert "at the sizes 2..9 are of the network's kinds" in err
     assert call(capsys, *proof, "-o", plain)[0] == 0
     document = json.loads(plain.read_text())
-    assert document.pop("sizes") == "4"
+    assert document.pop("sizes") == "all"
     assert call(capsys, *proof, "--check", plain)[0] == 0
     plain.write_text(json.dumps(document))  # as earlier versions wrote it
     assert call(capsys, *proof, "--check", plain)[0] == 0
@@ -342,10 +342,14 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
         assert code == 1
         assert out.startswith(f"DOES NOT HOLD: the certificate says sizes = {sizes}, but ")
         assert reason in out
-    path.write_text(json.dumps(document | {"sizes": "all"}))
+    path.write_text(json.dumps(document | {"sizes": "any"}))
     code, _, err = call(capsys, *proof, "--check", path)
     assert code == 2
-    assert "sizes must be null or a range of sizes, such as 1..64" in err
+    assert "sizes must be null or all, or a range of sizes, such as 1..64" in err
+    path.write_text(json.dumps(document | {"sizes": "all"}))  # two cells as one: the theorem is not about those
+    code, out, _ = call(capsys, *proof, "--check", path)
+    assert code == 1
+    assert "sizes = all" in out
 
 
 def test_a_proof_taken_up_says_what_was_done_before(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:

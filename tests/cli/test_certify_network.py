@@ -53,8 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_good_network_is_certified_and_a_bad_one_refuted(folder: Path, capsys: Captured) -> None:
     code, out, err = call(capsys, "certify", "addition", "--network", folder / "good.safetensors")
     assert code == 0
-    assert out.startswith("CERTIFIED: addition (add two 2-bit numbers by ripple carry), this network, every choice")
-    assert "64 tried, 0 wrong" in out
+    assert out.startswith("CERTIFIED: this network computes sum == p + q, in this program; it takes every step")
+    assert "right in all 64 states" in out
     assert "64 states to try" in err
     code, out, _ = call(capsys, "certify", "addition", "--network", folder / "bad.safetensors")
     assert code == 1

@@ -106,7 +106,7 @@ def test_a_size_that_was_not_looked_at_is_not_claimed(tmp_path: Path, capsys: Ca
     certificate = tmp_path / "c.json"
     code, out, _ = call(capsys, "certify", rules, "--network", network, "--sizes", "n=1..32", "-o", certificate)
     said = "every program made of these kinds of cells; this program was checked at n=1..32"
-    assert (code, out.splitlines()[0].endswith(said), "size" in out) == (0, True, False)
+    assert (code, out.splitlines()[0].endswith(said), "every size" in out) == (0, True, False)
     assert Certificate.load(certificate).sentence.endswith(said)
     code, _, err = call(capsys, "certify", rules, "--network", network, "--sizes", "n=1..50")
     assert (code, "at n=40: this network has no cell like" in err) == (2, True)

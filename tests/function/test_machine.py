@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from bitwright.checking.function.affine import OutsideError
+from bitwright.checking.function.affine import NoChainError
 from bitwright.checking.function.chain import read_chain
 from bitwright.checking.function.closure import Invariant, Search
 from bitwright.checking.function.laws import conserved
-from bitwright.checking.function.machine import Clock, Machine
+from bitwright.checking.function.machine import ChainMachine, Clock
 from bitwright.checking.function.prove import _runs, _settings, _with_steps
 from bitwright.checking.function.specification import Specification
 from bitwright.program import parse
@@ -29,7 +29,7 @@ def test_a_chain_steps_like_the_program(name: str) -> None:
     for size in (5, 6, 9):
         algorithm = parse(text, lets={"l": size})
         layout, length = algorithm.program.layout, chain.length(size)
-        machine = Machine(chain, Clock(fixed=10**6), False)
+        machine = ChainMachine(chain, Clock(fixed=10**6), False)
         values = {word.name: random.getrandbits(len(word.bits)) for word in algorithm.inputs}
         chosen = [0] * length
         for word_name, value in values.items():
@@ -82,7 +82,7 @@ def test_a_clock_ends_after_just_the_steps_it_stands_for() -> None:
     for rate in (1, 2, 3):
         for extra in (-2, -1, 0, 1, 3):
             for clock in _with_steps(rate, extra):
-                machine = Machine(chain, clock, False)
+                machine = ChainMachine(chain, clock, False)
                 for length in range(5, 10):
                     word = [machine.begin(kind, 0) for kind in kinds_of(length)]
                     state, steps = 0, 0
@@ -98,7 +98,7 @@ def test_every_state_of_real_runs_lies_in_the_invariant(name: str) -> None:
     chain = read_chain(text_of(name))
     specs = [Specification(chain, line) for line in parse(text_of(name)).ensures]
     for setting in list(_settings(chain, specs))[:2]:
-        machine = Machine(chain, setting.clock, setting.ghosts)
+        machine = ChainMachine(chain, setting.clock, setting.ghosts)
         runs = list(_runs(machine))
         seen = {(letter[0], letter[3]) for _, states in runs[:40] for _, word in states[:-1] for letter in word}
         search = Search(machine, [*conserved(chain, seen), *setting.terms], 60_000)
@@ -184,5 +184,5 @@ def test_what_is_not_the_same_at_every_size_is_refused(old: str, new: str, why: 
     assert old in text
     if "write q[1]" in new:
         text = text.replace("when c[i]=1", "when c[3]=1")
-    with pytest.raises(OutsideError, match=why):
+    with pytest.raises(NoChainError, match=why):
         read_chain(text.replace(old, new))

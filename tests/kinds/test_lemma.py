@@ -13,7 +13,7 @@ from kinds.random_texts import RandomText
 from long import seeds
 
 from bitwright.checking.kinds import KindsProof, prove_kinds
-from bitwright.checking.kinds.affine import ONE, Form, solve
+from bitwright.checking.kinds.affine import ONE, Affine, solve
 from bitwright.checking.kinds.atoms import Atoms, atoms_of
 from bitwright.checking.kinds.lines import Lines
 from bitwright.checking.kinds.sizes import SizedText
@@ -23,7 +23,7 @@ from bitwright.program.program import Program
 _NAME = re.compile(r"(\w+)(?:\[([\d,]+)\])?")
 
 
-def value(form: Form, point: dict[str, int]) -> Fraction:
+def value(form: Affine, point: dict[str, int]) -> Fraction:
     """A form at a point, written out."""
     return sum((factor * (1 if name == ONE else point[name]) for name, factor in form.terms), Fraction(0))
 
@@ -42,7 +42,7 @@ def points_of(atoms: Atoms, program: Program, sizes: dict[str, int], cell: int) 
         indices = sorted(set().union(*(form.names for form in atoms.forms)) - sizes.keys())
         equations = [low - at for (low, _), at in zip(first.ranges, place, strict=True)]
         solved, _ = solve(
-            [form.put({name: Form.of(size) for name, size in sizes.items()}) for form in equations], indices
+            [form.put({name: Affine.of(size) for name, size in sizes.items()}) for form in equations], indices
         )
         numbers = {name: form.constant for name, form in solved.items()}
         point = {**sizes, **{name: int(number) for name, number in numbers.items() if number is not None}}

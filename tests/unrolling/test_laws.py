@@ -6,7 +6,7 @@ import numpy as np
 from programs import random_program
 
 from bitwright import Algorithm, Builder, addition
-from bitwright.checking.unrolling.graph import Graph
+from bitwright.checking.unrolling.graph import AndGraph
 from bitwright.checking.unrolling.laws import LawFinder
 from bitwright.checking.unrolling.runs import start_state, unroll
 from bitwright.checking.unrolling.steps import Stepper
@@ -15,7 +15,7 @@ from bitwright.running.executions import successors
 
 
 def symbolic(algorithm, steps):
-    graph = Graph()
+    graph = AndGraph()
     stepper, states = Stepper(algorithm.program, graph), [start_state(algorithm, graph)]
     for _ in range(steps):
         states.append(stepper.step(states[-1]))

@@ -6,8 +6,8 @@ from operator import add, mul, sub
 import pytest
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph
-from bitwright.checking.unrolling.specifications import Meaning
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph
+from bitwright.checking.unrolling.specifications import Blasted
 from bitwright.program.ensure_text import read
 
 
@@ -18,7 +18,7 @@ def value(number, values):
 
 def signed_pairs(width):
     """Two signed numbers of a graph, and the values of all nodes for each of their values."""
-    graph = Graph()
+    graph = AndGraph()
     a, b = (tuple(graph.input() for _ in range(width)) for _ in range(2))
     return graph, a, b
 
@@ -50,7 +50,7 @@ def test_quotients_and_remainders_round_down_as_in_python(by):
 
 
 def test_constants_fold():
-    graph = Graph()
+    graph = AndGraph()
     seven = numbers.add(graph, numbers.constant(3), numbers.constant(4))
     assert numbers.known(seven) == 7
     assert numbers.known(numbers.multiply(graph, seven, numbers.constant(-6))) == -42
@@ -72,9 +72,9 @@ LINES = [
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_means_what_its_own_evaluation_says(line):
-    statement, graph = read(line), Graph()
+    statement, graph = read(line), AndGraph()
     x, y = (numbers.unsigned([graph.input() for _ in range(3)]) for _ in range(2))
-    goals = Meaning(graph, statement, {"y": y}, {"x": x}).goals()
+    goals = Blasted(graph, statement, {"y": y}, {"x": x}).goals()
     seen = set()
     for values in every(graph):
         found = all(values[goal >> 1] ^ (goal & 1) for goal in goals)

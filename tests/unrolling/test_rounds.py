@@ -9,7 +9,7 @@ import bitwright
 from bitwright.checking.unrolling.polynomials import bounds, stronger_equation, substitute, vanishes, weaker_equation
 from bitwright.checking.unrolling.relations import solve
 from bitwright.checking.unrolling.rounds import Rounds, UndecidedError
-from bitwright.checking.unrolling.runs import TooLargeError
+from bitwright.checking.unrolling.runs import RunTooLargeError
 from bitwright.checking.unrolling.solver import Prover
 from bitwright.program.ensure_text import read
 
@@ -59,7 +59,7 @@ WEAKER = {
 
 @pytest.mark.parametrize("what", WEAKER)
 def test_without_an_obligation_there_is_no_proof(what):
-    with pytest.raises((UndecidedError, TooLargeError)):
+    with pytest.raises((UndecidedError, RunTooLargeError)):
         rounds(WEAKER[what]).prove()
 
 

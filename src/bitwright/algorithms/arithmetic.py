@@ -46,7 +46,8 @@ def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], 
     """The algorithm of a file in examples/, in one size; its size is called bits."""
     l, text = check_bits(bits), _text(file)
     found = parse(text, name, {"l": l}, _WORK)
-    return replace(found, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
+    inputs = tuple(replace(word, sized_by="") for word in found.inputs)  # there is no line to change
+    return replace(found, inputs=inputs, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
 
 
 @cache

@@ -14,7 +14,7 @@ from bitwright.networks.store import check_network_file
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """One network of the cache, and why it cannot be used, if that is so."""
 
     network: CachedNetwork
@@ -55,7 +55,7 @@ class Cache:
     """What is in the cache; `verified` says that every entry was read completely."""
 
     folder: Path
-    entries: tuple[Entry, ...]
+    entries: tuple[CacheEntry, ...]
     verified: bool
 
     @property
@@ -101,7 +101,7 @@ class Cleared:
 def look_at_cache(verify: bool = False) -> Cache:
     """The networks in the cache; `verify` reads each completely and compares it with its digest."""
     folder = cache.networks_folder()
-    return Cache(folder, tuple(Entry(one, _problem(one, verify)) for one in cache.entries()), verify)
+    return Cache(folder, tuple(CacheEntry(one, _problem(one, verify)) for one in cache.entries()), verify)
 
 
 def clear_cache() -> Cleared:

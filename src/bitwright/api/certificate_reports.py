@@ -48,7 +48,7 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
     yield f"{c.verdict.upper()}: {_statement(c)}"
     yield from _links(c.about)
-    yield f"  network   {c.own.claim().sentence}"
+    yield f"  network   {c.claims[-1].sentence}"
     weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
     yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]

@@ -81,9 +81,9 @@ class Certificate(Shown):
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
         [('function', 'proved'), ('limit', 'proved')]
         """
-        return (*self.about.links.claims, self.own.claim())
+        return (*self.about.links.claims, self.own._claim())
 
-    def claim(self) -> Claim:
+    def _claim(self) -> Claim:
         """The link that is about the network or the limit."""
         raise NotImplementedError
 
@@ -146,7 +146,7 @@ class Certificate(Shown):
         >>> from bitwright import addition, certify, train
         >>> adder = train(addition(4))
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
-        '9'
+        'all'
         """
         from bitwright.api import certify, certify_limit
 
@@ -201,7 +201,7 @@ class LimitCertificate(Certificate, LimitVerdict):
         """Whether it is of the limit of a network of cells."""
         return self.n_source == "cells"
 
-    def claim(self) -> Claim:
+    def _claim(self) -> Claim:
         """The link that is about the limit."""
         sizes = covered_by_cells(self.sizes, self.about.graphs) if self.cells else "as it is"
         found = None if self.witness is None else {"on": list(self.witness), "bit": self.fails_bit}
@@ -232,7 +232,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         """Whether it is of a network of cells."""
         return self.kinds is not None
 
-    def claim(self) -> Claim:
+    def _claim(self) -> Claim:
         """The link that is about the network."""
         states, local = counted(self.states, "local state" if self.cells else "state"), "all " * (not self.wrong)
         wrong = f"wrong in {self.wrong:,} of {states}" if self.wrong else f"right in {local}{states}"

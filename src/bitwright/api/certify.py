@@ -21,7 +21,7 @@ from bitwright.api.claimed import Subject, by_algorithm, claimed_sizes, in_those
 from bitwright.api.network import Network
 from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED
-from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, every_size_or_own, in_sizes
+from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller, teller
 from bitwright.checking.exhaustion.domains import check_domain, usual_domain
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
@@ -111,7 +111,7 @@ def certify(
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
     >>> print(certify(addition(9), adder).sentence)
-    certified: this network, 16 states of every program made of these kinds of cells; this program was checked at 9 bits
+    certified: this network, 16 states of every program made of these kinds of cells; this program is one at every size
     >>> certify("addition", adder, sizes="1..64").sizes
     '1..64'
     >>> print(certify("addition", adder, state="p[1]").sentence)
@@ -257,9 +257,11 @@ def _asked(
                 raise OtherKindError(where) from None
             tiles.add(tile)
             cells_of.append((one.algorithm.program, own))
+    if not skip:
+        check_covers(looked, pattern, first.name, max(tiles, default=1))
     graphs = looked.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
     single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
-    links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell, function)
+    links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell, function, graphs)
     names = bit_names(pattern, cells_of)
     asked = _Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, names, links)
     if not skip:
@@ -353,7 +355,8 @@ def check_network(
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
         with tell.working(task.unit) as step:
             check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device)
-        asked.links.check(claimed.about.links)
+        if held.pattern is None or asked.links.claims:  # a pattern says nothing of the program that it is of
+            asked.links.check(claimed.about.links)
     return chained(replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True)))
 
 

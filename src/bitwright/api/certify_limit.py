@@ -9,7 +9,7 @@ from bitwright.api.certificates import Claimed, LimitCertificate, chained, limit
 from bitwright.api.chain import links_of
 from bitwright.api.claimed import Subject, by_algorithm, claimed_sizes, in_those_sizes, opened_subjects, telling_of
 from bitwright.api.engines import EngineChoice
-from bitwright.api.sizes import InSizes, SizesAsked, in_sizes
+from bitwright.api.sizes import InSizes, SizesAsked, check_covers, in_sizes
 from bitwright.api.telling import Teller, teller
 from bitwright.engines.cells.trained import as_algorithm
 from bitwright.engines.cells.wiring import tile_of
@@ -47,8 +47,9 @@ def certify_limit(
         examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
         with tell.working("checking") as step:
             found = of_cells.certify_cells(pattern, chosen, examples, step)
+        check_covers(looked, pattern, algorithms[0].name, tile)
         graphs = looked.graphs if tile in (None, 1) else None
-        links = links_of(_single(subjects), looked, len(pattern.kinds), tell, function)
+        links = links_of(_single(subjects), looked, len(pattern.kinds), tell, function, graphs)
         return chained(limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs, links=links)))
     pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
     (algorithm,) = subjects  # type: ignore[assignment]
@@ -89,9 +90,10 @@ def check_limit(
     with tell.working("checking") as step, telling_of(algorithm, "limit"):
         check_certificate(claimed.own, algorithm, step)
     about, tried = looked if kinds else in_sizes(subjects[0]), claimed.about.links.tried
-    links = links_of(_single(subjects), about, kinds, tell, tried)
-    with telling_of(algorithm, "limit"):
-        links.check(claimed.about.links)
     graphs = looked.graphs if tile in (None, 1) else None
+    links = links_of(_single(subjects), about, kinds, tell, tried, graphs)
+    if not is_pattern(by_algorithm(subjects)[0].program):  # which says nothing of the program that it is of
+        with telling_of(algorithm, "limit"):
+            links.check(claimed.about.links)
     held = Claimed(graphs=graphs, holds=True, links=links)
     return chained(limit_certificate(claimed.own, algorithm, looked.text, held))

@@ -46,7 +46,8 @@ def claimed_sizes(
         raise InputError(
             f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
         )
-    if sizes is None and claimed != EVERY and (len(subjects) > 1 or not numbers_of(subjects[0])):
+    known = numbers_of(subjects[0]) or (claimed == EVERY and isinstance(subjects[0], NodeProgram))
+    if sizes is None and (len(subjects) > 1 or not known):
         return in_those_sizes(subjects, None)
     try:
         return in_those_sizes(subjects, claimed)

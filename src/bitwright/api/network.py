@@ -20,7 +20,7 @@ from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
-    from bitwright.api.export.claims import Claim
+    from bitwright.api.export.claims import ExportClaim
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
@@ -68,7 +68,7 @@ class Network(Shown):
     >>> adder.proved, run(addition(200), p=2**199, q=2**199, network=adder).value == 2**200
     (True, True)
     >>> print(adder.sentence)
-    2 kinds of cells, 8 examples; width 128, 2,528 bytes of weights
+    2 kinds of cells, 8 examples; width 32, 704 bytes of weights
     """
 
     weights: AnyNetwork
@@ -121,12 +121,12 @@ class Network(Shown):
         return TrainedCells(self.pattern, self.weights)
 
     @cached_property
-    def claim(self) -> Claim | None:
+    def claim(self) -> ExportClaim | None:
         """What trying its states has shown; None for float weights, and for a program that is not known."""
-        from bitwright.api.export.claims import Claim, claim_of
+        from bitwright.api.export.claims import ExportClaim, claim_of
 
         if (cells := self.trained_cells) is not None and cells.tables is not None:
-            return Claim(True, cells.tables.states, cells.tables.wrong)
+            return ExportClaim(True, cells.tables.states, cells.tables.wrong)
         made_for = self.pattern or self.algorithm
         if not isinstance(self.weights, IntegerNetwork) or made_for is None:
             return None
@@ -282,7 +282,7 @@ class Network(Shown):
 
         >>> from bitwright import addition, train
         >>> [tuple(weights.shape) for weights in train(addition(4)).to_torch().parameters()]
-        [(128, 8), (11, 128)]
+        [(32, 8), (11, 32)]
         """
         if isinstance(self.weights, FloatNetwork):
             return self.weights.to_torch()
@@ -299,7 +299,7 @@ class Network(Shown):
         >>> from bitwright import addition, train
         >>> told = train(addition(4)).to_dict()
         >>> told["claim"], told["wrong"], told["width"]
-        ('proved on all 16 local states', 0, 128)
+        ('proved on all 16 local states', 0, 32)
         """
         held, origin = self.weights, self.weights.origin
         claim = self.claim

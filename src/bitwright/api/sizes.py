@@ -53,6 +53,18 @@ class InSizes:
         return graphs_of([one for one in found if one is not None]) if found else None
 
 
+def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: int | None) -> None:
+    """Raises unless a pattern has every kind of cell that is proved to be all there are."""
+    if looked.proof is None:
+        return
+    if tile not in (None, 1):
+        raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
+    for seen in looked.proof.kinds:
+        if seen.kind not in pattern.kinds:
+            where = at_size(name, _joined(seen.sizes) or None)
+            raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
+
+
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
     if size is None:

@@ -33,7 +33,7 @@ from bitwright.theory.rounding import ROUNDINGS
 _INFORMATION = {"version", "arithmetic", "sizes"}
 
 
-def claims_of(verdict: Any, kind: type, links: dict[str, Any]) -> str:
+def claims_of(verdict: Any, kind: type, links: dict[str, Any] | None = None) -> str:
     """What the file of a certificate of this kind holds: every number it rests on, the sizes if it names some, and the
     other links of its chain.
     """

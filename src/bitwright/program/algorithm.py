@@ -13,7 +13,7 @@ from bitwright.bits import BoolArray, from_bits, shorten, to_bits, whole_number,
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.ensure_text import read
-from bitwright.program.ensures import Scope, Statement, WrongError
+from bitwright.program.ensures import EnsureLine, Scope, WrongError
 from bitwright.program.given_bits import bit_numbers, one_bit, repeated
 from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
@@ -71,8 +71,8 @@ class Algorithm(Shown):
     description: str = ""
     matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
     examples: int | None = None  # declared size of the training set with padding, for the sign rule
-    ensures: tuple[Statement, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
-    invariants: tuple[Statement, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
+    ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
+    invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
     sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
     computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
 
@@ -95,14 +95,14 @@ class Algorithm(Shown):
         for what, lines in (("ensures", self.ensures), ("invariants", self.invariants)):
             object.__setattr__(self, what, self._stated(what, lines))
 
-    def _stated(self, what: str, lines: object) -> tuple[Statement, ...]:
+    def _stated(self, what: str, lines: object) -> tuple[EnsureLine, ...]:
         """Statements, given as text or read from rule text; raises InputError for what cannot be meant."""
         if not isinstance(lines, tuple | list):
             raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
         found = []
         for line in lines:
             try:
-                parsed = line if isinstance(line, Statement) else read(line, what == "invariants")
+                parsed = line if isinstance(line, EnsureLine) else read(line, what == "invariants")
                 found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, what == "ensures"))
             except WrongError as error:
                 raise InputError(f"{what}, {str(line)!r}, column {error.token.column}: {error.message}") from None
@@ -287,6 +287,7 @@ class Algorithm(Shown):
         input p = p[2] p[1]
         output p = p[2] p[1]
         steps 1
+        ensure p[2 + 1 - i] == in.p[i] for i in 1..2
         """
         return "\n".join(self.text_lines()) + "\n"
 
@@ -308,13 +309,13 @@ class Algorithm(Shown):
 
 
 def stated(
-    line: Statement,
+    line: EnsureLine,
     program: Program,
     inputs: Sequence[Word],
     outputs: Sequence[Word],
     lets: Mapping[str, int],
     ensure: bool,
-) -> Statement:
+) -> EnsureLine:
     """A statement with the numbers of its text; raises WrongError for what it cannot mean in this program."""
     entered = {word.name: len(word.bits) for word in inputs}
     fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}

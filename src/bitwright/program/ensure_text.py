@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from bitwright.errors import InputError, suggestion
 from bitwright.program.ensures import (
     COMPARISONS,
+    Combined,
     Constant,
+    EnsureLine,
     Expression,
-    Name,
+    IndexRange,
+    Named,
     Negation,
-    Operation,
-    Range,
-    Statement,
     WrongError,
 )
 from bitwright.text.scanner import END, NAME, Scanner, Token
@@ -40,7 +40,7 @@ _FOREIGN = {
 }
 
 
-def read(text: str, invariant: bool = False) -> Statement:
+def read(text: str, invariant: bool = False) -> EnsureLine:
     """The statement that a text such as `sum == p + q` says; raises InputError with the column.
 
     >>> print(read("negative == (a < b)"))
@@ -58,7 +58,7 @@ def read(text: str, invariant: bool = False) -> Statement:
         raise InputError(f"column {error.token.column}: {error.message}") from None
 
 
-def read_tokens(tokens: Sequence[Token], invariant: bool) -> Statement:
+def read_tokens(tokens: Sequence[Token], invariant: bool) -> EnsureLine:
     """The same from tokens, which a token of kind `end` closes; raises WrongError."""
     return _Reader(tokens).statement(invariant)
 
@@ -91,33 +91,33 @@ class _Reader:
             raise self.refuse(f"'{text}'")
         return token
 
-    def statement(self, invariant: bool) -> Statement:
+    def statement(self, invariant: bool) -> EnsureLine:
         where = None
         if invariant and self.accept("at"):
             where = self.name()
             self.expect(":")
         truth = self.implication()
-        ranges: list[Range] = []
+        ranges: list[IndexRange] = []
         while self.accept("for") or (ranges and self.accept(",")):
             token = self.plain_name("an index")
             self.expect("in")
             first = self.sum()
             self.expect("..")
-            ranges.append(Range(token.text, first, self.sum(), token))
+            ranges.append(IndexRange(token.text, first, self.sum(), token))
         if self.next.kind != END:
             raise self.refuse("the end of the line")
-        return Statement(truth, tuple(ranges), where)
+        return EnsureLine(truth, tuple(ranges), where)
 
     def deeper(self, token: Token) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise WrongError(token, f"an expression may nest at most {MAX_DEPTH} deep")
 
-    def operation(self, token: Token, left: Expression, right: Expression) -> Operation:
+    def operation(self, token: Token, left: Expression, right: Expression) -> Combined:
         self.signs += 1
         if self.signs > MAX_SIGNS:
             raise WrongError(token, f"an expression may have at most {MAX_SIGNS} signs")
-        return Operation("%" if token.text == "mod" else token.text, left, right, token)
+        return Combined("%" if token.text == "mod" else token.text, left, right, token)
 
     def implication(self) -> Expression:
         left = self.either()
@@ -179,7 +179,7 @@ class _Reader:
         self.deeper(minus)
         body = self.signed()
         self.depth -= 1
-        return Operation("-", Constant(0, minus), body, minus)
+        return Combined("-", Constant(0, minus), body, minus)
 
     def power(self) -> Expression:
         base = self.atom()
@@ -205,7 +205,7 @@ class _Reader:
             return inner
         return self.name()
 
-    def name(self) -> Name:
+    def name(self) -> Named:
         token = self.next
         entered = token.text == "in" and self.tokens[self.at + 1].text == "."
         if entered:
@@ -217,7 +217,7 @@ class _Reader:
             index = self.sum()
             self.depth -= 1
             self.expect("]")
-        return Name(name.text, entered, index, token)
+        return Named(name.text, entered, index, token)
 
     def plain_name(self, what: str) -> Token:
         if self.next.kind != "name" or self.next.text in _WORDS:

@@ -1,6 +1,6 @@
 """What a program should compute, `ensure sum == p + q`, and what is true on the way, `invariant p <= in.p + in.q`.
 
-An expression is a tree of Constant, Name, Operation and Negation. In an `ensure` a name is an output, or else an input;
+An expression is a tree of Constant, Named, Combined and Negation. In an `ensure` a name is an output, or else an input;
 `in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
 Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
 lowest is `x[1]`. An expression is a number or a truth; a number of a single bit is both.
@@ -37,7 +37,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Named:
     """A word, one of its bits (`index`), an index, or a number of the rule text; `entered` where it is `in.NAME`."""
 
     text: str
@@ -47,7 +47,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Combined:
     """Two expressions with a sign between them: + - * // % ^, a comparison, `and`, `or` or `=>`; `mod` is %."""
 
     sign: str
@@ -64,11 +64,11 @@ class Negation:
     token: Token = field(default=_NOWHERE, repr=False, compare=False)
 
 
-Expression = Constant | Name | Operation | Negation
+Expression = Constant | Named | Combined | Negation
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class IndexRange:
     """`for i in first..last`."""
 
     name: str
@@ -78,7 +78,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Statement:
+class EnsureLine:
     """An `ensure` or `invariant` line: its truth, for all values of its indices.
 
     >>> from bitwright.program.ensure_text import read
@@ -88,12 +88,12 @@ class Statement:
     """
 
     truth: Expression
-    ranges: tuple[Range, ...] = ()
-    at: Name | None = None  # of `invariant at BIT: ...`: where this bit is on
+    ranges: tuple[IndexRange, ...] = ()
+    at: Named | None = None  # of `invariant at BIT: ...`: where this bit is on
     lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
 
-    def with_lets(self, lets: Mapping[str, int]) -> Statement:
-        return Statement(self.truth, self.ranges, self.at, dict(lets))
+    def with_lets(self, lets: Mapping[str, int]) -> EnsureLine:
+        return EnsureLine(self.truth, self.ranges, self.at, dict(lets))
 
     def holds(self, inputs: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
         """Whether it is true of these inputs and of these outputs, or of these numbers in a state."""
@@ -127,7 +127,7 @@ class Statement:
             return expression.value
         if isinstance(expression, Negation):
             return _not(self.value(expression.body, inputs, values, row))
-        if isinstance(expression, Name):
+        if isinstance(expression, Named):
             number = self._named(expression, inputs, values, row or {})
             if expression.index is None:
                 return number
@@ -135,12 +135,12 @@ class Statement:
         left, right = (self.value(side, inputs, values, row) for side in (expression.left, expression.right))
         return combined(expression.sign, left, right)
 
-    def _named(self, name: Name, inputs: Mapping[str, Any], values: Mapping[str, Any], row: Mapping[str, int]) -> Any:
+    def _named(self, name: Named, inputs: Mapping[str, Any], values: Mapping[str, Any], row: Mapping[str, int]) -> Any:
         places = (inputs,) if name.entered else (row, values, inputs, self.lets)
         return next(place[name.text] for place in places if name.text in place)
 
     @property
-    def names(self) -> set[Name]:
+    def names(self) -> set[Named]:
         """All names in it, lets and indices included."""
         parts = [self.truth, *(bound for item in self.ranges for bound in (item.first, item.last))]
         return {name for part in (*parts, *([self.at] if self.at else ())) for name in names_in(part)}
@@ -158,15 +158,15 @@ class Statement:
         return f"{where}{shown(self.truth, lets)}{' for ' * bool(ranges)}{ranges}"
 
 
-def names_in(expression: Expression) -> Iterator[Name]:
+def names_in(expression: Expression) -> Iterator[Named]:
     """The names of an expression, in their order."""
-    if isinstance(expression, Name):
+    if isinstance(expression, Named):
         yield expression
         if expression.index is not None:
             yield from names_in(expression.index)
     elif isinstance(expression, Negation):
         yield from names_in(expression.body)
-    elif isinstance(expression, Operation):
+    elif isinstance(expression, Combined):
         yield from names_in(expression.left)
         yield from names_in(expression.right)
 
@@ -176,7 +176,7 @@ def shown(expression: Expression, lets: Mapping[str, int] | None = None, around:
     lets = lets or {}
     if isinstance(expression, Constant):
         return str(expression.value)
-    if isinstance(expression, Name):
+    if isinstance(expression, Named):
         if not expression.entered and expression.index is None and expression.text in lets:
             value = lets[expression.text]
             return str(value) if value >= 0 else f"({value})"
@@ -219,7 +219,7 @@ class Scope:
     lets: Mapping[str, int]
     what: str = "an input or output"
 
-    def check(self, line: Statement) -> None:
+    def check(self, line: EnsureLine) -> None:
         """Raises WrongError unless the statement is a truth about these names, for every value of its indices."""
         known: set[str] = set()
         if line.at is not None and self._kind(line.at, known) != "bit":
@@ -238,7 +238,7 @@ class Scope:
     def _kind(self, expression: Expression, indices: set[str]) -> Kind:
         if isinstance(expression, Constant):
             return "bit" if expression.value in (0, 1) else "number"
-        if isinstance(expression, Name):
+        if isinstance(expression, Named):
             return self._kind_of_name(expression, indices)
         if isinstance(expression, Negation):
             self._truth(expression.body, indices, "not")
@@ -261,7 +261,7 @@ class Scope:
             self._constant(expression.right, indices, "what stands behind // and %")
         return "truth" if sign in COMPARISONS else "number"
 
-    def _kind_of_name(self, name: Name, indices: set[str]) -> Kind:
+    def _kind_of_name(self, name: Named, indices: set[str]) -> Kind:
         if name.text in indices and not name.entered and name.index is None:
             return "number"
         widths = self.inputs if name.entered else {**self.inputs, **self.values}
@@ -288,27 +288,27 @@ class Scope:
         """Raises WrongError for what depends on an input or output, or is no number."""
         if isinstance(expression, Negation):
             raise WrongError(expression.token, f"{what} must be a number")
-        if isinstance(expression, Name):
+        if isinstance(expression, Named):
             self._kind_of_name(expression, indices)
             free = expression.text in indices or expression.text not in {**self.inputs, **self.values}
             if expression.entered or expression.index is not None or not free:
                 raise WrongError(expression.token, f"{what} must be a constant, and {_brief(expression)} is none")
-        elif isinstance(expression, Operation):
+        elif isinstance(expression, Combined):
             if expression.sign not in (*ARITHMETIC, "^"):
                 raise WrongError(expression.token, f"{what} must be a number")
             self._constant(expression.left, indices, what)
             self._constant(expression.right, indices, what)
 
-    def _check_values(self, line: Statement) -> None:
+    def _check_values(self, line: EnsureLine) -> None:
         """Bits in range, divisors and exponents possible, in every row."""
         for row in line.rows(most=MOST_CHECKED):
             for part in (line.truth, *([line.at] if line.at else ())):
                 self._check_row(part, line, row)
 
-    def _check_row(self, part: Expression, line: Statement, row: Mapping[str, int]) -> None:
+    def _check_row(self, part: Expression, line: EnsureLine, row: Mapping[str, int]) -> None:
         if isinstance(part, Negation):
             self._check_row(part.body, line, row)
-        elif isinstance(part, Operation):
+        elif isinstance(part, Combined):
             self._check_row(part.left, line, row)
             self._check_row(part.right, line, row)
             if part.sign in ("//", "%", "^"):
@@ -317,7 +317,7 @@ class Scope:
                     raise WrongError(part.token, f"'{part.sign}' takes a number of at least 1, got {right}")
                 if part.sign == "^" and not 0 <= right <= MAX_EXPONENT:
                     raise WrongError(part.token, f"an exponent is 0 to {MAX_EXPONENT:,}, got {right}")
-        elif isinstance(part, Name) and part.index is not None:
+        elif isinstance(part, Named) and part.index is not None:
             index = line.value(part.index, {}, {}, row)
             width = (self.inputs if part.entered else {**self.inputs, **self.values})[part.text]
             if not 1 <= index <= width:

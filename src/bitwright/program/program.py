@@ -45,7 +45,7 @@ class Program(FrozenArrays, Shown):
     >>> program.template_text(2), program.block_names(0)
     ('when p[1]=1 q[1]=1 write c[1]', ['p[1]', 'q[1]'])
     >>> program.block_families.labels, program.block_families.sizes.tolist()
-    (('block p q', 'block c'), [4, 4])
+    (('block p[i] q[i] for i in 1..l', 'block c[i] for i in 1..l'), [4, 4])
     """
 
     layout: Layout

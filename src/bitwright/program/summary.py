@@ -7,7 +7,7 @@ NameSummary(name='p[4]', bits=4, writers_min=2, writers_max=2)
 >>> blocks(program)[0]
 BlockSummary(count=4, example=('p[1]', 'q[1]'), templates_min=3, templates_max=3)
 >>> rules(program)[0]
-RuleSummary(count=4, text='when p[1]=0 q[1]=1 write p[1], and so on')
+RuleSummary(count=4, text='when p[i]=0 q[i]=1 write p[i] for i in 1..l')
 >>> never_written(program)
 ['q[1]']
 """

@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from bitwright.api import export
-from bitwright.api.export import Claim, Exported
+from bitwright.api.export import ExportClaim, Exported
 from bitwright.errors import BitwrightError
 from bitwright.web.told import Files
 
 _SUFFIXES = {"js": "mjs", "page": "html"}  # where it is not the name of the form
 
 
-def forms() -> dict[str, Callable[[Exported, Claim], str]]:
+def forms() -> dict[str, Callable[[Exported, ExportClaim], str]]:
     """The writers of that room by the names of their forms."""
     return {name.removesuffix("_text"): getattr(export, name) for name in export.__all__ if name.endswith("_text")}
 
 
 def export_files(
-    name: str, found: Exported, claim: Claim, most: int, page: Callable[[], str]
+    name: str, found: Exported, claim: ExportClaim, most: int, page: Callable[[], str]
 ) -> tuple[Files, Mapping[str, str]]:
     """The files, of which each has at most so many bytes; and why another is not there. `page` writes the page."""
     files: Files = {}

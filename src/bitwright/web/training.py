@@ -7,7 +7,7 @@ from typing import Any
 
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import Claim, exported_cells, exported_whole
+from bitwright.api.export import ExportClaim, exported_cells, exported_whole
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.making import Making, Plan
 from bitwright.errors import BitwrightError, InputError, readable
@@ -121,7 +121,7 @@ def _exports(
             found = exported_whole(made.network, made.algorithm)
     except BitwrightError as error:
         return {}, {name: str(error)}
-    claim = Claim(made.pattern is not None, proof.get("states", made.states), proof.get("wrong"))
+    claim = ExportClaim(made.pattern is not None, proof.get("states", made.states), proof.get("wrong"))
     return export_files(name, found, claim, limits.result // 4, page)
 
 

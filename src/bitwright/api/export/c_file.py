@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.api.export.claims import Claim, about_lines
+from bitwright.api.export.claims import ExportClaim, about_lines
 from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.api.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
 
@@ -15,7 +15,7 @@ _NO_PROGRAM = """#ifdef BW_MAIN
 """
 
 
-def c_text(found: Exported, claim: Claim) -> str:
+def c_text(found: Exported, claim: ExportClaim) -> str:
     """The whole file."""
     core, wires = found.core, found.wires
     index = f"uint{unsigned_bits(len(core.configuration))}_t"
@@ -27,7 +27,7 @@ def c_text(found: Exported, claim: Claim) -> str:
     return "\n".join(parts)
 
 
-def _core_pieces(found: Exported, claim: Claim, index: str) -> dict[str, object]:
+def _core_pieces(found: Exported, claim: ExportClaim, index: str) -> dict[str, object]:
     core = found.core
     sizes = {
         "WIDTH": core.first.shape[0],

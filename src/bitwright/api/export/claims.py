@@ -18,7 +18,7 @@ MOST_WORK = 1 << 28  # states times width that are tried while a file is written
 
 
 @dataclass(frozen=True)
-class Claim:
+class ExportClaim:
     """What is known of the network in a file."""
 
     of_cells: bool
@@ -57,7 +57,7 @@ class Claim:
         return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
 
 
-def about_lines(found: Exported, claim: Claim) -> list[str]:
+def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
     """For the comment at the top of a file; plain characters alone, so that they end no comment."""
     network, core = found.network, found.core
     kinds = "the whole state" if found.pattern is None else f"{counted(len(found.pattern.kinds), 'kind')} of cells"
@@ -83,7 +83,7 @@ def about_lines(found: Exported, claim: Claim) -> list[str]:
     return [*lines, *(f"{label:<8} {line}" for label, line in zip(labels, claim.lines, strict=False))]
 
 
-def try_states(found: Exported) -> Claim:
+def try_states(found: Exported) -> ExportClaim:
     """Tries all states of the network, or all local states of its kinds, unless they are too many."""
     if found.pattern is not None:
         return claim_of(found.network, found.pattern)
@@ -91,7 +91,7 @@ def try_states(found: Exported) -> Claim:
     return claim_of(found.network, found.wires.algorithm)
 
 
-def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> Claim:
+def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportClaim:
     """The same for a network of a pattern, or of a whole program."""
     of_cells = isinstance(made_for, Pattern)
     if isinstance(made_for, Pattern):
@@ -99,9 +99,9 @@ def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> Claim:
     else:
         algorithm, domain, states = made_for, "states", StatesDomain(made_for.program).size
     if states * network.shape.width > MOST_WORK:
-        return Claim(of_cells, states, None)
+        return ExportClaim(of_cells, states, None)
     certificate = certify_network(algorithm, network, domain)
-    return Claim(of_cells, certificate.states, certificate.wrong)
+    return ExportClaim(of_cells, certificate.states, certificate.wrong)
 
 
 def _size(number: int) -> str:

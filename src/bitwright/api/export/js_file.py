@@ -7,7 +7,7 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.api.export.claims import Claim, about_lines
+from bitwright.api.export.claims import ExportClaim, about_lines
 from bitwright.api.export.model import Core, Exported, WiresOut
 from bitwright.api.export.text import ending_of, filled, number_lines, unsigned_bits
 from bitwright.errors import InputError
@@ -15,7 +15,7 @@ from bitwright.errors import InputError
 MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
 
 
-def js_text(found: Exported, claim: Claim) -> str:
+def js_text(found: Exported, claim: ExportClaim) -> str:
     """The whole module."""
     core, wires = found.core, found.wires
     if core.largest >= MOST_EXACT:
@@ -41,7 +41,7 @@ def js_types(found: Exported) -> str:
     return "\n".join(parts)
 
 
-def _core_pieces(found: Exported, claim: Claim) -> dict[str, object]:
+def _core_pieces(found: Exported, claim: ExportClaim) -> dict[str, object]:
     core = found.core
     tables = [_table(*one) for one in core_tables(core)]
     return {

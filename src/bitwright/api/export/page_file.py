@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.api.export.claims import Claim
+from bitwright.api.export.claims import ExportClaim
 from bitwright.api.export.js_file import MOST_EXACT, core_tables
 from bitwright.api.export.model import Exported
 from bitwright.api.export.text import filled
@@ -28,7 +28,7 @@ STAGES = {
 }
 
 
-def page_text(found: Exported, claim: Claim, view: str, title: str, about: Mapping[str, Any]) -> str:
+def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any]) -> str:
     """The whole page; `about` is what its view needs beside the network."""
     core = found.core
     if core.largest >= MOST_EXACT:
@@ -70,7 +70,7 @@ def joined(names: Sequence[str]) -> str:
     return "\n".join(_script(name) for name in names)
 
 
-def network_facts(found: Exported, claim: Claim) -> dict[str, Any]:
+def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
     """The numbers of the network, and what the rules say of its ports, by which it is judged."""
     network, core = found.network, found.core
     program = found.pattern.program if found.pattern is not None else _program(found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.api.export.claims import Claim, try_states
+from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.described import describe, progressions
 from bitwright.api.export.every_size import Maker, PageSizes, every_size
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
@@ -30,7 +30,7 @@ class Page:
     """The text of a page, and what is known of the network in it."""
 
     text: str
-    claim: Claim
+    claim: ExportClaim
     view: str
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.api.export.c_file import c_text
-from bitwright.api.export.claims import Claim, try_states
+from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.js_file import js_text, js_types
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.errors import InputError, option
@@ -130,7 +130,7 @@ def write_js(given: Subject, output: Path) -> Export:
     return write_texts(texts, claim, found.wires is None)
 
 
-def write_texts(texts: Mapping[Path, str], claim: Claim, alone: bool = False, **more: object) -> Export:
+def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = False, **more: object) -> Export:
     """Text files, the first of which has the network in it; alone, if there is no program to run."""
     for path, text in texts.items():
         write_atomically(path, text.encode())

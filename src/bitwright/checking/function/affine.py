@@ -20,12 +20,12 @@ from bitwright.text.scanner import Token
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
 
 
-class OutsideError(InputError):
+class NoChainError(InputError):
     """The text is no chain of positions that looks the same at every size; the message says why, and where."""
 
 
 def outside(place: Token, why: str) -> NoReturn:
-    raise OutsideError(f"line {place.line}, column {place.column}: {why}")
+    raise NoChainError(f"line {place.line}, column {place.column}: {why}")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SizeReader:
 
     def __init__(self, tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> None:
         self.size = size
-        self.forms: dict[str, Affine | OutsideError] = {}
+        self.forms: dict[str, Affine | NoChainError] = {}
         for item in tree.statements:
             if isinstance(item, syntax.Let):
                 name = item.name.text
@@ -64,16 +64,16 @@ class SizeReader:
                 else:
                     try:
                         self.forms[name] = self.form(item.value, {})
-                    except OutsideError as error:
+                    except NoChainError as error:
                         self.forms[name] = error
 
     def form(self, part: syntax.Expression, known: Mapping[str, Affine]) -> Affine:
-        """An expression as an affine form; raises OutsideError for what is none."""
+        """An expression as an affine form; raises NoChainError for what is none."""
         if isinstance(part, syntax.Number):
             return Affine(0, part.value)
         if isinstance(part, syntax.Name):
             found = known.get(part.token.text) or self.forms.get(part.token.text)
-            if isinstance(found, OutsideError):
+            if isinstance(found, NoChainError):
                 raise found
             return found or Affine(0, 0, {part.token.text: 1})
         if isinstance(part, syntax.Digits):
@@ -118,7 +118,7 @@ class Reach:
 
 
 def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
-    """Raises OutsideError unless every index stands near an end, or at a fixed distance from a position."""
+    """Raises NoChainError unless every index stands near an end, or at a fixed distance from a position."""
     reader = SizeReader(tree, size, lets)
     grows: dict[str, int] = {}
     margin = 1
@@ -131,10 +131,10 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
                 grows[token.text] = forms[0].size if forms else 0
                 margin = max(margin, *(abs(form.constant) for form in forms if form.size), 1)
     if not any(grows.values()):
-        raise OutsideError(f"no array of the text grows with {size}")
+        raise NoChainError(f"no array of the text grows with {size}")
     unit = min(growth for growth in grows.values() if growth)
     if any(growth % unit for growth in grows.values()):
-        raise OutsideError("the arrays of the text grow at different rates")
+        raise NoChainError("the arrays of the text grow at different rates")
     found = Reach(size, unit, {name: growth // unit for name, growth in grows.items()}, margin)
     for item in statements(tree):
         found.margin = max(found.margin, _margin(item, reader, found))

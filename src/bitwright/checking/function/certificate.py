@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitwright.checking.function.chain import Chain
+from bitwright.checking.function.chain import ChainProgram
 from bitwright.checking.function.closure import START, Invariant, Search
 from bitwright.program.algorithm import Algorithm
 
@@ -34,7 +34,7 @@ FORMAT = "bitwright function 1"
 
 
 def certificate(
-    chain: Chain, algorithm: Algorithm, search: Search, invariant: Invariant, short: list[int]
+    chain: ChainProgram, algorithm: Algorithm, search: Search, invariant: Invariant, short: list[int]
 ) -> dict[str, Any]:
     """What a checker needs: it makes one round, and looks at start and end."""
     used = {letter for windows in invariant.windows.values() for after in windows.values() for letter in after}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bitwright.checking.function.affine import Affine, OutsideError, Reach, SizeReader, reach
+from bitwright.checking.function.affine import Affine, NoChainError, Reach, SizeReader, reach
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.text import parse, syntax
@@ -29,7 +29,7 @@ FEW = 4  # bits of a number that may stand anywhere near the ends
 
 
 @dataclass(frozen=True, order=True)
-class Rule:
+class ChainRule:
     """Where the bits of a letter in `mask` are `value`: bits to write to the left, here, to the right, and globals."""
 
     mask: int
@@ -45,13 +45,13 @@ class ClassOf:
     """What the positions of one class have."""
 
     present: int  # mask of the tracks that have a bit here
-    rules: tuple[Rule, ...]
+    rules: tuple[ChainRule, ...]
     start: int  # bits that are on at the start
     free: int  # bits that an input sets
 
 
 @dataclass(frozen=True)
-class Weights:
+class PlaceWeights:
     """A number in a chain: the sum of weight * 2^position over its bits on tracks, positions from 0.
 
     A number of a few bits near the ends, or in globals, has plain weights instead.
@@ -64,7 +64,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Chain:
+class ChainProgram:
     """A program as a chain. Bit t of a letter is `tracks[t]` at its position, bit t of the globals is `globals[t]`."""
 
     name: str
@@ -76,10 +76,10 @@ class Chain:
     places: tuple[tuple[str, int, int, int], ...]  # of a track: array, growth g, s, d: bit g*k - s is at position k - d
     globals: tuple[str, ...]
     classes: Mapping[int, ClassOf]
-    global_rules: tuple[Rule, ...]
+    global_rules: tuple[ChainRule, ...]
     start_globals: int
-    inputs: Mapping[str, Weights]
-    outputs: Mapping[str, Weights]
+    inputs: Mapping[str, PlaceWeights]
+    outputs: Mapping[str, PlaceWeights]
     steps: tuple[int, int] | None  # (a, b): a * length + b
     halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
     sizes: tuple[int, ...]  # at which the classes were read
@@ -91,14 +91,14 @@ class Chain:
         return size * self.unit + self.extra
 
 
-def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Chain:
-    """The chain that a rule text is at every size; raises OutsideError, which says why it is none."""
+def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> ChainProgram:
+    """The chain that a rule text is at every size; raises NoChainError, which says why it is none."""
     tree = parse_statements(text)
     numbers = {**plain_lets(text), **(lets or {})}
     size = _size(tree, numbers)
     found = reach(tree, size, {other: value for other, value in numbers.items() if other != size})
     if found.margin > MAX_MARGIN:
-        raise OutsideError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
+        raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
     others = {other: value for other, value in (lets or {}).items() if other != size}
     top = 4 * found.margin + 8
     read: list[_Instance] = []
@@ -110,7 +110,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
         if value * found.unit <= top:
             read.append(_Instance(algorithm, value, found))
     if not read or read[-1].size * found.unit < top - found.unit:
-        raise OutsideError(f"the text is no program at {size} = {top // found.unit}")
+        raise NoChainError(f"the text is no program at {size} = {top // found.unit}")
     return _joined(text, name, tree, numbers, found, read)
 
 
@@ -131,13 +131,13 @@ def _size(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     what = f"several numbers, {', '.join(candidates)}, say" if candidates else "no `let` line says"
-    raise OutsideError(f"{what} how long the arrays are")
+    raise NoChainError(f"{what} how long the arrays are")
 
 
 def _depends(reader: SizeReader, extent: syntax.Expression) -> bool:
     try:
         return reader.form(extent, {}).size != 0
-    except OutsideError:
+    except NoChainError:
         return True
 
 
@@ -181,7 +181,7 @@ def _join(groups: list[dict[str, int]], one: str, other: str, apart: int) -> Non
         second = first if one == other else second
     if second is first:
         if first.setdefault(other, first[one] + apart) != first[one] + apart:
-            raise OutsideError(f"the bits of a block of {one} and {other} stand at different positions")
+            raise NoChainError(f"the bits of a block of {one} and {other} stand at different positions")
     elif second is None:
         first[other] = first[one] + apart
     else:
@@ -192,12 +192,12 @@ def _join(groups: list[dict[str, int]], one: str, other: str, apart: int) -> Non
 
 def _joined(
     text: str, name: str, tree: SyntaxTree, numbers: Mapping[str, int], found: Reach, read: list[_Instance]
-) -> Chain:
+) -> ChainProgram:
     groups = _shifts(read)
     tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
     if len(tracks) > MAX_TRACKS:
-        raise OutsideError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
-    error: OutsideError | None = None
+        raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
+    error: NoChainError | None = None
     for moves in sorted(product((0, 1, -1), repeat=max(0, min(len(groups), 5) - 1)), key=lambda m: sum(map(abs, m))):
         shift = {
             track: by + move
@@ -206,7 +206,7 @@ def _joined(
         }
         try:
             return _chain(text, name, tree, numbers, found, read, tracks, shift)
-        except OutsideError as refusal:
+        except NoChainError as refusal:
             error = error or refusal
     assert error is not None
     raise error
@@ -221,29 +221,29 @@ def _chain(
     read: list[_Instance],
     tracks: tuple[str, ...],
     shift: Mapping[str, int],
-) -> Chain:
+) -> ChainProgram:
     views = [_View(instance, tracks, shift) for instance in read]
     extra = {view.length - view.instance.size * found.unit for view in views}
     if len(extra) > 1:
-        raise OutsideError("the number of positions does not grow in step with the size")
+        raise NoChainError("the number of positions does not grow in step with the size")
     views = [view for view in views if view.length >= SHORTEST]
     first = views[0]
     for view in views[1:]:
         for what in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
             if getattr(view, what) != getattr(first, what):
                 sizes = f"{found.size} = {first.instance.size} and {view.instance.size}"
-                raise OutsideError(f"{what.replace('_', ' ')} are not the same at {sizes}")
+                raise NoChainError(f"{what.replace('_', ' ')} are not the same at {sizes}")
     reader = SizeReader(tree, found.size, {other: value for other, value in numbers.items() if other != found.size})
     steps = None
     for item in tree.statements:
         if isinstance(item, syntax.Count) and item.token.text == "steps":
             form = reader.form(item.value, {})
             if form.size % found.unit:
-                raise OutsideError("the number of steps is not a multiple of the length")
+                raise NoChainError("the number of steps is not a multiple of the length")
             rate = form.size // found.unit
             rests = first.halt == FIXED_POINT  # that nothing changes shows one step later
             steps = rate, form.constant - rate * min(extra) - rests
-    return Chain(
+    return ChainProgram(
         name=name,
         text=text,
         size=found.size,
@@ -286,7 +286,7 @@ class _View:
         self.globals = tuple(program.layout.name_of(bit) for bit in instance.globals)
         if self.length < SHORTEST:
             return
-        rules: dict[int, list[Rule]] = {position: [] for position in range(self.length)}
+        rules: dict[int, list[ChainRule]] = {position: [] for position in range(self.length)}
         global_rules = []
         for template in range(program.templates):
             members = program.block_members(int(program.template_block[template])).tolist()
@@ -294,15 +294,15 @@ class _View:
             targets = program.writes(template).tolist()
             inside = [bit for bit in members if bit in self.place]
             if inside and len(inside) < len(members):
-                raise OutsideError(f"a block has bits of a position and others: {program.template_text(template)}")
+                raise NoChainError(f"a block has bits of a position and others: {program.template_text(template)}")
             if inside:
                 rules[self.place[members[0]][1]].append(self._rule(members, config, targets, program, template))
             else:
                 if any(bit in self.place for bit in targets):
-                    raise OutsideError(f"a single bit writes to a position: {program.template_text(template)}")
+                    raise NoChainError(f"a single bit writes to a position: {program.template_text(template)}")
                 mask = self._globals(members)
                 on = [bit for place, bit in enumerate(members) if config >> place & 1]
-                global_rules.append(Rule(mask, self._globals(on), here=self._globals(targets)))
+                global_rules.append(ChainRule(mask, self._globals(on), here=self._globals(targets)))
         self.global_rules = tuple(sorted(global_rules))
         by_position = {
             position: ClassOf(
@@ -322,9 +322,9 @@ class _View:
         for position, found in by_position.items():
             kind = class_of(position, self.length)
             if self.classes.setdefault(kind, found) != found:
-                raise OutsideError(f"positions in the middle differ at {self.length} positions")
+                raise NoChainError(f"positions in the middle differ at {self.length} positions")
         if any(bit in self.global_place for word in algorithm.inputs for bit in word.bits):
-            raise OutsideError("an input has a bit that belongs to no position")
+            raise NoChainError("an input has a bit that belongs to no position")
         self.start_globals = self._globals(bit for bit in algorithm.start if bit in self.global_place)
         self.inputs = {word.name: self._weights(word) for word in algorithm.inputs}
         self.outputs = {word.name: self._weights(word) for word in algorithm.outputs}
@@ -333,7 +333,7 @@ class _View:
     def _globals(self, bits: object) -> int:
         return _mask(self.global_place[bit] for bit in bits)  # type: ignore[attr-defined]
 
-    def _rule(self, members: list[int], config: int, targets: list[int], program: object, template: int) -> Rule:
+    def _rule(self, members: list[int], config: int, targets: list[int], program: object, template: int) -> ChainRule:
         position = self.place[members[0]][1]
         mask = _mask(self.place[bit][0] for bit in members)
         value = _mask(self.place[bit][0] for place, bit in enumerate(members) if config >> place & 1)
@@ -343,40 +343,40 @@ class _View:
                 track, at = self.place[bit]
                 if at - position not in to:
                     shown = program.template_text(template)  # type: ignore[attr-defined]
-                    raise OutsideError(f"a wire is longer than one position: {shown}")
+                    raise NoChainError(f"a wire is longer than one position: {shown}")
                 to[at - position] |= 1 << track
         beyond = self._globals(bit for bit in targets if bit in self.global_place)
-        return Rule(mask, value, to[-1], to[0], to[1], beyond)
+        return ChainRule(mask, value, to[-1], to[0], to[1], beyond)
 
-    def _weights(self, word: Word) -> Weights:
-        """The weights of a number; raises OutsideError where they are not the same for a class."""
+    def _weights(self, word: Word) -> PlaceWeights:
+        """The weights of a number; raises NoChainError where they are not the same for a class."""
         found: dict[int, dict[int, Fraction]] = {}
         if len(word.bits) <= FEW:
             places = [self._class_and_track(bit) for bit in word.bits]
             if all(kind != MIDDLE for kind, _ in places):
                 signs = [1] * (len(places) - 1) + [-1 if word.signed else 1]
                 few = {place: sign << k for k, (place, sign) in enumerate(zip(places, signs, strict=True))}
-                return Weights({}, few)
+                return PlaceWeights({}, few)
         regular = True
         lowest = self.place.get(word.bits[0])
         for exponent, bit in enumerate(word.bits):
             sign = -1 if word.signed and bit == word.bits[-1] else 1
             if bit in self.global_place:
-                raise OutsideError(f"'{word.name}' has bits of positions and single bits")
+                raise NoChainError(f"'{word.name}' has bits of positions and single bits")
             track, position = self.place[bit]
             kind = class_of(position, self.length)
             weight = sign * Fraction(2) ** (exponent - position)
             if found.setdefault(kind, {}).setdefault(track, weight) != weight:
-                raise OutsideError(f"the digits of '{word.name}' do not stand at positions in their order")
+                raise NoChainError(f"the digits of '{word.name}' do not stand at positions in their order")
             regular = regular and lowest is not None and (track, position) == (lowest[0], lowest[1] + exponent)
-        return Weights(found, {}, *((lowest[1], lowest[0]) if regular and lowest else (None, None)))
+        return PlaceWeights(found, {}, *((lowest[1], lowest[0]) if regular and lowest else (None, None)))
 
     def _halt(self, algorithm: Algorithm) -> tuple[int, int] | str | None:
         if algorithm.halt is None or algorithm.halt == FIXED_POINT:
             return algorithm.halt
         kind, track = self._class_and_track(int(algorithm.halt))
         if kind == MIDDLE:
-            raise OutsideError("the bit that ends a run stands in the middle")
+            raise NoChainError("the bit that ends a run stands in the middle")
         return kind, track
 
     def _class_and_track(self, bit: int) -> tuple[int, int]:

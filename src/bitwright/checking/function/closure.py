@@ -15,7 +15,7 @@ from typing import Any
 
 from bitwright.checking.function.chain import CLASSES, FOLLOWS, LAST
 from bitwright.checking.function.laws import Law, Verdict, read_digit
-from bitwright.checking.function.machine import Letter, Machine
+from bitwright.checking.function.machine import ChainMachine, Letter
 
 START: Letter = (0, 0, 0, 0)  # what stands before the first letter
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
@@ -68,7 +68,7 @@ class _Numbers(dict[Any, int]):
 class Search:
     """The automata of an invariant: a machine, its laws, and what every letter weighs."""
 
-    def __init__(self, machine: Machine, laws: Sequence[Law], most: int) -> None:
+    def __init__(self, machine: ChainMachine, laws: Sequence[Law], most: int) -> None:
         self.machine, self.laws, self.most = machine, tuple(laws), most
         self.spent = 0  # states of all searches so far
         self.vectors = _Numbers()  # states of all laws, weights in all laws

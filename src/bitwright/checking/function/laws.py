@@ -13,7 +13,7 @@ from math import gcd, lcm
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from bitwright.checking.function.chain import Chain
+from bitwright.checking.function.chain import ChainProgram
 
 MAX_WEIGHT = 64
 LawState = int  # 2 * carry + (whether a digit of the sum so far is not 0)
@@ -44,7 +44,7 @@ class Law:
     def weigh_input(self, chosen: int) -> int:
         return sum(weight for track, weight in enumerate(self.inputs) if chosen >> track & 1)
 
-    def shown(self, chain: Chain) -> str:
+    def shown(self, chain: ChainProgram) -> str:
         """`p + q + 2*c - in.p - in.q`."""
         named = [*zip(chain.tracks, self.tracks, strict=True)]
         named += [(f"in.{track}", weight) for track, weight in zip(chain.tracks, self.inputs, strict=True)]
@@ -63,7 +63,7 @@ def read_digit(state: LawState, weight: int) -> LawState:
     return (total >> 1) << 1 | (state & 1) | (total & 1)
 
 
-def conserved(chain: Chain, seen: Iterable[tuple[int, int]], partly: bool = False) -> list[Law]:
+def conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]], partly: bool = False) -> list[Law]:
     """The laws that all these letters (class, bits) conserve, a basis of them with small weights.
 
     Where there is none, and with `partly`, those that hold as long as one of the tracks is off.
@@ -76,7 +76,7 @@ def conserved(chain: Chain, seen: Iterable[tuple[int, int]], partly: bool = Fals
     return list(dict.fromkeys(found))[:2]
 
 
-def _conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
+def _conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]]) -> list[Law]:
     width = len(chain.tracks)
     rows: set[tuple[int, ...]] = set()
     for kind, bits in seen:
@@ -106,7 +106,7 @@ def _conserved(chain: Chain, seen: Iterable[tuple[int, int]]) -> list[Law]:
     return [law for law in found if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
 
 
-def _lost(chain: Chain, kind: int, mask: int, value: int) -> tuple[int, ...]:
+def _lost(chain: ChainProgram, kind: int, mask: int, value: int) -> tuple[int, ...]:
     """Twice what each track's weight is counted more before a step than after it, in a block of this value."""
     counts = [2 * (value >> track & 1) for track in range(len(chain.tracks))]
     for rule in chain.classes[kind].rules:
@@ -117,7 +117,7 @@ def _lost(chain: Chain, kind: int, mask: int, value: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _law(chain: Chain, weights: Sequence[int]) -> Law:
+def _law(chain: ChainProgram, weights: Sequence[int]) -> Law:
     common = gcd(*weights) or 1
     lead = next(weight for weight in weights if weight)
     scaled = [weight // common * (1 if lead > 0 else -1) for weight in weights]

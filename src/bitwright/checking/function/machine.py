@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bitwright.checking.function.chain import FIRST, LAST, Chain, ClassOf
+from bitwright.checking.function.chain import FIRST, LAST, ChainProgram, ClassOf
 
 Letter = tuple[int, int, int, int]  # class, clock, input (0 where windows leave inputs out), bits
 Sent = tuple[int, bool]  # bits, and whether the clock goes on there
@@ -88,10 +88,10 @@ class Clock:
         }
 
 
-class Machine:
+class ChainMachine:
     """Steps of letters with ghosts."""
 
-    def __init__(self, chain: Chain, clock: Clock, ghosts: bool) -> None:
+    def __init__(self, chain: ChainProgram, clock: Clock, ghosts: bool) -> None:
         self.chain, self.clock, self.ghosts = chain, clock, ghosts
         self.width = len(chain.globals)  # the time of a fixed clock stands above the globals
         self._sent: dict[tuple[int, int, int], tuple[Sent, Sent, int, int]] = {}

@@ -8,13 +8,13 @@ from random import Random
 from typing import Any, Literal
 
 from bitwright.checking.claims import Claim
-from bitwright.checking.function.affine import OutsideError
+from bitwright.checking.function.affine import NoChainError
 from bitwright.checking.function.certificate import certificate
-from bitwright.checking.function.chain import FIRST, LAST, SHORTEST, Chain, read_chain
+from bitwright.checking.function.chain import FIRST, LAST, SHORTEST, ChainProgram, read_chain
 from bitwright.checking.function.closure import Invariant, Search, TooLargeError
 from bitwright.checking.function.ending import violation
 from bitwright.checking.function.laws import Law, conserved
-from bitwright.checking.function.machine import Clock, Letter, Machine
+from bitwright.checking.function.machine import ChainMachine, Clock, Letter
 from bitwright.checking.function.naive import LATE, all_inputs, range_of, wrong_input
 from bitwright.checking.function.ring import ring_violation
 from bitwright.checking.function.specification import Specification
@@ -107,7 +107,7 @@ def prove_function(
     at = _Sizes(text, algorithm, lets)
     try:
         wrong = at.wrong_random()
-    except OutsideError as error:
+    except NoChainError as error:
         return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(str(error),))
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
@@ -118,7 +118,7 @@ def prove_function(
         specs = [Specification(chain, line) for line in algorithm.ensures]
         at.size = chain.size
         short, wrong = at.short(chain)
-    except OutsideError as error:
+    except NoChainError as error:
         return _on_a_ring(text, algorithm, lets, lines, f"no chain: {error}")
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
@@ -173,7 +173,7 @@ def _on_a_ring(
     """A program of few steps that looks the same at every position of a ring."""
     try:
         tried, wrong = ring_violation(text, algorithm, lets)
-    except OutsideError as error:
+    except NoChainError as error:
         return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"no ring: {error}"))
     if wrong:  # it was not met in runs, and is no proof of an error on some ring
         return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"ring: {wrong}"))
@@ -218,7 +218,7 @@ class _Sizes:
                 return found
         return None
 
-    def short(self, chain: Chain) -> tuple[list[int], dict[str, Any] | None]:
+    def short(self, chain: ChainProgram) -> tuple[list[int], dict[str, Any] | None]:
         """All inputs of all sizes too short for the classes: those sizes, and a wrong run among them."""
         sizes: list[int] = []
         size = 1
@@ -229,7 +229,7 @@ class _Sizes:
                 size += 1
                 continue  # the text is no program at this size
             if sum(len(word.bits) for word in algorithm.inputs) > MOST_INPUTS.bit_length() - 1:
-                raise OutsideError(f"more than {MOST_INPUTS:,} inputs at {self.size} = {size}")
+                raise NoChainError(f"more than {MOST_INPUTS:,} inputs at {self.size} = {size}")
             found = self._wrong(algorithm, {self.size: size}, list(all_inputs(algorithm)))
             if found:
                 return sizes, found
@@ -237,7 +237,7 @@ class _Sizes:
             size += 1
         return sizes, None
 
-    def wrong_among(self, chain: Chain, chosen: Sequence[int]) -> dict[str, Any] | None:
+    def wrong_among(self, chain: ChainProgram, chosen: Sequence[int]) -> dict[str, Any] | None:
         """Whether the inputs of a suspicious word are a wrong run."""
         size, rest = divmod(len(chosen) - chain.extra, chain.unit)
         if rest or not chosen:
@@ -262,16 +262,17 @@ class _Sizes:
         if found is None:
             return None
         if found[1] == LATE and algorithm.steps is None:  # it may end later
-            raise OutsideError(f"a run takes more than {most:,} steps")
+            raise NoChainError(f"a run takes more than {most:,} steps")
         numbers = {**(dict(algorithm.sizing.numbers) if algorithm.sizing else {}), **lets}
         return {"inputs": found[0], "lets": numbers, "why": found[1]}
 
 
 def _some(values: range, random: Random) -> int:
     """A random value, and now and then one at an end of the range."""
+    low, high = values.start, values.stop - 1  # len() takes no large ranges
     if random.random() < 0.2:
-        return random.choice([values[0], values[-1], values[len(values) // 2], values[min(1, len(values) - 1)]])
-    return values[0] + random.getrandbits((len(values) - 1).bit_length())
+        return random.choice([low, high, (low + high + 1) // 2, min(low + 1, high)])
+    return low + random.getrandbits((high - low).bit_length())
 
 
 @dataclass
@@ -292,14 +293,14 @@ class _Setting:
     terms: tuple[Law, ...]
     partly: bool = False  # whether laws may hold for a part of a run
 
-    def shown(self, chain: Chain) -> str:
+    def shown(self, chain: ChainProgram) -> str:
         ways = ", ".join(f"{'up' if up else 'down'} {rate}" for up, rate in self.clock.sweeps)
         clock = f"clock {ways}" if ways else f"{self.clock.fixed} steps"
         terms = "".join(f", law {law.shown(chain)}" for law in self.terms)
         return f"{clock}, inputs {'in' if self.ghosts else 'out of'} windows{terms}"
 
-    def prove(self, chain: Chain, specs: Sequence[Specification], tell: Progress) -> _Done:
-        machine = Machine(chain, self.clock, self.ghosts)
+    def prove(self, chain: ChainProgram, specs: Sequence[Specification], tell: Progress) -> _Done:
+        machine = ChainMachine(chain, self.clock, self.ghosts)
         runs = list(_runs(machine))
         seen = {(letter[0], letter[3]) for _, states in runs for _, word in states[:-1] for letter in word}
         laws = [*conserved(chain, seen, self.partly), *self.terms]
@@ -322,7 +323,7 @@ class _Setting:
         return _Done(search, invariant, count)
 
 
-def _runs(machine: Machine) -> Iterator[tuple[list[int], list[tuple[int, list[Letter]]]]]:
+def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, list[Letter]]]]]:
     """Random runs of short words: the inputs at each position, and all states."""
     random = Random(2)
     chain = machine.chain
@@ -340,7 +341,7 @@ def _runs(machine: Machine) -> Iterator[tuple[list[int], list[tuple[int, list[Le
         yield chosen, states
 
 
-def _settings(chain: Chain, specs: Sequence[Specification]) -> Iterator[_Setting]:
+def _settings(chain: ChainProgram, specs: Sequence[Specification]) -> Iterator[_Setting]:
     """What to try, the likeliest first."""
     terms = _terms(chain, specs)
     for laws, partly in [(terms, False), (terms, True), *([((), False)] if terms else [])]:
@@ -349,7 +350,7 @@ def _settings(chain: Chain, specs: Sequence[Specification]) -> Iterator[_Setting
                 yield _Setting(clock, ghosts, laws, partly)
 
 
-def _clocks(chain: Chain) -> Iterator[Clock]:
+def _clocks(chain: ChainProgram) -> Iterator[Clock]:
     """Clocks that fit the number of steps: fixed, one sweep up or down, several sweeps."""
     if chain.steps is not None:
         found = list(_with_steps(*chain.steps))
@@ -385,7 +386,7 @@ def _splits(rate: int) -> Iterator[tuple[int, ...]]:
     yield from sorted(done, key=lambda way: (len(way), [-part for part in way]))
 
 
-def _terms(chain: Chain, specs: Sequence[Specification]) -> tuple[Law, ...]:
+def _terms(chain: ChainProgram, specs: Sequence[Specification]) -> tuple[Law, ...]:
     """Terms of inputs alone that an `ensure` compares, as laws: a - b of a < b."""
     found: dict[Law, None] = {}
     width = len(chain.tracks)

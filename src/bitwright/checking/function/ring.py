@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from bitwright.checking.function.affine import Affine, OutsideError, SizeReader, outside, statements
+from bitwright.checking.function.affine import Affine, NoChainError, SizeReader, outside, statements
 from bitwright.program import ensures
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import Constant, Expression, Name, Negation, Operation, names_in
+from bitwright.program.ensures import Combined, Constant, Expression, Named, Negation, names_in
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
@@ -35,7 +35,7 @@ class RingRule:
 
 
 class Ring:
-    """Rules on a ring; raises OutsideError for a text that is none."""
+    """Rules on a ring; raises NoChainError for a text that is none."""
 
     def __init__(self, text: str, lets: Mapping[str, int]) -> None:
         tree = parse_statements(text)
@@ -48,7 +48,7 @@ class Ring:
             for extent in (several or (None,))
         }
         if len(extents) != 1 or not extents <= set(self.numbers):
-            raise OutsideError("not all arrays have the one length of a ring")
+            raise NoChainError("not all arrays have the one length of a ring")
         (self.size,) = extents
         fixed = {name: value for name, value in self.numbers.items() if name != self.size}
         self.reader = SizeReader(tree, self.size, fixed)
@@ -63,7 +63,7 @@ class Ring:
         for item in lines:
             self._line(item)
         if self.steps is None:
-            raise OutsideError("a ring needs a fixed number of steps")
+            raise NoChainError("a ring needs a fixed number of steps")
 
     def _block(self, item: syntax.Block) -> None:
         index = self._through(item.clauses, item.token)
@@ -136,11 +136,11 @@ class Ring:
 
     def turned(self, part: Expression, index: str) -> int | None:
         """k where an index is the place k beyond `index`, round the ring."""
-        if part == Name(index):
+        if part == Named(index):
             return 0
-        if isinstance(part, Operation) and part.sign == "+" and part.right == Constant(1):
+        if isinstance(part, Combined) and part.sign == "+" and part.right == Constant(1):
             rest = part.left
-            if isinstance(rest, Operation) and rest.sign == "%" and rest.right == Name(self.size):
+            if isinstance(rest, Combined) and rest.sign == "%" and rest.right == Named(self.size):
                 form = _affine(rest.left)
                 return form.constant + 1 if form is not None and form.index == {index: 1} else None
         return None
@@ -161,10 +161,10 @@ class Ring:
 
 
 def ring_violation(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[int, str]:
-    """How many inputs were tried, and what is wrong, or nothing; raises OutsideError for what is no such ring."""
+    """How many inputs were tried, and what is wrong, or nothing; raises NoChainError for what is no such ring."""
     ring = Ring(text, lets)
     if any(not rule.on for rule in ring.rules):
-        raise OutsideError("a rule matches where all bits are off")
+        raise NoChainError("a rule matches where all bits are off")
     assert ring.steps is not None
     tried = 0
     for line in algorithm.ensures:
@@ -175,28 +175,28 @@ def ring_violation(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> 
     return tried, ""
 
 
-def _violation(ring: Ring, line: ensures.Statement) -> tuple[int, str]:
-    if len(line.ranges) != 1 or line.ranges[0].first != Constant(1) or line.ranges[0].last != Name(ring.size):
-        raise OutsideError(f"a line about a ring is one for i in 1..{ring.size}")
+def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
+    if len(line.ranges) != 1 or line.ranges[0].first != Constant(1) or line.ranges[0].last != Named(ring.size):
+        raise NoChainError(f"a line about a ring is one for i in 1..{ring.size}")
     index = line.ranges[0].name
-    bits: dict[Name, tuple[bool, str, int]] = {}
+    bits: dict[Named, tuple[bool, str, int]] = {}
     constants: dict[str, Any] = {}
     for name in names_in(line.truth):
         if name.index is None:
             if name.text not in (index, ring.size):
                 form = ring.reader.forms.get(name.text)
                 if not isinstance(form, Affine) or form.size:
-                    raise OutsideError(f"'{name.text}' in a line about a ring")
+                    raise NoChainError(f"'{name.text}' in a line about a ring")
                 constants[name.text] = form.constant
             continue
         entered = name.entered or name.text not in ring.words["output"]
         shift = ring.turned(name.index, index)
         array = ring.words["input" if entered else "output"].get(name.text)
         if shift is None or array is None:
-            raise OutsideError(f"{ensures.shown(name)} is no bit of the ring")
+            raise NoChainError(f"{ensures.shown(name)} is no bit of the ring")
         bits[name] = entered, array, shift
     if any(part.text in (index, ring.size) for part in _outside_indices(line.truth)):
-        raise OutsideError(f"'{index}' and '{ring.size}' stand in indices only")
+        raise NoChainError(f"'{index}' and '{ring.size}' stand in indices only")
     steps, far = ring.steps or 0, ring.far
     reached = {shift for entered, _, shift in bits.values() if not entered}
     inputs = {(array, shift) for entered, array, shift in bits.values() if entered}
@@ -207,7 +207,7 @@ def _violation(ring: Ring, line: ensures.Statement) -> tuple[int, str]:
         for array in ring.words["input"].values()
     }
     if len(inputs) > MOST_INPUTS:
-        raise OutsideError(f"{len(inputs)} input bits reach a position in {steps} steps; the most is {MOST_INPUTS}")
+        raise NoChainError(f"{len(inputs)} input bits reach a position in {steps} steps; the most is {MOST_INPUTS}")
     free = sorted(inputs)
     for chosen in product((0, 1), repeat=len(free)):
         start = {bit for bit, on in zip(free, chosen, strict=True) if on}
@@ -222,18 +222,18 @@ def _violation(ring: Ring, line: ensures.Statement) -> tuple[int, str]:
     return 1 << len(free), ""
 
 
-def _value(part: Expression, bits: Mapping[Name, int], constants: Mapping[str, int]) -> Any:
+def _value(part: Expression, bits: Mapping[Named, int], constants: Mapping[str, int]) -> Any:
     if isinstance(part, Constant):
         return part.value
-    if isinstance(part, Name):
+    if isinstance(part, Named):
         return constants[part.text] if part.index is None else bits[part]
     if isinstance(part, Negation):
         return not _value(part.body, bits, constants)
     return ensures.combined(part.sign, _value(part.left, bits, constants), _value(part.right, bits, constants))
 
 
-def _outside_indices(part: Expression) -> list[Name]:
-    if isinstance(part, Name):
+def _outside_indices(part: Expression) -> list[Named]:
+    if isinstance(part, Named):
         return [part] if part.index is None else []
     if isinstance(part, Negation):
         return _outside_indices(part.body)
@@ -245,9 +245,9 @@ def _plain(part: syntax.Expression) -> Expression:
     if isinstance(part, syntax.Number):
         return Constant(part.value)
     if isinstance(part, syntax.Name):
-        return Name(part.token.text)
+        return Named(part.token.text)
     if isinstance(part, syntax.Operation):
-        return Operation(part.token.text, _plain(part.left), _plain(part.right))
+        return Combined(part.token.text, _plain(part.left), _plain(part.right))
     return outside(part.token, "digits(...) on a ring")
 
 
@@ -255,9 +255,9 @@ def _affine(part: Expression) -> Affine | None:
     """An index plus or minus a number."""
     if isinstance(part, Constant):
         return Affine(0, part.value)
-    if isinstance(part, Name):
+    if isinstance(part, Named):
         return Affine(0, 0, {part.text: 1})
-    if isinstance(part, Operation) and part.sign in "+-":
+    if isinstance(part, Combined) and part.sign in "+-":
         left, right = _affine(part.left), _affine(part.right)
         return None if left is None or right is None else left.plus(right, 1 if part.sign == "+" else -1)
     return None

@@ -13,10 +13,19 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, NoReturn
 
-from bitwright.checking.function.affine import Affine, OutsideError, SizeReader
-from bitwright.checking.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, Chain, Weights
+from bitwright.checking.function.affine import Affine, NoChainError, SizeReader
+from bitwright.checking.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
 from bitwright.program import ensures
-from bitwright.program.ensures import COMPARISONS, Constant, Expression, Name, Negation, Operation, Statement, names_in
+from bitwright.program.ensures import (
+    COMPARISONS,
+    Combined,
+    Constant,
+    EnsureLine,
+    Expression,
+    Named,
+    Negation,
+    names_in,
+)
 from bitwright.program.text.parser import parse_statements
 
 Guess = tuple[int, ...]
@@ -25,11 +34,11 @@ MAX_RESIDUE = 64
 
 
 def outside(part: Expression, why: str) -> NoReturn:
-    raise OutsideError(f"column {part.token.column}: {why}")
+    raise NoChainError(f"column {part.token.column}: {why}")
 
 
 @dataclass(frozen=True)
-class Form:
+class LinearTerm:
     """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders."""
 
     tracks: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
@@ -37,17 +46,17 @@ class Form:
     constant: int = 0
     powers: Mapping[int, int] = field(default_factory=dict)
     guesses: Mapping[int, int] = field(default_factory=dict)
-    low: tuple[tuple[int, Form, int], ...] = ()  # (factor, term, e): factor * (term mod 2^(l+e))
-    parts: tuple[tuple[int, Form, int], ...] = ()  # (factor, term, k): factor * (term // k)
+    low: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, e): factor * (term mod 2^(l+e))
+    parts: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, k): factor * (term // k)
 
-    def plus(self, other: Form, times: int = 1) -> Form:
+    def plus(self, other: LinearTerm, times: int = 1) -> LinearTerm:
         def added(one: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
             found = dict(one)
             for key, value in more.items():
                 found[key] = found.get(key, 0) + times * value
             return {key: value for key, value in found.items() if value}
 
-        return Form(
+        return LinearTerm(
             added(self.tracks, other.tracks),
             added(self.inputs, other.inputs),
             self.constant + times * other.constant,
@@ -59,16 +68,16 @@ class Form:
 
     @property
     def fixed(self) -> bool:
-        return self == Form(constant=self.constant)
+        return self == LinearTerm(constant=self.constant)
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenTerms:
     """A guess: the value of a few bits, or a remainder."""
 
     few: Mapping[tuple[int, int], int] | None = None  # (class or 0, track or global): weight
     entered: bool = False
-    residue: Form | None = None
+    residue: LinearTerm | None = None
     modulus: int = 0
 
     def values(self) -> list[int]:
@@ -88,11 +97,11 @@ class Seen:
 class Specification:
     """One `ensure` line about a chain."""
 
-    def __init__(self, chain: Chain, line: Statement) -> None:
+    def __init__(self, chain: ChainProgram, line: EnsureLine) -> None:
         self.chain, self.line = chain, line
         self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
-        self.seen: list[Seen] = []
-        self.sums: list[Form] = []
+        self.seen: list[SeenTerms] = []
+        self.sums: list[LinearTerm] = []
         self.local: _Local | None = None
         self.truth: Truth
         if line.ranges:
@@ -106,7 +115,7 @@ class Specification:
         self.residues = [(n, _Residue(self, one)) for n, one in enumerate(self.seen) if one.residue is not None]
         self._steps: dict[tuple[Any, ...], Any] = {}
 
-    def _forms(self) -> Iterator[Form]:
+    def _forms(self) -> Iterator[LinearTerm]:
         todo = [*self.sums, *(one.residue for one in self.seen if one.residue is not None)]
         while todo:
             form = todo.pop()
@@ -115,10 +124,10 @@ class Specification:
 
     # Reading the line.
 
-    def form(self, part: Expression) -> Form:
+    def form(self, part: Expression) -> LinearTerm:
         if isinstance(part, Constant):
-            return Form(constant=part.value)
-        if isinstance(part, Name):
+            return LinearTerm(constant=part.value)
+        if isinstance(part, Named):
             return self._name(part)
         if isinstance(part, Negation) or part.sign in (*COMPARISONS, *ensures.CONNECTIVES):
             outside(part, "a truth is used as a number")
@@ -132,47 +141,47 @@ class Specification:
             if not left.fixed and not right.fixed:
                 outside(part, "a product of two words; a chain cannot multiply")
             one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-            return Form().plus(one, factor)
+            return LinearTerm().plus(one, factor)
         if left.parts:
             outside(part, f"'{part.sign}' of a quotient")
         if right.fixed:
             if part.sign == "//":
-                return Form(parts=((1, left, right.constant),))
+                return LinearTerm(parts=((1, left, right.constant),))
             if right.constant > MAX_RESIDUE:
                 outside(part, f"a remainder by more than {MAX_RESIDUE}")
-            return Form(guesses={self._guess(Seen(residue=left, modulus=right.constant)): 1})
+            return LinearTerm(guesses={self._guess(SeenTerms(residue=left, modulus=right.constant)): 1})
         powers = [e for e, factor in right.powers.items() if factor == 1]
-        if part.sign == "%" and right == Form(powers={powers[0]: 1} if powers else {}):
-            return Form(low=((1, left, powers[0]),))
+        if part.sign == "%" and right == LinearTerm(powers={powers[0]: 1} if powers else {}):
+            return LinearTerm(low=((1, left, powers[0]),))
         return outside(part, f"'{part.sign}' takes a constant, or for mod a power 2^{self.chain.size}")
 
-    def _guess(self, seen: Seen) -> int:
+    def _guess(self, seen: SeenTerms) -> int:
         if seen not in self.seen:
             self.seen.append(seen)
         return self.seen.index(seen)
 
-    def _weights(self, name: Name) -> tuple[Weights | None, bool]:
+    def _weights(self, name: Named) -> tuple[PlaceWeights | None, bool]:
         """The word that a name is, and whether it is an input."""
         chain = self.chain
         if not name.entered and name.text in chain.outputs:
             return chain.outputs[name.text], False
         return chain.inputs.get(name.text), True
 
-    def _name(self, name: Name) -> Form:
+    def _name(self, name: Named) -> LinearTerm:
         word, entered = self._weights(name)
         if word is None:
             form = self._affine(name)
             if form.size:
                 outside(name, f"{self.chain.size} stands in exponents and indices only")
-            return Form(constant=form.constant)
+            return LinearTerm(constant=form.constant)
         if name.index is not None:
-            return Form(guesses={self._guess(Seen({self._place(word, name): 1}, entered)): 1})
+            return LinearTerm(guesses={self._guess(SeenTerms({self._place(word, name): 1}, entered)): 1})
         if word.few:
-            return Form(guesses={self._guess(Seen(word.few, entered)): 1})
+            return LinearTerm(guesses={self._guess(SeenTerms(word.few, entered)): 1})
         weights = {(kind, track): w for kind, tracks in word.tracks.items() for track, w in tracks.items()}
-        return Form(inputs=weights) if entered else Form(tracks=weights)
+        return LinearTerm(inputs=weights) if entered else LinearTerm(tracks=weights)
 
-    def _place(self, word: Weights, name: Name) -> tuple[int, int]:
+    def _place(self, word: PlaceWeights, name: Named) -> tuple[int, int]:
         """The class and track of a single bit."""
         assert name.index is not None
         index = self._affine(name.index)
@@ -190,29 +199,29 @@ class Specification:
                 return (LAST, BEFORE)[above], word.track
         return outside(name, f"{ensures.shown(name)} is no bit near an end")
 
-    def _power(self, part: Operation) -> Form:
+    def _power(self, part: Combined) -> LinearTerm:
         base, exponent = self._affine(part.left), self._affine(part.right)
         if base.size or base.index:
             outside(part, "the base of '^' must be a constant")
         if not exponent.size:
-            return Form(constant=base.constant**exponent.constant)
+            return LinearTerm(constant=base.constant**exponent.constant)
         if base.constant != 2 or exponent.size != self.chain.unit:
             outside(part, f"only 2^{self.chain.size} and its multiples grow with the length")
-        return Form(powers={exponent.constant: 1})
+        return LinearTerm(powers={exponent.constant: 1})
 
     def _affine(self, part: Expression, index: str | None = None) -> Affine:
         if isinstance(part, Constant):
             return Affine(0, part.value)
-        if isinstance(part, Name):
+        if isinstance(part, Named):
             if part.text == index:
                 return Affine(0, 0, {part.text: 1})
             found = self.reader.forms.get(part.text)
-            if isinstance(found, OutsideError):
+            if isinstance(found, NoChainError):
                 raise found
             if found is None:
                 outside(part, f"'{part.text}' is no constant")
             return found
-        if isinstance(part, Operation):
+        if isinstance(part, Combined):
             left, right = self._affine(part.left, index), self._affine(part.right, index)
             if part.sign in "+-":
                 return left.plus(right, 1 if part.sign == "+" else -1)
@@ -231,21 +240,21 @@ class Specification:
         if isinstance(part, Negation):
             body = self._truth(part.body)
             return lambda signs: not body(signs)
-        if isinstance(part, Operation) and part.sign in ensures.CONNECTIVES:
+        if isinstance(part, Combined) and part.sign in ensures.CONNECTIVES:
             one, two = self._truth(part.left), self._truth(part.right)
             if part.sign == "and":
                 return lambda signs: one(signs) and two(signs)
             if part.sign == "or":
                 return lambda signs: one(signs) or two(signs)
             return lambda signs: not one(signs) or two(signs)
-        if isinstance(part, Operation) and part.sign in COMPARISONS:
+        if isinstance(part, Combined) and part.sign in COMPARISONS:
             if part.sign in ("==", "!=") and (_is_truth(part.left) or _is_truth(part.right)):
                 one, two = self._truth(part.left), self._truth(part.right)
                 return lambda signs: (one(signs) == two(signs)) == (part.sign == "==")
             return self._compared(part.sign, self.form(part.left).plus(self.form(part.right), -1), part)
         return self._compared("!=", self.form(part), part)  # a number of one bit
 
-    def _compared(self, sign: str, form: Form, part: Expression) -> Truth:
+    def _compared(self, sign: str, form: LinearTerm, part: Expression) -> Truth:
         """Whether a term compares so with 0."""
         if not form.parts:
             number, compare = self._sum(form), COMPARISONS[sign]
@@ -253,10 +262,10 @@ class Specification:
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
             outside(part, "one quotient stands alone on one side of a comparison")
         ((factor, term, k),) = form.parts
-        rest = Form(form.tracks, form.inputs, form.constant, form.powers, form.guesses, form.low)
+        rest = LinearTerm(form.tracks, form.inputs, form.constant, form.powers, form.guesses, form.low)
         sign = sign if factor == 1 else {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
         whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
-        low, high = self._sum(whole), self._sum(whole.plus(Form(constant=k), -1))
+        low, high = self._sum(whole), self._sum(whole.plus(LinearTerm(constant=k), -1))
         rules: dict[str, Truth] = {
             "==": lambda signs: signs[low] >= 0 and signs[high] < 0,
             "!=": lambda signs: signs[low] < 0 or signs[high] >= 0,
@@ -267,7 +276,7 @@ class Specification:
         }
         return rules[sign]
 
-    def _sum(self, form: Form) -> int:
+    def _sum(self, form: LinearTerm) -> int:
         if form not in self.sums:
             self.sums.append(form)
         return self.sums.index(form)
@@ -326,7 +335,7 @@ class Specification:
 
 def _is_truth(part: Expression) -> bool:
     """Whether an expression is a truth, or a bit that is compared as one."""
-    if isinstance(part, Operation):
+    if isinstance(part, Combined):
         return part.sign in (*COMPARISONS, *ensures.CONNECTIVES)
     return isinstance(part, Negation)
 
@@ -334,7 +343,7 @@ def _is_truth(part: Expression) -> bool:
 class _Sum:
     """The sign of a linear term: a carry, whether a digit was not 0, and the carries of the remainders in it."""
 
-    def __init__(self, spec: Specification, form: Form) -> None:
+    def __init__(self, spec: Specification, form: LinearTerm) -> None:
         scale = 1 << spec.base
         self.spec, self.form, self.scale = spec, form, scale
         self.weights = {
@@ -353,10 +362,10 @@ class _Sum:
             elif above >= -2:
                 self.bonus[(LAST, BEFORE)[-1 - above]] += factor
             else:
-                raise OutsideError(f"2^({spec.chain.size}{e:+}) lies too far below the top position")
+                raise NoChainError(f"2^({spec.chain.size}{e:+}) lies too far below the top position")
         self.low = [(factor, _Sum(spec, inner), spec.above(e)) for factor, inner, e in form.low]
         if any(above < -2 for _, _, above in self.low):
-            raise OutsideError(f"a remainder by less than 2^({spec.chain.size}-2)")
+            raise NoChainError(f"a remainder by less than 2^({spec.chain.size}-2)")
 
     def begin(self, guess: Guess) -> tuple[Any, ...]:
         value = self.form.constant + sum(factor * guess[number] for number, factor in self.form.guesses.items())
@@ -382,7 +391,7 @@ class _Sum:
     def total(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> int:
         """The sum at one position, before it is divided into digit and carry."""
         if self.low:
-            raise OutsideError("a remainder of a remainder")
+            raise NoChainError("a remainder of a remainder")
         return int(state[0]) + self.weight(kind, bits, chosen)
 
     def sign(self, state: tuple[Any, ...]) -> int:
@@ -397,10 +406,10 @@ class _Sum:
 class _Residue:
     """The remainder of a linear term by a small number."""
 
-    def __init__(self, spec: Specification, seen: Seen) -> None:
+    def __init__(self, spec: Specification, seen: SeenTerms) -> None:
         assert seen.residue is not None
         if seen.residue.low or seen.residue.guesses:
-            raise OutsideError("a remainder of a remainder")
+            raise NoChainError("a remainder of a remainder")
         self.sum = _Sum(spec, seen.residue)
         self.modulus = seen.modulus << spec.base
 
@@ -419,17 +428,17 @@ class _Residue:
 class _Local:
     """A line `for i in a..b` about bits at fixed distances from i: true of every few neighbouring letters."""
 
-    def __init__(self, spec: Specification, line: Statement) -> None:
+    def __init__(self, spec: Specification, line: EnsureLine) -> None:
         chain = spec.chain
         if len(line.ranges) != 1:
-            raise OutsideError(f"column {line.ranges[1].token.column}: one index at a time")
+            raise NoChainError(f"column {line.ranges[1].token.column}: one index at a time")
         (item,) = line.ranges
         low, high = spec._affine(item.first), spec._affine(item.last)
         if low.size or high.size != chain.unit:
             outside(item.first, f"'{item.name}' does not go through positions from one end to the other")
         self.line, self.index = line, item.name
-        self.constants: dict[Name, int] = {}
-        self.names: list[tuple[Name, int, int, bool]] = []  # name, distance, track, whether it is an input
+        self.constants: dict[Named, int] = {}
+        self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
         for name in names_in(line.truth):
             if name.index is None:
                 if name.text == item.name:
@@ -474,22 +483,22 @@ class _Local:
         }
         return bool(self._value(self.line.truth, values))
 
-    def _value(self, part: Expression, values: Mapping[Name, int]) -> Any:
+    def _value(self, part: Expression, values: Mapping[Named, int]) -> Any:
         if isinstance(part, Constant):
             return part.value
-        if isinstance(part, Name):
+        if isinstance(part, Named):
             return self.constants[part] if part.index is None else values[part]
         if isinstance(part, Negation):
             return not self._value(part.body, values)
         return ensures.combined(part.sign, self._value(part.left, values), self._value(part.right, values))
 
 
-def _plain(part: Expression) -> Iterator[Name]:
+def _plain(part: Expression) -> Iterator[Named]:
     """Names outside of indices."""
-    if isinstance(part, Name):
+    if isinstance(part, Named):
         yield part
     elif isinstance(part, Negation):
         yield from _plain(part.body)
-    elif isinstance(part, Operation):
+    elif isinstance(part, Combined):
         yield from _plain(part.left)
         yield from _plain(part.right)

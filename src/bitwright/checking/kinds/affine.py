@@ -12,10 +12,10 @@ ONE = ""  # stands for the constant among the variables of a form
 
 
 @dataclass(frozen=True)
-class Form:
+class Affine:
     """A sum of variables with coefficients, and a constant: `2*i - l + 1`.
 
-    >>> i, l = Form.of("i"), Form.of("l")
+    >>> i, l = Affine.of("i"), Affine.of("l")
     >>> print(2 * i - l + 1, (i - i).constant, (i + 1).put({"i": l}))
     2*i - l + 1 0 l + 1
     """
@@ -23,13 +23,13 @@ class Form:
     terms: tuple[tuple[str, Fraction], ...] = ()  # sorted, without zeros
 
     @classmethod
-    def of(cls, what: str | int | Fraction) -> Form:
+    def of(cls, what: str | int | Fraction) -> Affine:
         """A variable, or a number."""
         name, factor = (what, Fraction(1)) if isinstance(what, str) else (ONE, Fraction(what))
         return cls(((name, factor),) if factor else ())
 
     @classmethod
-    def total(cls, parts: Iterable[tuple[str, Fraction]]) -> Form:
+    def total(cls, parts: Iterable[tuple[str, Fraction]]) -> Affine:
         """The sum of such terms."""
         found: dict[str, Fraction] = {}
         for name, factor in parts:
@@ -58,21 +58,21 @@ class Form:
         """What its value times is an integer."""
         return lcm(*(factor.denominator for _, factor in self.terms))
 
-    def __add__(self, other: Form | int) -> Form:
-        return Form.total((*self.terms, *(other if isinstance(other, Form) else Form.of(other)).terms))
+    def __add__(self, other: Affine | int) -> Affine:
+        return Affine.total((*self.terms, *(other if isinstance(other, Affine) else Affine.of(other)).terms))
 
-    def __mul__(self, factor: int | Fraction) -> Form:
-        return Form.total((name, own * factor) for name, own in self.terms)
+    def __mul__(self, factor: int | Fraction) -> Affine:
+        return Affine.total((name, own * factor) for name, own in self.terms)
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> Form:
+    def __neg__(self) -> Affine:
         return self * -1
 
-    def __sub__(self, other: Form | int) -> Form:
+    def __sub__(self, other: Affine | int) -> Affine:
         return self + -1 * other
 
-    def put(self, values: Mapping[str, Form]) -> Form:
+    def put(self, values: Mapping[str, Affine]) -> Affine:
         """The form with these forms in place of its variables."""
         if not any(name in values for name, _ in self.terms):
             return self
@@ -80,15 +80,15 @@ class Form:
         changed = [
             (name, own * factor) for old, own in self.terms if old in values for name, factor in values[old].terms
         ]
-        return Form.total(kept + changed)
+        return Affine.total(kept + changed)
 
-    def primitive(self) -> Form:
+    def primitive(self) -> Affine:
         """The smallest positive multiple with integers; it has the same sign everywhere."""
         scaled = self * self.denominator
         divisor = gcd(*(int(factor) for _, factor in scaled.terms))
         return scaled * Fraction(1, divisor) if divisor else scaled
 
-    def upright(self) -> Form:
+    def upright(self) -> Affine:
         """The primitive form of this one or of its negative, whichever has its first variable positive."""
         found = self.primitive()
         return found if self[min(self.names)] > 0 else -found
@@ -106,13 +106,13 @@ class NotExactError(Exception):
     """Elimination of this variable would not be exact over the integers."""
 
 
-def eliminate(constraints: Iterable[Form], names: Iterable[str], exact: bool = True) -> list[Form] | None:
+def eliminate(constraints: Iterable[Affine], names: Iterable[str], exact: bool = True) -> list[Affine] | None:
     """What the inequalities `form >= 0` say of the other variables (Fourier-Motzkin); None: they contradict.
 
     Exact over the integers where in every pair a lower or an upper bound has the coefficient 1; with `exact` any other
     pair raises NotExactError, without it the answer is that over the rationals.
     """
-    found: set[Form] | None = _without_constants(constraints)
+    found: set[Affine] | None = _without_constants(constraints)
     for name in sorted(names):
         if found is None:
             return None
@@ -125,29 +125,29 @@ def eliminate(constraints: Iterable[Form], names: Iterable[str], exact: bool = T
     return None if found is None else sorted(found, key=str)
 
 
-def _without_constants(constraints: Iterable[Form]) -> set[Form] | None:
-    kept: dict[tuple[tuple[str, Fraction], ...], Form] = {}
-    for form in map(Form.primitive, constraints):
+def _without_constants(constraints: Iterable[Affine]) -> set[Affine] | None:
+    kept: dict[tuple[tuple[str, Fraction], ...], Affine] = {}
+    for form in map(Affine.primitive, constraints):
         if form.constant is not None:
             if form.constant < 0:
                 return None
             continue
-        normal = Form(tuple(term for term in form.terms if term[0] != ONE)).primitive()
+        normal = Affine(tuple(term for term in form.terms if term[0] != ONE)).primitive()
         scale = form[normal.terms[0][0]] / normal.terms[0][1]
         if normal.terms not in kept or form[ONE] / scale < kept[normal.terms][ONE]:  # the strongest of its direction
-            kept[normal.terms] = normal + Form.of(form[ONE] / scale)
+            kept[normal.terms] = normal + Affine.of(form[ONE] / scale)
     return {form.primitive() for form in kept.values()}
 
 
-def feasible(constraints: Iterable[Form]) -> bool:
+def feasible(constraints: Iterable[Affine]) -> bool:
     """Whether `form >= 0` holds for all of them at some rational point."""
     constraints = list(constraints)
     return eliminate(constraints, set().union(*(form.names for form in constraints)), exact=False) is not None
 
 
-def solve(equations: Iterable[Form], names: Iterable[str]) -> tuple[dict[str, Form], list[Form]]:
+def solve(equations: Iterable[Affine], names: Iterable[str]) -> tuple[dict[str, Affine], list[Affine]]:
     """These variables, as far as `form = 0` fixes them, by the others; and the equations that are left."""
-    values: dict[str, Form] = {}
+    values: dict[str, Affine] = {}
     wanted, left = set(names), []
     for equation in equations:
         form = equation.put(values)
@@ -155,6 +155,6 @@ def solve(equations: Iterable[Form], names: Iterable[str]) -> tuple[dict[str, Fo
         if pivot is None:
             left.append(form)
             continue
-        own = Form.total(term for term in form.terms if term[0] != pivot) * (-1 / form[pivot])
+        own = Affine.total(term for term in form.terms if term[0] != pivot) * (-1 / form[pivot])
         values = {name: value.put({pivot: own}) for name, value in values.items()} | {pivot: own}
     return values, [form.put(values) for form in left if form.terms]

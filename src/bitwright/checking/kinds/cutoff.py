@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, comb, floor, gcd
 
-from bitwright.checking.kinds.affine import ONE, Form
+from bitwright.checking.kinds.affine import ONE, Affine
 
 _MOST_CHOICES = 200_000
 
@@ -24,10 +24,10 @@ class TooManyError(Exception):
     """There are too many choices of normals to look at."""
 
 
-def cutoff(forms: Iterable[Form], names: Sequence[str], modulus: int, size: str) -> int:
+def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: str) -> int:
     """L0: the size up to which all patterns of these atoms have a point; `names` are the variables.
 
-    >>> i, l = Form.of("i"), Form.of("l")
+    >>> i, l = Affine.of("i"), Affine.of("l")
     >>> cutoff([i - 1, l - i, l - i - 1, l - 1], ["i", "l"], 1, "l")
     5
     """

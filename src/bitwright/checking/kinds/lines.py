@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from bitwright.checking.kinds.affine import Form
-from bitwright.checking.kinds.cases import MOST_ROWS, Case, OutsideError, Reader
+from bitwright.checking.kinds.affine import Affine
+from bitwright.checking.kinds.cases import MOST_ROWS, Case, NotCoveredError, Reader
 from bitwright.program.text import syntax
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.text.scanner import Token
 
 
 @dataclass(frozen=True)
-class Bits:
+class BitBox:
     """A box of bits of an array: in each coordinate all from the first to the last."""
 
     array: str
-    ranges: tuple[tuple[Form, Form], ...]
+    ranges: tuple[tuple[Affine, Affine], ...]
 
-    def put(self, values: Mapping[str, Form]) -> Bits:
+    def put(self, values: Mapping[str, Affine]) -> BitBox:
         """The bits with these forms in place of variables."""
-        return Bits(self.array, tuple((first.put(values), last.put(values)) for first, last in self.ranges))
+        return BitBox(self.array, tuple((first.put(values), last.put(values)) for first, last in self.ranges))
 
     @property
     def names(self) -> set[str]:
@@ -38,9 +38,9 @@ class LineCase:
     token: Token
     case: Case
     indices: frozenset[str]  # the variables that are its own
-    bits: tuple[Bits, ...]
-    values: tuple[Form, ...] = ()
-    targets: tuple[Bits, ...] = ()
+    bits: tuple[BitBox, ...]
+    values: tuple[Affine, ...] = ()
+    targets: tuple[BitBox, ...] = ()
 
 
 Line = TypeVar("Line", syntax.Cell, syntax.Block, syntax.WhenClause, syntax.BitsDeclaration)
@@ -92,7 +92,7 @@ class Lines:
 
     def tests(
         self, tests: Sequence[syntax.Test], case: Case
-    ) -> Iterator[tuple[tuple[Bits, ...], tuple[Form, ...], Case]]:
+    ) -> Iterator[tuple[tuple[BitBox, ...], tuple[Affine, ...], Case]]:
         """The bits that a rule tests, and what it computes to compare them with."""
         if not tests:
             yield (), (), case
@@ -102,7 +102,7 @@ class Lines:
             right = syntax.BitRef(right.token, ())
         references = [tests[0].left, *([right] if isinstance(right, syntax.BitRef) else [])]
         for bits, now in self.several(references, case, constant=True):
-            compared: list[tuple[tuple[Form, ...], Case]] = [((), now)]
+            compared: list[tuple[tuple[Affine, ...], Case]] = [((), now)]
             if right is not None and not isinstance(right, syntax.BitRef):
                 compared = [((value,), then) for value, then in self.reader.form(right, now)]
             for value, then in compared:
@@ -111,7 +111,7 @@ class Lines:
 
     def several(
         self, references: Sequence[syntax.BitRef], case: Case, constant: bool
-    ) -> Iterator[tuple[tuple[Bits, ...], Case]]:
+    ) -> Iterator[tuple[tuple[BitBox, ...], Case]]:
         """What these references stand for; with `constant`, bit by bit."""
         if not references:
             yield (), case
@@ -120,11 +120,11 @@ class Lines:
             for more, then in self.several(references[1:], now, constant):
                 yield (*boxes, *more), then
 
-    def boxes(self, reference: syntax.BitRef, case: Case, constant: bool) -> Iterator[tuple[tuple[Bits, ...], Case]]:
+    def boxes(self, reference: syntax.BitRef, case: Case, constant: bool) -> Iterator[tuple[tuple[BitBox, ...], Case]]:
         """One reference, in each case."""
         extents = self.extents[reference.token.text]
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in extents)
-        found: list[tuple[tuple[tuple[Form, Form], ...], Case]] = [((), case)]
+        found: list[tuple[tuple[tuple[Affine, Affine], ...], Case]] = [((), case)]
         for part, extent in zip(parts, extents, strict=True):
             one = syntax.Number(reference.token, 1)
             first, last = part.first or one, part.last or extent
@@ -138,19 +138,21 @@ class Lines:
                 )
             ]
         for ranges, now in found:
-            boxes = [Bits(reference.key, ())]
+            boxes = [BitBox(reference.key, ())]
             for first_form, last_form in ranges:
                 length = (last_form - first_form).constant
                 if not constant or length == 0:
-                    boxes = [Bits(box.array, (*box.ranges, (first_form, last_form))) for box in boxes]
+                    boxes = [BitBox(box.array, (*box.ranges, (first_form, last_form))) for box in boxes]
                     continue
                 if length is None or length >= MOST_ROWS:
-                    raise OutsideError(reference.token, f"how many bits {reference.key}[...] has depends on the size")
+                    raise NotCoveredError(
+                        reference.token, f"how many bits {reference.key}[...] has depends on the size"
+                    )
                 ends = [(first_form + k, first_form + k) for k in range(int(length) + 1)]
-                boxes = [Bits(box.array, (*box.ranges, end)) for box in boxes for end in ends]
+                boxes = [BitBox(box.array, (*box.ranges, end)) for box in boxes for end in ends]
             yield tuple(boxes), now
 
-    def extents_at_least_one(self) -> list[Form]:
+    def extents_at_least_one(self) -> list[Affine]:
         """What must not be negative, so that the text is a program: each extent less one."""
         found = []
         for extents in self.extents.values():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from bitwright.checking.kinds.affine import ONE, Form, eliminate
+from bitwright.checking.kinds.affine import ONE, Affine, eliminate
 from bitwright.checking.kinds.atoms import Atoms
 
 
@@ -14,13 +14,13 @@ def representatives(
     box: Iterable[tuple[int, ...]], sizes: Sequence[str], atoms: Sequence[tuple[Atoms, list[str]]]
 ) -> Iterator[tuple[int, ...]]:
     """The sizes of the box that have a cell with a pattern which those before them do not have."""
-    lines = [_Line(one, names[: len(names) - len(sizes)], sizes) for one, names in atoms]
+    lines = [_CellLine(one, names[: len(names) - len(sizes)], sizes) for one, names in atoms]
     for values in box:
         if sum(line.fresh(values) for line in lines):
             yield values
 
 
-class _Line:
+class _CellLine:
     """The patterns of the cells of one line, in one case."""
 
     def __init__(self, atoms: Atoms, indices: Sequence[str], sizes: Sequence[str]) -> None:
@@ -38,13 +38,13 @@ class _Line:
         self.rest = self.rows(sorted(atoms.forms, key=str), names)
 
     @staticmethod
-    def rows(forms: Sequence[Form], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def rows(forms: Sequence[Affine], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         matrix = np.array([[int(form[name]) for name in names] for form in forms], dtype=np.int64)
         return matrix.reshape(len(forms), len(names)), np.array([int(form[ONE]) for form in forms], dtype=np.int64)
 
     def fresh(self, values: tuple[int, ...]) -> int:
         """How many patterns of cells at these sizes were not there before."""
-        put = {name: Form.of(value) for name, value in zip(self.sizes, values, strict=True)}
+        put = {name: Affine.of(value) for name, value in zip(self.sizes, values, strict=True)}
         axes = []
         for name, bounds in zip(self.indices, self.bounds, strict=True):
             ends = [(form[name], form.put(put)[ONE]) for form in bounds]

@@ -10,9 +10,9 @@ from math import lcm, prod
 from typing import Any, Literal
 
 from bitwright.checking.claims import Claim
-from bitwright.checking.kinds.affine import Form
+from bitwright.checking.kinds.affine import Affine
 from bitwright.checking.kinds.atoms import Atoms, atoms_of
-from bitwright.checking.kinds.cases import OutsideError
+from bitwright.checking.kinds.cases import NotCoveredError
 from bitwright.checking.kinds.cutoff import TooManyError, cutoff
 from bitwright.checking.kinds.lines import Lines
 from bitwright.checking.kinds.patterns import representatives
@@ -45,7 +45,7 @@ class LineProof:
     """The cells of one line, in one case: what its kinds can depend on."""
 
     line: int
-    atoms: tuple[Form, ...]
+    atoms: tuple[Affine, ...]
     modulus: int
     cutoffs: Mapping[str, int]
 
@@ -156,7 +156,7 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
                 at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
                 raise _NotCoveredError(f"the text is no program at {at}")
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
-    except (OutsideError, TooManyError, _NotCoveredError) as error:
+    except (NotCoveredError, TooManyError, _NotCoveredError) as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
     below = [(value,) for value in range(*smallest.values())] if len(smallest) == 1 else []
     seen = [values for values in (*below, *expanded) if sized.at(*values) is not None]
@@ -187,14 +187,14 @@ def _smallest(sized: SizedText) -> dict[str, int]:
     return found
 
 
-def _negative(forms: Sequence[Form], values: Mapping[str, int]) -> bool:
-    put = {name: Form.of(value) for name, value in values.items()}
+def _negative(forms: Sequence[Affine], values: Mapping[str, int]) -> bool:
+    put = {name: Affine.of(value) for name, value in values.items()}
     return any((form.put(put).constant or 0) < 0 for form in forms)
 
 
 def _line_proofs(
     sized: SizedText, smallest: Mapping[str, int]
-) -> tuple[tuple[LineProof, ...], list[tuple[Atoms, list[str]]], list[Form]]:
+) -> tuple[tuple[LineProof, ...], list[tuple[Atoms, list[str]]], list[Affine]]:
     lines = Lines(sized.tree, smallest, sized.lets, sized.is_node_program)
     valid = lines.extents_at_least_one()
     found, proofs = [], []
@@ -205,7 +205,7 @@ def _line_proofs(
         try:
             cutoffs = {size: cutoff(in_order, names, atoms.modulus, size) for size in sized.sizes}
         except TooManyError as error:
-            raise OutsideError(cell.token, f"its cells depend on too many comparisons ({error})") from None
+            raise NotCoveredError(cell.token, f"its cells depend on too many comparisons ({error})") from None
         found.append((atoms, names))
         proofs.append(LineProof(cell.token.line, in_order, atoms.modulus, cutoffs))
     return tuple(proofs), found, valid
@@ -216,7 +216,7 @@ def _expanded(
     smallest: Mapping[str, int],
     L0: Mapping[str, int],
     atoms: Sequence[tuple[Atoms, list[str]]],
-    valid: Sequence[Form],
+    valid: Sequence[Affine],
 ) -> list[tuple[int, ...]]:
     """All sizes up to the cut-off; where that is many, those with a pattern that no size before them has."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]

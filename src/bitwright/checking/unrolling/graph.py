@@ -8,10 +8,10 @@ FALSE, TRUE = 0, 1  # literals; the literal of node n is 2n, its negation 2n + 1
 Literal = int
 
 
-class Graph:
+class AndGraph:
     """Nodes in the order of their creation: inputs, and conjunctions of two earlier literals.
 
-    >>> graph = Graph()
+    >>> graph = AndGraph()
     >>> a, b = graph.input(), graph.input()
     >>> graph.both(a, b) == graph.both(b, a), graph.both(a, a ^ 1) == FALSE
     (True, True)

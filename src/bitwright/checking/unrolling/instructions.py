@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph, Literal
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.checking.unrolling.rounds import UndecidedError
-from bitwright.checking.unrolling.runs import NODES, TooLargeError, value
+from bitwright.checking.unrolling.runs import NODES, RunTooLargeError, value
 from bitwright.checking.unrolling.solver import Lemma, Prover
-from bitwright.checking.unrolling.specifications import Meaning
+from bitwright.checking.unrolling.specifications import Blasted
 from bitwright.checking.unrolling.steps import Stepper
 from bitwright.errors import counted
 from bitwright.machines.sbn.machine_b import steps_per_instruction
 from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.program import Algorithm, Word
-from bitwright.program.ensures import Operation, Statement, names_in
+from bitwright.program.ensures import Combined, EnsureLine, names_in
 
 MOST_INSTRUCTIONS = 2_000  # on all paths together
 Memory = list[tuple[Literal, ...]]  # words, lowest bit first
@@ -39,7 +39,7 @@ class CodeProof:
         self.failing: list[bool] | None = None  # the input bits of a path that ends wrong
 
     def prove(self) -> str:
-        """Proves every `ensure` line, and says how. Raises UndecidedError or TooLargeError."""
+        """Proves every `ensure` line, and says how. Raises UndecidedError or RunTooLargeError."""
         if self._is_changed():
             raise UndecidedError("the algorithm is not just its code, loaded on machine B")
         instructions = self._lemmas()
@@ -74,9 +74,9 @@ class CodeProof:
         self._halts(loose)
         return len(self.code.instructions) + 1
 
-    def _execution(self, at: int, loose: set[int]) -> tuple[Graph, list[list[Literal]]]:
+    def _execution(self, at: int, loose: set[int]) -> tuple[AndGraph, list[list[Literal]]]:
         """The steps of one instruction, from every state in which it begins."""
-        graph, fixed = Graph(), set(self.machine.always_on)
+        graph, fixed = AndGraph(), set(self.machine.always_on)
         stepper = Stepper(self.machine.program, graph)
         for instruction, entry in zip(self.code.instructions, range(len(self.code.instructions)), strict=True):
             for operand in "abc":
@@ -89,10 +89,10 @@ class CodeProof:
         for _ in range(steps_per_instruction(self.machine.sizes)):
             states.append(stepper.step(states[-1]))
             if len(graph) > NODES:
-                raise TooLargeError(f"the graph of one instruction has more than {NODES:,} nodes")
+                raise RunTooLargeError(f"the graph of one instruction has more than {NODES:,} nodes")
         return graph, states
 
-    def _left_over(self, graph: Graph, state: Sequence[Literal], loose: set[int]) -> set[int]:
+    def _left_over(self, graph: AndGraph, state: Sequence[Literal], loose: set[int]) -> set[int]:
         """More bits that may be on when the next instruction begins, beside those of memory, code and address."""
         known = {*loose, *self.machine.always_on, *self.machine.address_bits, self.halt}
         known |= {bit for row in self.memory_bits for bit in row}
@@ -106,7 +106,7 @@ class CodeProof:
 
         return {bit for bit, literal in on.items() if not is_off(literal)}
 
-    def _executes(self, at: int, graph: Graph, states: Sequence[Sequence[Literal]]) -> None:
+    def _executes(self, at: int, graph: AndGraph, states: Sequence[Sequence[Literal]]) -> None:
         """Proves that the steps of an instruction do what the interpreter does, and do not halt."""
         first, last, instruction = states[0], states[-1], self.code.instructions[at]
         memory = [tuple(first[bit] for bit in row) for row in self.memory_bits]
@@ -138,15 +138,15 @@ class CodeProof:
 
     # The code, by the interpreter's rule.
 
-    def _result(self, graph: Graph, memory: Memory, at: int) -> tuple[Literal, ...]:
+    def _result(self, graph: AndGraph, memory: Memory, at: int) -> tuple[Literal, ...]:
         """M[b] - M[a], two's complement, within a word."""
         a, b = memory[self.code.instructions[at].a], memory[self.code.instructions[at].b]
         found = numbers.subtract(graph, b, a)
         return (found + found[-1:] * self.code.width)[: self.code.width]
 
-    def _follow(self, line: Statement) -> None:
+    def _follow(self, line: EnsureLine) -> None:
         """Follows every path of the code and proves what is ensured at its end, of `A => B` from inputs with A only."""
-        graph = Graph()
+        graph = AndGraph()
         state = [FALSE] * self.machine.program.bits
         for bit in self.algorithm.start:
             state[bit] = TRUE
@@ -155,7 +155,7 @@ class CodeProof:
         inputs = {word.name: value(state, word) for word in self.algorithm.inputs}
         start: Memory = [tuple(state[bit] for bit in row) for row in self.memory_bits]
         premise = _premise(line, self.algorithm.outputs)
-        allowed = [] if premise is None else Meaning(graph, premise, inputs, inputs).goals()
+        allowed = [] if premise is None else Blasted(graph, premise, inputs, inputs).goals()
         ahead: list[tuple[int, Memory, list[Literal]]] = [(0, start, allowed)]
         executed = 0
         while ahead:
@@ -180,8 +180,8 @@ class CodeProof:
 
     def _ends(
         self,
-        line: Statement,
-        graph: Graph,
+        line: EnsureLine,
+        graph: AndGraph,
         state: Sequence[Literal],
         memory: Memory,
         given: list[Literal],
@@ -193,7 +193,7 @@ class CodeProof:
             for bit, literal in zip(row, word, strict=True):
                 final[bit] = literal
         outputs = {word.name: value(final, word) for word in self.algorithm.outputs}
-        goals = Meaning(graph, line, inputs, outputs).goals()
+        goals = Blasted(graph, line, inputs, outputs).goals()
         self.paths += 1
         lemma = self.prover.prove(f"path-{self.paths}", graph, goals, given)
         if lemma.verdict == "refuted":
@@ -201,15 +201,15 @@ class CodeProof:
         _decided(lemma, f"path {self.paths}")
 
 
-def _premise(line: Statement, outputs: Sequence[Word]) -> Statement | None:
+def _premise(line: EnsureLine, outputs: Sequence[Word]) -> EnsureLine | None:
     """The A of `A => B`, if it is about inputs alone."""
     truth = line.truth
-    if line.ranges or not isinstance(truth, Operation) or truth.sign != "=>":
+    if line.ranges or not isinstance(truth, Combined) or truth.sign != "=>":
         return None
     taken = {word.name for word in outputs}
     if any(not name.entered and name.text in taken for name in names_in(truth.left)):
         return None
-    return Statement(truth.left, lets=line.lets)
+    return EnsureLine(truth.left, lets=line.lets)
 
 
 def _decided(lemma: Lemma, what: str) -> None:

@@ -24,7 +24,7 @@ LinearForm = dict[int, int]  # coefficients by node of the graph; node 0 has the
 
 
 @dataclass(frozen=True)
-class Law:
+class BitLaw:
     """Weights modulo 2^exponent that every step from `since` on conserves."""
 
     weights: Weights
@@ -32,7 +32,7 @@ class Law:
     since: int
 
 
-def law_document(program: Program, law: Law) -> dict[str, Any]:
+def law_document(program: Program, law: BitLaw) -> dict[str, Any]:
     """A law as certificates have it."""
     weights = {program.layout.name_of(bit): weight for bit, weight in sorted(law.weights.items())}
     return {"since": law.since, "exponent": law.exponent, "weights": weights}
@@ -68,7 +68,7 @@ class LawFinder:
             for bit in self._writes[block][config]:
                 self._writers.setdefault(bit, []).append((block, config))
 
-    def law(self, states: Sequence[Sequence[Literal]], wanted: Weights, exponent: int) -> Law:
+    def law(self, states: Sequence[Sequence[Literal]], wanted: Weights, exponent: int) -> BitLaw:
         """A law that gives the last of these states of a run its wanted weight."""
         known = {bit: wanted.get(bit, 0) for bit, literal in enumerate(states[-1]) if literal != FALSE}
         known = {bit: weight % (1 << exponent) for bit, weight in (known | wanted).items()}
@@ -79,7 +79,7 @@ class LawFinder:
                 break
             known = found
         weights = {bit: weight for bit, weight in known.items() if weight % (1 << exponent)}
-        return Law(weights, exponent, self.since(states, weights, exponent))
+        return BitLaw(weights, exponent, self.since(states, weights, exponent))
 
     def since(self, states: Sequence[Sequence[Literal]], weights: Weights, exponent: int) -> int:
         """The first state from which on every step conserves the weight: the proof of a law.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph, Literal
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 
 Number = tuple[Literal, ...]  # least significant bit first; the last one counts negative
 
@@ -34,7 +34,7 @@ def known(number: Number) -> int | None:
     return sum(bit << place for place, bit in enumerate(number[:-1])) - (number[-1] << len(number) - 1)
 
 
-def add(graph: Graph, a: Number, b: Number, carry: Literal = FALSE) -> Number:
+def add(graph: AndGraph, a: Number, b: Number, carry: Literal = FALSE) -> Number:
     """a + b, plus one if the carry is on."""
     width = max(len(a), len(b)) + 1
     total = []
@@ -50,12 +50,12 @@ def invert(a: Number) -> Number:
     return tuple(bit ^ 1 for bit in a)
 
 
-def subtract(graph: Graph, a: Number, b: Number) -> Number:
+def subtract(graph: AndGraph, a: Number, b: Number) -> Number:
     """a - b."""
     return add(graph, a, invert(b), TRUE)
 
 
-def multiply(graph: Graph, a: Number, b: Number) -> Number:
+def multiply(graph: AndGraph, a: Number, b: Number) -> Number:
     """a * b, by shifting a for every bit of b; a constant factor is better the second."""
     if known(a) is not None:
         a, b = b, a
@@ -80,7 +80,7 @@ def power_quotient(a: Number, exponent: int) -> Number:
     return a[min(exponent, len(a) - 1) :]
 
 
-def divide(graph: Graph, a: Number, by: int) -> Number:
+def divide(graph: AndGraph, a: Number, by: int) -> Number:
     """a // by for a constant by >= 1, rounded down."""
     if by & by - 1 == 0:
         return power_quotient(a, by.bit_length() - 1)
@@ -94,7 +94,7 @@ def divide(graph: Graph, a: Number, by: int) -> Number:
     return _trimmed(tuple(graph.differ(bit, sign) for bit in (*reversed(quotient), FALSE)))
 
 
-def remainder(graph: Graph, a: Number, by: int) -> Number:
+def remainder(graph: AndGraph, a: Number, by: int) -> Number:
     """a % by for a constant by >= 1: between 0 and by - 1."""
     if by & by - 1 == 0:
         return power_remainder(a, by.bit_length() - 1)
@@ -102,18 +102,18 @@ def remainder(graph: Graph, a: Number, by: int) -> Number:
     return unsigned(_widened(rest, by.bit_length())[: by.bit_length()])
 
 
-def less(graph: Graph, a: Number, b: Number) -> Literal:
+def less(graph: AndGraph, a: Number, b: Number) -> Literal:
     """Whether a < b."""
     return subtract(graph, a, b)[-1]
 
 
-def equal_bits(graph: Graph, a: Number, b: Number) -> list[Literal]:
+def equal_bits(graph: AndGraph, a: Number, b: Number) -> list[Literal]:
     """One literal for each place, lowest first, that says that a and b agree there."""
     width = max(len(a), len(b))
     return [graph.differ(x, y) ^ 1 for x, y in zip(_widened(a, width), _widened(b, width), strict=True)]
 
 
-def choose(graph: Graph, condition: Literal, then: Number, otherwise: Number) -> Number:
+def choose(graph: AndGraph, condition: Literal, then: Number, otherwise: Number) -> Number:
     """`then` if the condition holds, else `otherwise`."""
     width = max(len(then), len(otherwise))
     pairs = zip(_widened(then, width), _widened(otherwise, width), strict=True)

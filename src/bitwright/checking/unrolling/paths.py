@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph, Literal
-from bitwright.checking.unrolling.runs import TooLargeError, start_state
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph, Literal
+from bitwright.checking.unrolling.runs import RunTooLargeError, start_state
 from bitwright.checking.unrolling.steps import Stepper
 from bitwright.program import Algorithm
 
@@ -17,7 +17,7 @@ MOST_PATHS = 64
 class Path:
     """One way round: the states from a cut state to the next, with some bits of the first one fixed."""
 
-    graph: Graph
+    graph: AndGraph
     fixed: Mapping[int, int]
     states: Sequence[Sequence[Literal]]
 
@@ -27,12 +27,12 @@ class Path:
 
 
 def entry(algorithm: Algorithm, cut: int) -> Path:
-    """From the start of a run to the first state in which the cut bit is on for certain. Raises TooLargeError."""
-    graph = Graph()
+    """From the start of a run to the first state in which the cut bit is on for certain. Raises RunTooLargeError."""
+    graph = AndGraph()
     stepper, states = Stepper(algorithm.program, graph), [start_state(algorithm, graph)]
     while states[-1][cut] != TRUE:
         if states[-1][cut] != FALSE or len(states) > (algorithm.steps or 0):
-            raise TooLargeError("whether a run comes to its cut bit depends on its inputs")
+            raise RunTooLargeError("whether a run comes to its cut bit depends on its inputs")
         states.append(stepper.step(states[-1]))
     return Path(graph, {}, states)
 
@@ -40,7 +40,7 @@ def entry(algorithm: Algorithm, cut: int) -> Path:
 def paths(algorithm: Algorithm, cut: int, fixed: Mapping[int, int]) -> list[Path]:
     """All ways from a cut state to the next: bits that decide which one are fixed to either value.
 
-    Bits in `fixed` have these values, all others may be either. Raises TooLargeError.
+    Bits in `fixed` have these values, all others may be either. Raises RunTooLargeError.
     """
     found: list[Path] = []
     ahead = [dict(fixed)]
@@ -52,13 +52,13 @@ def paths(algorithm: Algorithm, cut: int, fixed: Mapping[int, int]) -> list[Path
         else:
             found.append(path)
         if len(found) + len(ahead) > MOST_PATHS:
-            raise TooLargeError(f"a round has more than {MOST_PATHS} paths")
+            raise RunTooLargeError(f"a round has more than {MOST_PATHS} paths")
     return found
 
 
 def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> Path | int:
     """The path with these bits fixed, or a bit on which it depends when the cut comes."""
-    graph = Graph()
+    graph = AndGraph()
     stepper = Stepper(algorithm.program, graph)
     bits = range(algorithm.program.bits)
     state = [given[bit] if bit in given else graph.input() for bit in bits]
@@ -71,4 +71,4 @@ def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> Path | in
             return Path(graph, given, states)
         if reached != FALSE:
             return bit_of[next(node for node in graph.cone([reached]) if node in bit_of)]
-    raise TooLargeError("a round takes more steps than the whole run may take")
+    raise RunTooLargeError("a round takes more steps than the whole run may take")

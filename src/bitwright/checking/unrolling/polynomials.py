@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bitwright.program.ensures import Constant, Expression, Name, Operation, Statement
+from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named
 
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
 Bounds = tuple[int, int]  # the least and the greatest value
@@ -79,7 +79,7 @@ class Equation:
     exponent: int | None
 
 
-def weaker_equation(statement: Statement) -> Equation | None:
+def weaker_equation(statement: EnsureLine) -> Equation | None:
     """What follows from `A == B` or `A == B mod 2^e`; None for any other statement."""
     sides = _sides(statement)
     if sides is None:
@@ -88,7 +88,7 @@ def weaker_equation(statement: Statement) -> Equation | None:
     return Equation(combine(left, right, -1), min((x for x in (e, f) if x is not None), default=None))
 
 
-def stronger_equation(statement: Statement, of: Mapping[str, Bounds]) -> Equation | None:
+def stronger_equation(statement: EnsureLine, of: Mapping[str, Bounds]) -> Equation | None:
     """A congruence from which `A == B` or `A == B mod 2^e` follows, for names within bounds; None if none is known."""
     sides = _sides(statement)
     if sides is None:
@@ -105,10 +105,10 @@ def stronger_equation(statement: Statement, of: Mapping[str, Bounds]) -> Equatio
     return Equation(difference, exponent) if low >= 0 and high < 1 << exponent else None
 
 
-def _sides(statement: Statement) -> tuple[tuple[Polynomial, int | None], tuple[Polynomial, int | None]] | None:
+def _sides(statement: EnsureLine) -> tuple[tuple[Polynomial, int | None], tuple[Polynomial, int | None]] | None:
     """Both sides of an equation, each with the exponent of its modulus if it has one."""
     truth = statement.truth
-    if statement.ranges or not isinstance(truth, Operation) or truth.sign != "==":
+    if statement.ranges or not isinstance(truth, Combined) or truth.sign != "==":
         return None
     try:
         return _side(statement, truth.left), _side(statement, truth.right)
@@ -120,8 +120,8 @@ class _NoPolynomialError(Exception):
     pass
 
 
-def _side(statement: Statement, side: Expression) -> tuple[Polynomial, int | None]:
-    if not isinstance(side, Operation) or side.sign != "%":
+def _side(statement: EnsureLine, side: Expression) -> tuple[Polynomial, int | None]:
+    if not isinstance(side, Combined) or side.sign != "%":
         return _polynomial(statement, side), None
     modulus = _polynomial(statement, side.right).get((), 0)
     if modulus < 1 or modulus & modulus - 1:
@@ -129,16 +129,16 @@ def _side(statement: Statement, side: Expression) -> tuple[Polynomial, int | Non
     return _polynomial(statement, side.left), modulus.bit_length() - 1
 
 
-def _polynomial(statement: Statement, expression: Expression) -> Polynomial:
+def _polynomial(statement: EnsureLine, expression: Expression) -> Polynomial:
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
-    if isinstance(expression, Name):
+    if isinstance(expression, Named):
         if expression.index is not None:
             raise _NoPolynomialError
         if not expression.entered and expression.text in statement.lets:
             return {(): statement.lets[expression.text]}
         return {(f"{'in.' * expression.entered}{expression.text}",): 1}
-    if not isinstance(expression, Operation):
+    if not isinstance(expression, Combined):
         raise _NoPolynomialError
     left, right = _polynomial(statement, expression.left), _polynomial(statement, expression.right)
     if expression.sign in "+-":

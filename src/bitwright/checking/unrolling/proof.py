@@ -15,15 +15,15 @@ import numpy as np
 from bitwright.bits import from_bits, shorten
 from bitwright.checking.claims import Claim
 from bitwright.checking.unrolling.instructions import CodeProof
-from bitwright.checking.unrolling.laws import Law, LawFinder, law_document, linear, weight_of
+from bitwright.checking.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
 from bitwright.checking.unrolling.polynomials import Bounds, stronger_equation
 from bitwright.checking.unrolling.rounds import Rounds, UndecidedError
-from bitwright.checking.unrolling.runs import TooLargeError, UnrolledRun, unroll
+from bitwright.checking.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
 from bitwright.checking.unrolling.solver import CONFLICTS, Lemma, Prover
-from bitwright.checking.unrolling.specifications import Meaning
+from bitwright.checking.unrolling.specifications import Blasted
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Word
-from bitwright.program.ensures import Statement
+from bitwright.program.ensures import EnsureLine
 from bitwright.running.progress import Progress, as_progress
 from bitwright.running.run import run_batch, run_with
 
@@ -100,7 +100,7 @@ def prove_at_size(
     for method in (_by_rounds, _by_instructions, _by_unrolling):
         try:
             found = method(algorithm, prover)
-        except (UndecidedError, TooLargeError) as error:
+        except (UndecidedError, RunTooLargeError) as error:
             reasons.append(str(error))
             continue
         if found is not None:
@@ -169,7 +169,7 @@ def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     goals = list(run.ended)
     laws: list[dict[str, Any] | None] = []
     for line in algorithm.ensures:
-        stated = Meaning(run.graph, line, run.inputs, run.outputs).goals()
+        stated = Blasted(run.graph, line, run.inputs, run.outputs).goals()
         law = _by_law(algorithm, run, line)
         (goals if law is None else known).extend(stated)
         laws.append(None if law is None else law_document(algorithm.program, law))
@@ -191,7 +191,7 @@ def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> Size
     raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
 
 
-def _by_law(algorithm: Algorithm, run: UnrolledRun, line: Statement) -> Law | None:
+def _by_law(algorithm: Algorithm, run: UnrolledRun, line: EnsureLine) -> BitLaw | None:
     """The law that proves an equation which is linear in outputs and inputs, if there is one."""
     words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
     words |= {word.name: (word, True) for word in algorithm.outputs}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import Graph, Literal
-from bitwright.checking.unrolling.laws import Law, LawFinder, LinearForm, linear, weight_of
+from bitwright.checking.unrolling.graph import AndGraph, Literal
+from bitwright.checking.unrolling.laws import BitLaw, LawFinder, LinearForm, linear, weight_of
 from bitwright.checking.unrolling.polynomials import Polynomial
 from bitwright.checking.unrolling.solver import Prover
 
@@ -22,14 +22,14 @@ Bits = Sequence[Literal]  # of an unsigned number, lowest first
 class Moment:
     """The states on the way from one moment to another, in one graph, and the numbers at its beginning."""
 
-    graph: Graph
+    graph: AndGraph
     states: Sequence[Sequence[Literal]]
     laws: LawFinder
     numbers: Mapping[str, Bits]
 
 
 def relation(
-    target: Bits, words: Mapping[str, Bits], graph: Graph, exponent: int, proves: Callable[[Polynomial], bool]
+    target: Bits, words: Mapping[str, Bits], graph: AndGraph, exponent: int, proves: Callable[[Polynomial], bool]
 ) -> Polynomial | None:
     """The target as a linear polynomial of words, modulo 2^exponent: the first that fits samples and can be proved."""
     rng, ones = random.Random(2), (1 << _SAMPLES) - 1
@@ -69,7 +69,7 @@ def by_structure(target: Bits, guess: Polynomial, words: Mapping[str, Bits], exp
     return linear([(bit, 1 << place) for place, bit in enumerate(target)], exponent) == form(guess, words, exponent)
 
 
-def by_law(moment: Moment, bits: Sequence[int], guess: Polynomial, exponent: int) -> Law | None:
+def by_law(moment: Moment, bits: Sequence[int], guess: Polynomial, exponent: int) -> BitLaw | None:
     """A law of the steps that leads from the guess to these bits of the last state, if there is one."""
     law = moment.laws.law(moment.states, {bit: 1 << place for place, bit in enumerate(bits)}, exponent)
     found = weight_of(moment.states[law.since], law.weights, exponent) == form(guess, moment.numbers, exponent)
@@ -77,7 +77,13 @@ def by_law(moment: Moment, bits: Sequence[int], guess: Polynomial, exponent: int
 
 
 def by_solver(
-    prover: Prover, name: str, graph: Graph, target: Bits, guess: Polynomial, words: Mapping[str, Bits], exponent: int
+    prover: Prover,
+    name: str,
+    graph: AndGraph,
+    target: Bits,
+    guess: Polynomial,
+    words: Mapping[str, Bits],
+    exponent: int,
 ) -> bool:
     """Whether both sides agree in their lowest bits, by a solver."""
     total = numbers.constant(guess.get((), 0))

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph
 from bitwright.checking.unrolling.laws import LawFinder, law_document
 from bitwright.checking.unrolling.paths import Path, entry, paths
 from bitwright.checking.unrolling.polynomials import (
@@ -38,7 +38,7 @@ from bitwright.checking.unrolling.relations import Bits, Moment, by_law, by_solv
 from bitwright.checking.unrolling.solver import Prover
 from bitwright.errors import counted
 from bitwright.program import Algorithm
-from bitwright.program.ensures import Statement, names_in
+from bitwright.program.ensures import EnsureLine, names_in
 
 
 class UndecidedError(Exception):
@@ -50,7 +50,7 @@ class Rounds:
     """The proof of one algorithm by its invariants at one bit."""
 
     algorithm: Algorithm
-    invariants: Sequence[Statement]
+    invariants: Sequence[EnsureLine]
     prover: Prover
     off: set[int] = field(default_factory=set)  # bits that are off in every cut state
     found: dict[str, Any] = field(default_factory=dict)  # the certificate: what was guessed, and then proved
@@ -111,7 +111,7 @@ class Rounds:
 
     # The invariant holds at the entry, and every round keeps it.
 
-    def _inductive(self, line: Statement, first: Path, ways: Sequence[Path]) -> Equation:
+    def _inductive(self, line: EnsureLine, first: Path, ways: Sequence[Path]) -> Equation:
         """The invariant as a congruence that the entry establishes and every round keeps."""
         stated = weaker_equation(line)
         if stated is None:
@@ -223,7 +223,7 @@ class Rounds:
 
     # What is ensured follows.
 
-    def _conclude(self, line: Statement, equations: Sequence[Equation], measure: str) -> None:
+    def _conclude(self, line: EnsureLine, equations: Sequence[Equation], measure: str) -> None:
         """An `ensure` line follows from an invariant with the empty word, if both are the same equation."""
         words = {word.name: word for word in (*self.algorithm.inputs, *self.algorithm.outputs)}
         if any(word.signed for word in words.values()):
@@ -248,7 +248,7 @@ class Rounds:
 
     def _outputs(self, exponent: int) -> dict[str, Polynomial]:
         """The outputs as linear polynomials of the words in a cut state; `out.NAME` where there is none."""
-        graph = Graph()
+        graph = AndGraph()
         state = [graph.input() for _ in range(self.algorithm.program.bits)]
         fields = {name: [state[bit] for bit in bits] for name, bits in self.fields.items()}
         found: dict[str, Polynomial] = {}

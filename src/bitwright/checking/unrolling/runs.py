@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph, Literal
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.checking.unrolling.numbers import Number
 from bitwright.checking.unrolling.steps import Stepper
 from bitwright.program import FIXED_POINT, Algorithm, Word
@@ -14,7 +14,7 @@ NODES = 1_000_000  # of a graph; larger ones are not decided
 _KEPT = 20_000_000  # bits of all states that are kept
 
 
-class TooLargeError(Exception):
+class RunTooLargeError(Exception):
     """A run with a graph that is larger than allowed."""
 
 
@@ -22,7 +22,7 @@ class TooLargeError(Exception):
 class UnrolledRun:
     """All runs of an algorithm in one graph."""
 
-    graph: Graph
+    graph: AndGraph
     inputs: dict[str, Number]
     outputs: dict[str, Number]
     ended: list[Literal]  # they hold where the run has ended within its limit
@@ -35,7 +35,7 @@ def value(state: list[Literal], word: Word) -> Number:
     return tuple(bits) if word.signed else numbers.unsigned(bits)
 
 
-def start_state(algorithm: Algorithm, graph: Graph) -> list[Literal]:
+def start_state(algorithm: Algorithm, graph: AndGraph) -> list[Literal]:
     """The state in which a run starts: every bit of an input is an input of the graph."""
     state = [FALSE] * algorithm.program.bits
     for bit in algorithm.start:
@@ -46,8 +46,8 @@ def start_state(algorithm: Algorithm, graph: Graph) -> list[Literal]:
 
 
 def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
-    """All runs of an algorithm. Raises TooLargeError."""
-    graph = Graph()
+    """All runs of an algorithm. Raises RunTooLargeError."""
+    graph = AndGraph()
     stepper = Stepper(algorithm.program, graph)
     state = start_state(algorithm, graph)
     inputs = {word.name: value(state, word) for word in algorithm.inputs}
@@ -73,7 +73,7 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
         state = stepper.step(state) if after is None else after
         taken += 1
         if len(graph) > nodes:
-            raise TooLargeError(f"its graph has more than {nodes:,} nodes after {taken:,} steps")
+            raise RunTooLargeError(f"its graph has more than {nodes:,} nodes after {taken:,} steps")
     outputs = {
         word.name: value([final.get(bit, FALSE) for bit in range(algorithm.program.bits)], word)
         for word in algorithm.outputs

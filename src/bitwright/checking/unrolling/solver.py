@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bitwright.checking.unrolling.graph import FALSE, TRUE, Graph, Literal
+from bitwright.checking.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.errors import InputError
 from bitwright.running.progress import Progress
 
@@ -49,7 +49,7 @@ class Prover:
     progress: Progress | None = None  # goals proved, and how many there are
     lemmas: list[Lemma] = field(default_factory=list)
 
-    def prove(self, name: str, graph: Graph, goals: Sequence[Literal], given: Sequence[Literal] = ()) -> Lemma:
+    def prove(self, name: str, graph: AndGraph, goals: Sequence[Literal], given: Sequence[Literal] = ()) -> Lemma:
         """Proves that every goal holds whenever all given literals do."""
         given = [literal for literal in given if literal != TRUE]
         goals = [goal for goal in dict.fromkeys(goals) if goal != TRUE]
@@ -66,7 +66,7 @@ class Prover:
                 (self.folder / f"{numbered}.{ending}").unlink()
         return lemma
 
-    def _refute(self, name: str, graph: Graph, formula: Formula, goals: Sequence[Literal]) -> Lemma:
+    def _refute(self, name: str, graph: AndGraph, formula: Formula, goals: Sequence[Literal]) -> Lemma:
         text = formula.text()
         facts, digest = (len(goals), len(formula.clauses)), hashlib.sha256(text.encode()).hexdigest()
         with ExitStack() as closing:
@@ -97,7 +97,7 @@ class Prover:
 class Formula:
     """The CNF of "the given literals hold, and one of the goals does not": a variable for each node (Tseitin)."""
 
-    def __init__(self, graph: Graph, goals: Sequence[Literal], given: Sequence[Literal]) -> None:
+    def __init__(self, graph: AndGraph, goals: Sequence[Literal], given: Sequence[Literal]) -> None:
         self.nodes = graph.cone([*goals, *given])
         self._variable = {node: place for place, node in enumerate(self.nodes, 1)}
         self._variable[0] = len(self.nodes) + 1  # the constant, where a goal is FALSE
@@ -120,7 +120,7 @@ class Formula:
         return head + "".join(" ".join(map(str, clause)) + " 0\n" for clause in self.clauses)
 
 
-def _sampled(graph: Graph, goals: Sequence[Literal], given: Sequence[Literal]) -> dict[int, int]:
+def _sampled(graph: AndGraph, goals: Sequence[Literal], given: Sequence[Literal]) -> dict[int, int]:
     """Values of the inputs with which a goal fails, if a few random ones show some."""
     rng, ones = random.Random(1), (1 << _SAMPLES) - 1
     values = graph.evaluate([rng.getrandbits(_SAMPLES) for _ in graph.inputs], ones)

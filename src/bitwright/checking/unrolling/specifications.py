@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bitwright.checking.unrolling import numbers
-from bitwright.checking.unrolling.graph import Graph, Literal
+from bitwright.checking.unrolling.graph import AndGraph, Literal
 from bitwright.checking.unrolling.numbers import Number
-from bitwright.program.ensures import Constant, Expression, Name, Negation, Statement
+from bitwright.program.ensures import Constant, EnsureLine, Expression, Named, Negation
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """Where the names of a statement get their values: the same order of places as in `Statement.value`."""
+class Blasted:
+    """Where the names of a statement get their values: the same order of places as in `EnsureLine.value`."""
 
-    graph: Graph
-    statement: Statement
+    graph: AndGraph
+    statement: EnsureLine
     inputs: Mapping[str, Number]
     values: Mapping[str, Number]
 
@@ -39,7 +39,7 @@ class Meaning:
             return numbers.constant(expression.value)
         if isinstance(expression, Negation):
             return numbers.unsigned([self._truth(self.number(expression.body, row)) ^ 1])
-        if isinstance(expression, Name):
+        if isinstance(expression, Named):
             number = self._named(expression, row)
             if expression.index is None:
                 return number
@@ -48,7 +48,7 @@ class Meaning:
         left, right = self.number(expression.left, row), self.number(expression.right, row)
         return self._combined(expression.sign, left, right)
 
-    def _named(self, name: Name, row: Mapping[str, int]) -> Number:
+    def _named(self, name: Named, row: Mapping[str, int]) -> Number:
         if not name.entered and name.text in row:
             return numbers.constant(row[name.text])
         for place in (self.inputs,) if name.entered else (self.values, self.inputs):

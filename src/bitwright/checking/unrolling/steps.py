@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bitwright.checking.unrolling.graph import FALSE, Graph, Literal
+from bitwright.checking.unrolling.graph import FALSE, AndGraph, Literal
 from bitwright.program import Program
 
 
 class Stepper:
     """Takes steps of one program in one graph."""
 
-    def __init__(self, program: Program, graph: Graph) -> None:
+    def __init__(self, program: Program, graph: AndGraph) -> None:
         self.graph = graph
         starts, members = program.block_start.tolist(), program.block_bits.tolist()
         self._blocks: list[tuple[list[int], list[tuple[int, list[int]]]]] = [

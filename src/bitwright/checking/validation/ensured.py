@@ -9,16 +9,16 @@ import numpy as np
 
 from bitwright.checking.validation.oracles import UNKNOWN, Answer, Values
 from bitwright.program import Algorithm
-from bitwright.program.ensures import Expression, Name, Operation, Statement, names_in
+from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
 
 
 @dataclass(frozen=True)
 class _Definition:
     """`output == value`, or one of its bits, where a condition on the inputs holds."""
 
-    line: Statement
+    line: EnsureLine
     condition: Expression | None
-    output: Name
+    output: Named
     value: Expression
 
 
@@ -78,15 +78,15 @@ def ensured(algorithm: Algorithm) -> Ensured | None:
     return Ensured(tuple(line.line() for line in algorithm.ensures), definitions, widths)
 
 
-def _definitions(line: Statement, outputs: set[str]) -> Iterator[_Definition]:
+def _definitions(line: EnsureLine, outputs: set[str]) -> Iterator[_Definition]:
     truth: Expression = line.truth
     condition: Expression | None = None
-    if isinstance(truth, Operation) and truth.sign == "=>" and not _outputs(truth.left, outputs):
+    if isinstance(truth, Combined) and truth.sign == "=>" and not _outputs(truth.left, outputs):
         condition = truth.left
         truth = truth.right
-    if isinstance(truth, Operation) and truth.sign == "==":
+    if isinstance(truth, Combined) and truth.sign == "==":
         for side, other in ((truth.left, truth.right), (truth.right, truth.left)):
-            if isinstance(side, Name) and side.text in outputs and not side.entered and not _outputs(other, outputs):
+            if isinstance(side, Named) and side.text in outputs and not side.entered and not _outputs(other, outputs):
                 yield _Definition(line, condition, side, other)
                 return
 

@@ -1,4 +1,4 @@
-// G = relu(matched first) last in whole numbers, on the tensor cores of Hopper chips (sm_90a).
+// G = relu(matched first) last in integers, on the tensor cores of Hopper chips (sm_90a).
 //
 // A block of threads takes 128 states, 64 for each of two warp groups, and all hidden units in turn; a third group brings
 // the weights. Hidden values never leave the registers: what the first product leaves in a thread is, after relu, just

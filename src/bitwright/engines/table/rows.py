@@ -21,7 +21,7 @@ _VISIT, _OPERATION = 5.0, 0.4  # nanoseconds for a cell, and for a word
 _ONE, _ZERO = np.uint64(1), np.uint64(0)
 
 
-class Rows(NamedTuple):
+class CellRows(NamedTuple):
     """What the loop reads. Planes and masks lie one behind the other, those of a kind have as many words."""
 
     words: IntArray  # (kinds,)
@@ -52,7 +52,7 @@ class RowPlan:
         self._at = np.concatenate(([0], np.cumsum(np.repeat(words, bits))))
         self.rows = self._made(words)
 
-    def _made(self, words: IntArray) -> Rows | None:
+    def _made(self, words: IntArray) -> CellRows | None:
         shifts = self._shifts()
         if shifts is None:
             return None
@@ -82,7 +82,7 @@ class RowPlan:
                     move(kind, ports[port], int(self._planes[target]) + place, shift, source[group_of == group])
         flat = [one for own in moves for one in own]
         parts = [one for own in masks for one in own]
-        return Rows(
+        return CellRows(
             words,
             self._planes,
             self._at,

@@ -53,7 +53,7 @@ class _SbnProgram:
 
     def __init__(self, text: str, problems: Problems) -> None:
         self.text, self.problems = text, problems
-        self.ensures: list[tuple[Token, ensures.Statement]] = []
+        self.ensures: list[tuple[Token, ensures.EnsureLine]] = []
         source = read(_ENSURE.sub(self._ensure, text), SBN, problems)
         self.names = Names(SBN, source, problems)
         self.directives: dict[str, list[Statement]] = {name: [] for name in SBN.forms}
@@ -121,7 +121,7 @@ class _SbnProgram:
             self.problems.at(error.token, error.message)
         return ""
 
-    def _stated(self, inputs: Sequence[str], outputs: Sequence[str], width: int) -> tuple[ensures.Statement, ...]:
+    def _stated(self, inputs: Sequence[str], outputs: Sequence[str], width: int) -> tuple[ensures.EnsureLine, ...]:
         """The lines, if they speak of these words; `width` is the number of bits of a word."""
         scope = ensures.Scope(dict.fromkeys(inputs, width), dict.fromkeys(outputs, width), {"width": width})
         lets = {"width": width} if "width" not in {*inputs, *outputs} else {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.program.algorithm import check_inputs
-from bitwright.program.ensures import Statement
+from bitwright.program.ensures import EnsureLine
 
 MAX_WIDTH = 64
 MAX_SIZE = 65_536  # of instructions, and of words
@@ -71,7 +71,7 @@ class Code:
     labels: Mapping[str, int] = field(default_factory=dict)
     name: str = "program"
     description: str = ""
-    ensures: tuple[Statement, ...] = field(default=(), compare=False)  # of inputs and outputs, at the end
+    ensures: tuple[EnsureLine, ...] = field(default=(), compare=False)  # of inputs and outputs, at the end
 
     def __post_init__(self) -> None:
         sizes = self.sizes

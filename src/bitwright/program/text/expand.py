@@ -14,7 +14,7 @@ import numpy as np
 from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
-from bitwright.program.ensures import Statement, WrongError
+from bitwright.program.ensures import EnsureLine, WrongError
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
@@ -371,10 +371,10 @@ class Expansion:
 
     def ensured(
         self, inputs: list[Word], outputs: list[Word], program: Program | None
-    ) -> Callable[[syntax.Ensure], Statement]:
+    ) -> Callable[[syntax.Ensure], EnsureLine]:
         """What gives an `ensure` or `invariant` line its meaning."""
 
-        def read(item: syntax.Ensure) -> Statement:
+        def read(item: syntax.Ensure) -> EnsureLine:
             try:
                 if program is None or self.problems:  # names may be unknown only because their line could not be read
                     return item.line

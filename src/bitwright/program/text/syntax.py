@@ -203,7 +203,7 @@ class Ensure:
     """`ensure` or `invariant`, by its token, and what is true."""
 
     token: Token
-    line: ensures.Statement
+    line: ensures.EnsureLine
 
 
 class PlainLine(NamedTuple):

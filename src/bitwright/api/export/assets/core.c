@@ -2,7 +2,7 @@
 {{about}}
  *
  * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
- * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): whole numbers alone.
+ * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
  *
  * C99, no library, no allocation, no state of its own. Compile with -DBW_MAIN for a program to run, where there is one.
  */

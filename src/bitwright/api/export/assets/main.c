@@ -87,7 +87,7 @@ static int bw_take(uint8_t *state, enum bw_word word, const char *text)
 {
     static uint8_t bits[BW_MOST_WORD];
     if (!bw_from_decimal(text, bits, bw_word_bits(word), bw_word_signed(word))) {
-        fprintf(stderr, "%s must be a whole number of %lu bits%s in decimal digits\n", bw_names[word],
+        fprintf(stderr, "%s must be an integer of %lu bits%s in decimal digits\n", bw_names[word],
                 (unsigned long)bw_word_bits(word), bw_word_signed(word) ? ", two's complement," : "");
         return 0;
     }

@@ -16,7 +16,7 @@ from bitwright.api.export.rocq.listed import Bit, Listed, listed
 from bitwright.api.export.rocq.printed import IMPORTS, cases, listing
 from bitwright.api.export.rocq.words import Part, parts_of
 from bitwright.program import Algorithm
-from bitwright.program.ensures import COMPARISONS, Constant, Expression, Name, Negation, Operation, Statement
+from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation
 from bitwright.program.pattern import Pattern
 
 FUEL = 4000
@@ -170,17 +170,17 @@ class ClaimedLines:
                 raise NotAffineError(f"'{line}' is about single bits at every position")
             self._line(line)
 
-    def _line(self, line: Statement) -> None:
+    def _line(self, line: EnsureLine) -> None:
         truth = line.truth
-        if not isinstance(truth, Operation) or truth.sign not in COMPARISONS:
+        if not isinstance(truth, Combined) or truth.sign not in COMPARISONS:
             raise NotAffineError(f"'{line}' is not a comparison")
         for left, sign, right in (
             (truth.left, truth.sign, truth.right),
             (truth.right, _FLIPPED[truth.sign], truth.left),
         ):
-            if sign == "==" and isinstance(left, Name) and self._bit(left) is not None and self._is_truth(right):
+            if sign == "==" and isinstance(left, Named) and self._bit(left) is not None and self._is_truth(right):
                 bit = self._bit(left)
-                assert isinstance(right, Operation)
+                assert isinstance(right, Combined)
                 law = self._law(self._linear(right.left).plus(self._linear(right.right), -1))
                 signs = " ".join(("false", "true")[s] for s in _SIGNS[right.sign])
                 self._add(
@@ -190,7 +190,7 @@ class ClaimedLines:
                     f"bit_is {_coq(left.text)}",
                 )
                 return
-            if sign == "==" and isinstance(left, Name) and isinstance(right, Operation) and right.sign in ("%", "//"):
+            if sign == "==" and isinstance(left, Named) and isinstance(right, Combined) and right.sign in ("%", "//"):
                 self._divided(left, right)
                 return
         law = self._law(self._linear(truth.left).plus(self._linear(truth.right), -1))
@@ -200,7 +200,7 @@ class ClaimedLines:
         test = f"({one} {_TESTS[truth.sign]} {other})" if truth.sign in _TESTS else f"negb ({one} =? {other})"
         self._add(f"Sign {law} {signs}", f"{one} {sign} {other}", test, "sums; lia")
 
-    def _divided(self, left: Name, right: Operation) -> None:
+    def _divided(self, left: Named, right: Combined) -> None:
         """W == E mod 2^l, W == E // k, and W == E % k where another line says what E // k is."""
         word, inner = self._linear(left), self._linear(right.left)
         statement = f"{self._text(left)} = {self._text(right)}"
@@ -239,7 +239,7 @@ class ClaimedLines:
                 return
         raise NotAffineError(f"'{self._text(right)}' has no law")
 
-    def _range(self, left: Name) -> str:
+    def _range(self, left: Named) -> str:
         """The proof that an output of one array lies in its range."""
         (part,) = self.outputs[left.text]
         assert part.length is not None
@@ -272,14 +272,14 @@ class ClaimedLines:
     def _linear(self, part: Expression) -> Linear:
         if isinstance(part, Constant):
             return Linear(constant=part.value)
-        if isinstance(part, Name) and part.index is None:
+        if isinstance(part, Named) and part.index is None:
             if not part.entered and part.text in self.outputs:
                 return Linear({(False, part.text): 1})
             if part.text in self.inputs:
                 return Linear({(True, part.text): 1})
-        if isinstance(part, Operation) and part.sign in "+-":
+        if isinstance(part, Combined) and part.sign in "+-":
             return self._linear(part.left).plus(self._linear(part.right), 1 if part.sign == "+" else -1)
-        if isinstance(part, Operation) and part.sign == "*":
+        if isinstance(part, Combined) and part.sign == "*":
             left, right = self._linear(part.left), self._linear(part.right)
             if not left.words or not right.words:
                 one, factor = (right, left.constant) if not left.words else (left, right.constant)
@@ -287,16 +287,16 @@ class ClaimedLines:
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def _power(self, part: Expression) -> AffineIndex | None:
-        if isinstance(part, Operation) and part.sign == "^" and part.left == Constant(2):
+        if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
             return self._exponent(part.right)
         return None
 
     def _exponent(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Constant):
             return AffineIndex(0, 0, part.value)
-        if isinstance(part, Name) and part.text == self.size:
+        if isinstance(part, Named) and part.text == self.size:
             return AffineIndex(0, 1, 0)
-        if isinstance(part, Operation) and part.sign in "+-*":
+        if isinstance(part, Combined) and part.sign in "+-*":
             left, right = self._exponent(part.left), self._exponent(part.right)
             if left is not None and right is not None:
                 if part.sign == "*":
@@ -308,15 +308,15 @@ class ClaimedLines:
         return None
 
     def _is_truth(self, part: Expression) -> bool:
-        return isinstance(part, Operation) and part.sign in _TESTS
+        return isinstance(part, Combined) and part.sign in _TESTS
 
-    def _truth(self, part: Operation) -> str:
+    def _truth(self, part: Combined) -> str:
         return f"({self._text(part.left)} {_TESTS[part.sign]} {self._text(part.right)})"
 
     def _text(self, part: Expression) -> str:
         if isinstance(part, Constant):
             return str(part.value)
-        if isinstance(part, Name):
+        if isinstance(part, Named):
             if not part.entered and part.text in self.outputs:
                 return f"{_coq(part.text)} l s"
             return _coq(f"{part.text}_in" if part.text in self.outputs else part.text)
@@ -327,7 +327,7 @@ class ClaimedLines:
         sign = {"%": "mod", "//": "/"}.get(part.sign, part.sign)
         return f"({self._text(part.left)} {sign} {self._text(part.right)})"
 
-    def _bit(self, name: Name) -> str | None:
+    def _bit(self, name: Named) -> str | None:
         """The formula of an output of one bit."""
         parts = self.outputs.get(name.text) if not name.entered and name.index is None else None
         return None if parts is None or len(parts) != 1 or parts[0].length is not None else self.end(parts[0])[0]
