@@ -328,6 +328,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     assert call(capsys, *proof, "-o", plain)[0] == 0
     document = json.loads(plain.read_text())
     assert document.pop("sizes") == "all"
+    document.pop("links")
     assert call(capsys, *proof, "--check", plain)[0] == 0
     plain.write_text(json.dumps(document))  # as earlier versions wrote it
     assert call(capsys, *proof, "--check", plain)[0] == 0

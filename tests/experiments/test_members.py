@@ -49,7 +49,7 @@ def test_drawn_ensembles_are_as_accurate_as_expected(test: TestSet) -> None:
 
 
 def test_trained_members_do_not_depend_on_batches(test: TestSet) -> None:
-    members = TrainedMembers(test, Recipe(256, 3, start="random", plan=Plan(1e-4)))
+    members = TrainedMembers(test, Recipe(256, 3, start="random", plan=Plan(1e-4, "plain")))
     together = members.outputs(0, 4)
     apart = np.concatenate([members.outputs(0, 1), members.outputs(1, 3)])
     assert together == pytest.approx(apart, abs=2e-5)
@@ -62,7 +62,7 @@ def test_trained_members_have_the_law_of_their_limit(test: TestSet) -> None:
     50 coordinates and 10 inputs share 200 networks; the overall mean is within 5 standard errors, plus 0.004 for width.
     """
     for parametrization, kind in LIMITS.items():
-        plan = Plan(1e-4, parametrization=parametrization)  # type: ignore[arg-type]
+        plan = Plan(1e-4, "plain", parametrization=parametrization)  # type: ignore[arg-type]
         outputs = TrainedMembers(test, Recipe(1024, 5, start="random", plan=plan)).outputs(0, 200)
         unset = outputs[:, test.matched == 0]
         w0, sigma = float(weights(2, 5, kind).unmatched), float(np.sqrt(variance(2, 5, kind)))
@@ -75,7 +75,7 @@ def test_trained_members_have_the_law_of_their_limit(test: TestSet) -> None:
 def test_a_zero_output_start_leaves_little_to_chance(test: TestSet) -> None:
     spread = {}
     for start in ("zero", "random"):
-        recipe = Recipe(2048, 1, start=start, plan=Plan(1e-4))  # type: ignore[arg-type]
+        recipe = Recipe(2048, 1, start=start, plan=Plan(1e-4, "plain"))  # type: ignore[arg-type]
         spread[start] = float(TrainedMembers(test, recipe).outputs(0, 20).std(axis=0).mean())
     assert spread["zero"] < spread["random"] / 3
 

@@ -49,7 +49,7 @@ def test_many_networks_at_once_are_the_same_networks() -> None:
     job = SpreadJob("addition 3", 256, 3, 20, 5, "cpu")
     region = regions_of(job.program)[0]
     matched = region.sample(20, np.random.default_rng(0))
-    recipe = Recipe(job.width, job.seed, plan=Plan(tolerance=1e-4))
+    recipe = Recipe(job.width, job.seed, plan=Plan(1e-4, "plain"))
     one = np.array([each[0] for each in _members(region.program, job, [matched])])
     many = np.array([each[0] for each in _members_on_device(region.program, recipe, job, [matched])])
     assert one.shape == (3, 20, region.program.bits)

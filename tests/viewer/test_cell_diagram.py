@@ -96,11 +96,11 @@ def test_the_wires_of_addition() -> None:
     """A cell keeps p and its carry, and hands the carry to the next; the last has no next."""
     told = texts(cell_diagram_svg(addition(5).program, "addition"))
     assert told[0] == "addition: 5 cells of 2 kinds, 14 wires"
-    origin = next(text for text in told if text.startswith("cell p[i] c[i] for i in 1..l (line "))
+    origin = "cell p[i] c[i] for i in 1..l"
     assert told[told.index("kind 1: 4 cells, 1 to 4 of 5") :] == [
         *("kind 1: 4 cells, 1 to 4 of 5", "p[i] q[i] | c[i]", "p, c → same cell, 8 wires"),
-        *("q → kind 1, next cell, 3 wires", "q → kind 2, next cell, 1 wire", origin),
-        *("kind 2: 1 cell, last of 5", "p[5] q[5] | c[5]", "p, c → same cell, 2 wires", origin),
+        *("q → kind 1, next cell, 3 wires", "q → kind 2, next cell, 1 wire", f"{origin} (line 6)"),
+        *("kind 2: 1 cell, last of 5", "p[5] q[5] | c[5]", "p, c → same cell, 2 wires", origin, "(line 6)"),
     ]
 
 

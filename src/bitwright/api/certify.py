@@ -32,7 +32,7 @@ from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_an
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
-from bitwright.program.pattern import Pattern
+from bitwright.program.pattern import Pattern, is_pattern
 from bitwright.running.progress import Progress
 from bitwright.theory.rounding import ROUNDINGS
 from bitwright.workers import Workers
@@ -355,7 +355,7 @@ def check_network(
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
         with tell.working(task.unit) as step:
             check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device)
-        if held.pattern is None or asked.links.claims:  # a pattern says nothing of the program that it is of
+        if not is_pattern(by_algorithm(opened_subjects(what))[0].program):  # which says nothing of its program
             asked.links.check(claimed.about.links)
     return chained(replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True)))
 
