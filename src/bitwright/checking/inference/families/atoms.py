@@ -169,5 +169,3 @@ def runs(kept: Sequence[bool]) -> list[tuple[int, int]]:
 
 def _all_on(bits: BoolArray, places: range) -> bool:
     return bool(bits[places.start - 1 : places.stop - 1].all())
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from bitwright.checking.inference.families.lines import (
     Affine,
@@ -54,6 +55,9 @@ def fit_arrays(layouts: Mapping[int, Layout]) -> list[Array]:
         found = [field.name for field in layouts[size].fields]
         if found != names:
             raise InputError(f"sizes {first} and {size} have other arrays: {' '.join(names)}, and {' '.join(found)}")
+    for one, other in combinations(layouts, 2):
+        if layouts[one] == layouts[other]:
+            raise InputError(f"sizes {one} and {other} have the same bits; each size has executions of its own")
     arrays = []
     for number, name in enumerate(names):
         shapes = {size: layout.fields[number].shape for size, layout in layouts.items()}
@@ -67,8 +71,6 @@ def fit_arrays(layouts: Mapping[int, Layout]) -> list[Array]:
             shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
             raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
         arrays.append(Array(name, not shapes[first], line))
-    if all(array.length[0] == 0 for array in arrays):
-        raise InputError(f"sizes {', '.join(map(str, layouts))} have the same bits; each size has executions of its own")
     return arrays
 
 
@@ -118,7 +120,9 @@ def _families(
         if len(here) < len(blocks):
             size, i, _ = next(entry for entry in blocks if entry[2] is None)
             names = " ".join(arrays[m].name for m in members)
-            raise NoFamilyError(f"blocks of {names}: {arrays[members[0]].name}[{i}] at size {size} has none like the others")
+            raise NoFamilyError(
+                f"blocks of {names}: {arrays[members[0]].name}[{i}] at size {size} has none like the others"
+            )
         fitting = [_fitting(cell, here, at, arrays[m], indices) for at, m in enumerate(members)]
         for m, those in zip(members, fitting, strict=True):
             if not those:
