@@ -119,11 +119,13 @@ class FamilyInference:
             "inferred": self.inferred,
             "verdict": self.verdict,
             "let": self.let,
-            "sizes": {str(size): len(one) for size, one in self.executions.items()},
+            "sizes": [{"size": size, "states": len(one)} for size, one in self.executions.items()],
         }
         if self.found.contradiction is not None:
-            size, found = self.found.contradiction
-            return result | {"size": size} | self._at(size).to_dict() | {"states": found.states}
+            size = self.found.contradiction[0]
+            witness = self._at(size).to_dict()
+            kept = ("reason", "bit", "state", "cleared_by", "contradicting_states")
+            return result | {"size": size} | {key: witness[key] for key in kept}
         if not self.inferred:
             return result | {"reason": self._failure}
         fitted, space = self._fitted, self._fitted.space
@@ -207,13 +209,17 @@ class FamilyInference:
         else:
             proved = "" if fitted.cover.shortest else " found within the time limit"
             yield f"SHORTEST: {rules}, the shortest text{proved} that reproduces {states} at {let} = {sizes}"
-        a, b = bounds.coefficient, bounds.offset
-        yield f"  class       x[a*i+b*{let}+c] with |a| <= {a} and |c| <= {b}, ranges and slices between b*{let}+c with |c| <= {b}"
+        b = bounds.offset
+        index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
+        yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+        if self.found.searches:
+            yield "  blocks      found: at each size the smallest that explain its states"
         if needs.size is None:
-            yield f"  theorem     none for slices and |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
+            yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
         else:
-            yield f"  theorem     programs of this class that agree at {let} = {needs.size} agree at every {let} >= {needs.first}"
-            yield f"  open        {counted(space.open, 'write')} at {let} = {needs.size}, {space.forced:,} in all programs"
+            there = f"{let} = {needs.size}"
+            yield f"  theorem     programs of this class that agree at {there} agree at every {let} >= {needs.first}"
+            yield f"  open        {counted(space.open, 'write')} at {there}; {space.forced:,} are in every program"
         yield f"  valid       from {let} = {self.smallest}"
         if self.determined:
             return
@@ -225,9 +231,8 @@ class FamilyInference:
                 yield f"  blocks      other indices of {names} fit these sizes too"
         if needs.size is not None:
             yield f"  to decide   states at {let} = {needs.size} or more that show every configuration"
-        yield from self._listed(
-            "not seen", len(space.unseen), unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
-        )
+        unseen = unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
+        yield from self._listed("not seen", len(space.unseen), unseen)
         lines = (open_line(evidence.arrays, evidence.families, atom, let) for atom in space.atoms)
         yield from self._listed("open", len(space.atoms), lines)
 

@@ -1,4 +1,4 @@
-"""Arrays and blocks of several sizes as families: lengths s*l + o, and blocks x[i] y[a*i + b*l + c] over ranges of i."""
+"""Arrays and blocks of several sizes as families: lengths s*l + o, and blocks x[i] y[a*i + b*l + c] for ranges of i."""
 
 from __future__ import annotations
 
