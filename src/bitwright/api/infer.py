@@ -88,23 +88,19 @@ def infer(  # type: ignore[misc]
         if grid is not None or neighbourhood is not None or against is not None or undetermined != "off" or lets:
             unfit = [option(name) for name in ("grid", "neighbourhood", "against", "undetermined", "let")]
             raise InputError(f"{', '.join(unfit)} do not go with executions of several sizes")
-        name, by_size = sized or (let or "l", executions)
-        held = {size: _loaded(one, tell) for size, one in by_size.items()}
-        known = (
-            None
-            if blocks is None
-            else {n: _blocks(blocks, layout_of_names(e.names), {name: n})[1] for n, e in held.items()}
-        )
+        name, files = sized or (let or "l", executions)
+        by_size = {size: _loaded(one, tell) for size, one in files.items()}  # type: ignore[union-attr]
         with tell.working("looking for families, looks", at_most=True) as told:
             return infer_families(
-                held,
-                None if known is None or None in known.values() else known,
+                by_size,
+                _blocks_by_size(blocks, by_size, name),
                 let=name,
                 like=like,
                 coefficients=coefficients,
                 offsets=offsets,
                 progress=told,
             )
+    assert not isinstance(executions, Mapping)
     families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
         raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
@@ -157,7 +153,19 @@ def _inferred(
     return Inference(executions, given, search, None, Recovered(executions, layout, chosen))
 
 
-def _loaded(given: Given, tell: Teller) -> Executions:
+def _blocks_by_size(
+    asked: Blocks | None, by_size: Mapping[int, Executions], let: str
+) -> dict[int, list[list[int]]] | None:
+    """The blocks that are meant, at each size; None to look for some."""
+    found = {
+        size: _blocks(FIND if asked is None else asked, layout_of_names(one.names), {let: size})[1]
+        for size, one in by_size.items()
+    }
+    known = {size: blocks for size, blocks in found.items() if blocks is not None}
+    return known if len(known) == len(found) else None
+
+
+def _loaded(given: One, tell: Teller) -> Executions:
     if isinstance(given, Executions):
         return given
     paths: list[Any] = list(given) if isinstance(given, list | tuple) else [given]

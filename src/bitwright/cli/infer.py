@@ -85,7 +85,7 @@ def command(
     if cell is not None and grid is None:
         raise InputError("--cell goes with --grid")
     tell = TerminalTeller(quiet)
-    found = infer(
+    found = infer(  # type: ignore[misc]  # too many unions
         traces,
         find_algorithm(target, bits) if target in SIZED else target,
         grid=grid,  # type: ignore[arg-type]  # text is read there

@@ -89,27 +89,32 @@ class Evidences:
     def _find_sound(self, views: Sequence[_View]) -> None:
         rows: dict[Source, list[tuple[_View, int, BoolArray]]] = {}
         for view in views:
-            for (family, cell, i), block, kept in zip(
+            for (family, number, i), block, kept in zip(
                 view.owners, view.elimination.blocks, view.elimination.open, strict=True
             ):
                 for config, row in zip(block.configs.tolist(), kept, strict=True):
-                    rows.setdefault(Source(family, cell, config), []).append((view, i, row))
+                    rows.setdefault(Source(family, number, config), []).append((view, i, row))
         self.seen = set(rows)
         valid: dict[tuple[Cell, int], list[Affine]] = {}
         for source in self.sources:
-            cell, shown = self.cell(source), rows.get(source, [])
+            cell = self.cell(source)
             for number, array in enumerate(self.arrays):
                 if (cell, number) not in valid:
                     valid[cell, number] = list(self.indices.into(cell, array))
-                sound = np.ones(len(valid[cell, number]), dtype=bool)
-                coefficients = np.array(valid[cell, number], dtype=np.int64).reshape(-1, 3)
-                slices = list(self.gaps[number])
-                for view, i, row in shown:
-                    bits = row[view.layout.fields[number].bits()]
-                    sound &= bits[coefficients @ np.array([i, view.size, 1]) - 1]
-                    slices = [gap for gap in slices if _all_on(bits, gap.places(view.size))]
-                kept_maps: set[Affine | Cell] = {valid[cell, number][k] for k in np.flatnonzero(sound).tolist()}
-                self.atoms[source, number] = kept_maps | set(slices)
+                self.atoms[source, number] = self._sound(valid[cell, number], number, rows.get(source, []))
+
+    def _sound(
+        self, indices: list[Affine], number: int, rows: Sequence[tuple[_View, int, BoolArray]]
+    ) -> set[Affine | Cell]:
+        """The targets in an array that no state contradicts."""
+        coefficients = np.array(indices, dtype=np.int64).reshape(-1, 3)
+        sound: BoolArray = np.full(len(indices), True)
+        slices = list(self.gaps[number])
+        for view, i, row in rows:
+            bits = row[view.layout.fields[number].bits()]
+            sound = sound & bits[coefficients @ np.array([i, view.size, 1]) - 1]
+            slices = [gap for gap in slices if _all_on(bits, gap.places(view.size))]
+        return {*(indices[k] for k in np.flatnonzero(sound).tolist()), *slices}
 
     def _through(self, source: Source, i: int, number: int, j: int, size: int) -> Iterable[Atom]:
         """The sound atoms that write one bit."""
