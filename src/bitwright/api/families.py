@@ -20,6 +20,7 @@ from bitwright.errors import InputError, ProgramError, counted, listing, option
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.program import Algorithm, parse
+from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text
 from bitwright.running.executions import successors
 from bitwright.running.progress import Progress
@@ -263,8 +264,10 @@ def infer_families(
         if number is not None and not 1 <= number <= 8:
             raise InputError(f"{option(name)} is from 1 to 8, got {number}")
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let == "i" or let in names:
-        raise InputError(f"the size needs a name that no bit has, other than i, got '{shorten(let)}'")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {"i", *KEYWORDS, *names}:
+        raise InputError(
+            f"the size needs a name that no bit has, other than i and words of the language, got '{shorten(let)}'"
+        )
     lines = () if like is None else _lines(Path(like))
     ordered = dict(sorted(executions.items()))
     found = find_families(ordered, blocks, coefficients, offsets, progress=progress)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Elimination, Evidence, pack_rows, unpack_rows
-from bitwright.checking.inference.families.blocks import BlockFamily, NoFamilyError
+from bitwright.checking.inference.families.blocks import BlockFamily, NoFamilyError, owners
 from bitwright.checking.inference.families.lines import Affine, Array, Bounds, Cell, Indices, value
 from bitwright.files.executions import Executions
 from bitwright.program import Layout
@@ -81,7 +81,7 @@ class Evidences:
         layout, owners, blocks = self.layouts[size], list[tuple[int, int, int]](), list[list[int]]()
         for number, family in enumerate(self.families):
             starts = {i: k for k, cell in enumerate(family.cells) for i in cell.places(size)}
-            for i, bits in family.bits(layout, size):
+            for i, bits in family.bits(self.arrays, layout, size):
                 owners.append((number, starts[i], i))
                 blocks.append(bits)
         return _View(size, layout, Elimination(Evidence(self.executions[size]), blocks), owners)
@@ -111,7 +111,7 @@ class Evidences:
         sound: BoolArray = np.full(len(indices), True)
         slices = list(self.gaps[number])
         for view, i, row in rows:
-            bits = row[view.layout.fields[number].bits()]
+            bits = row[self.arrays[number].bits(view.layout)]
             sound = sound & bits[coefficients @ np.array([i, view.size, 1]) - 1]
             slices = [gap for gap in slices if _all_on(bits, gap.places(view.size))]
         return {*(indices[k] for k in np.flatnonzero(sound).tolist()), *slices}
@@ -125,7 +125,7 @@ class Evidences:
 
     def _demand(self, view: _View) -> None:
         """One demand for every confirmed write, and for every bit turned on that these do not explain."""
-        place = [(n, j + 1) for n, one in enumerate(view.layout.fields) for j in range(one.size)]
+        place = owners(self.arrays, view.layout)
         elimination, size = view.elimination, view.size
         explained = np.zeros_like(elimination.evidence.after)
         known: dict[tuple[int, int, int], frozenset[Atom]] = {}
@@ -142,12 +142,22 @@ class Evidences:
             for row, bit in np.argwhere(proved).tolist():
                 self._add(ways(number, int(block.configs[row]), bit), view, bit)
         left = unpack_rows(elimination.evidence.after & ~explained, elimination.evidence.bits)
-        for state, bit in np.argwhere(left).tolist():
-            choices = [
-                ways(number, int(block.configs[block.of_state[state]]), bit)
-                for number, block in enumerate(elimination.blocks)
-            ]
-            self._add(frozenset().union(*choices), view, bit)
+        for bit in np.flatnonzero(left.any(axis=0)).tolist():
+            states = np.flatnonzero(left[:, bit])
+            shown = np.stack(
+                [
+                    np.where(kept[block.of_state[states], bit], block.of_state[states], -1)
+                    for block, kept in zip(elimination.blocks, elimination.open, strict=True)
+                ],
+                axis=1,
+            )  # which configuration of each block may have written it
+            for row in np.unique(shown, axis=0).tolist():
+                choices = [
+                    ways(number, int(elimination.blocks[number].configs[config]), bit)
+                    for number, config in enumerate(row)
+                    if config >= 0
+                ]
+                self._add(frozenset[Atom]().union(*choices), view, bit)
 
     def _add(self, demand: frozenset[Atom], view: _View, bit: int) -> None:
         if not demand:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 from bitwright.checking.inference.families.lines import (
     Affine,
@@ -37,11 +37,11 @@ class BlockFamily:
     indices: tuple[Affine, ...]  # (members,) that of the first is i
     unique: bool  # whether no other family of the class has the same blocks at the sizes seen
 
-    def bits(self, layout: Layout, size: int) -> list[tuple[int, list[int]]]:
+    def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, list[int]]]:
         """At a size: each place i with the bits of its block."""
-        offsets = [field.offset for field in layout.fields]
+        numbers = [arrays[m].bits(layout) for m in self.members]
         return [
-            (i, [offsets[m] + value(index, i, size) - 1 for m, index in zip(self.members, self.indices, strict=True)])
+            (i, [int(bits[value(index, i, size) - 1]) for bits, index in zip(numbers, self.indices, strict=True)])
             for cell in self.cells
             for i in cell.places(size)
         ]
@@ -58,20 +58,33 @@ def fit_arrays(layouts: Mapping[int, Layout]) -> list[Array]:
     for one, other in combinations(layouts, 2):
         if layouts[one] == layouts[other]:
             raise InputError(f"sizes {one} and {other} have the same bits; each size has executions of its own")
-    arrays = []
-    for number, name in enumerate(names):
-        shapes = {size: layout.fields[number].shape for size, layout in layouts.items()}
-        if max(map(len, shapes.values())) > 1:
-            raise NoFamilyError(f"{name} has more than one dimension; families have arrays of one")
-        if len({len(shape) for shape in shapes.values()}) > 1:
-            raise NoFamilyError(f"{name} is an array at one size and a single bit at another")
-        lengths = {size: shape[0] if shape else 1 for size, shape in shapes.items()}
-        line = fit_line(lengths)
-        if line is None or line[0] < 0:
-            shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
-            raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
-        arrays.append(Array(name, not shapes[first], line))
-    return arrays
+    return [
+        array
+        for number, name in enumerate(names)
+        for array in _arrays(number, name, {size: layout.fields[number].shape for size, layout in layouts.items()})
+    ]
+
+
+def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]]) -> Iterator[Array]:
+    """An array of several dimensions as one for each index in those that are constant."""
+    first = next(iter(shapes.values()))
+    if len({len(shape) for shape in shapes.values()}) > 1:
+        raise NoFamilyError(f"{name} has more dimensions at one size than at another")
+    if not first:
+        yield Array(number, name, (0, 1), ())
+        return
+    grows = [k for k in range(len(first)) if len({shape[k] for shape in shapes.values()}) > 1]
+    if len(grows) > 1:
+        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families have arrays that grow in one")
+    along = grows[0] if grows else 0
+    lengths = {size: shape[along] for size, shape in shapes.items()}
+    line = fit_line(lengths)
+    if line is None or line[0] < 0:
+        shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
+        raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
+    for rest in product(*(range(1, n + 1) for k, n in enumerate(first) if k != along)):
+        at: tuple[int | None, ...] = (*rest[:along], None, *rest[along:])
+        yield Array(number, f"{name}[{','.join('{}' if k is None else str(k) for k in at)}]", line, at)
 
 
 def fit_blocks(
@@ -80,9 +93,9 @@ def fit_blocks(
     """Families that have exactly these blocks at these sizes, all of them at least 2B + 1."""
     found: dict[Members, dict[int, dict[int, tuple[int, ...]]]] = {}  # by arrays, size and first index: all indices
     for size, those in blocks.items():
-        owner = [(n, at + 1) for n, field in enumerate(layouts[size].fields) for at in range(field.size)]
+        owner = owners(arrays, layouts[size])
         for block in those:
-            members, places = zip(*(owner[bit] for bit in sorted(block)), strict=True)
+            members, places = zip(*sorted(owner[bit] for bit in block), strict=True)
             found.setdefault(members, {}).setdefault(size, {})[places[0]] = places
     indices = Indices(bounds, max(array.length[0] for array in arrays))
     return [
@@ -90,6 +103,15 @@ def fit_blocks(
         for members in sorted(found, key=lambda m: (m[0], len(m), m))
         for family in _families(members, found[members], arrays, list(blocks), indices)
     ]
+
+
+def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, int]]:
+    """The array and the place of every bit, at one size."""
+    found = [(0, 0)] * layout.size
+    for number, array in enumerate(arrays):
+        for place, bit in enumerate(array.bits(layout).tolist(), 1):
+            found[bit] = (number, place)
+    return found
 
 
 def _families(
@@ -121,7 +143,7 @@ def _families(
             size, i, _ = next(entry for entry in blocks if entry[2] is None)
             names = " ".join(arrays[m].name for m in members)
             raise NoFamilyError(
-                f"blocks of {names}: {arrays[members[0]].name}[{i}] at size {size} has none like the others"
+                f"blocks of {names}: {arrays[members[0]].index.format(i)} at size {size} is in no such block"
             )
         fitting = [_fitting(cell, here, at, arrays[m], indices) for at, m in enumerate(members)]
         for m, those in zip(members, fitting, strict=True):

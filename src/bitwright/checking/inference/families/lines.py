@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bitwright.program import Layout
+from bitwright.program.layout import IntArray
+
 Line = tuple[int, int]  # slope s and offset o of s*l + o
 Affine = tuple[int, int, int]  # a*i + b*l + c
 _FAR = 10_000  # a linear inequality that holds at the smallest size and here holds at every size
@@ -47,11 +50,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Array:
-    """An array, or a single bit, and its length at every size."""
+    """A single bit, or an array along the one dimension that grows, and its length at every size."""
 
-    name: str
-    single: bool
+    field: int  # of the layout
+    index: str  # such as m[{},3]; of a single bit its name
     length: Line
+    at: tuple[int | None, ...] = (None,)  # its index in every constant dimension
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.index.replace("[{}]", "").replace("{}", "*")
+
+    def bits(self, layout: Layout) -> IntArray:
+        """Its bit numbers at one size, in order."""
+        field = layout.fields[self.field]
+        if not field.shape:
+            return field.bits()
+        return field.bits().reshape(field.shape)[tuple(slice(None) if k is None else k - 1 for k in self.at)].ravel()
 
     def cells(self, bounds: Bounds) -> list[Cell]:
         """Its cells in order; an array of constant length has only fixed positions."""
@@ -68,7 +84,7 @@ class Array:
 
     def bit(self, index: Affine, let: str) -> str:
         """The text of one bit."""
-        return self.name if self.single else f"{self.name}[{affine_text(index, let)}]"
+        return self.index.format(affine_text(index, let))
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class _Search:
         """The first size at which no rules with these blocks explain the states."""
         for size, executions in self.executions.items():
             if size >= bounds.first:
-                blocks = [bits for family in families for _, bits in family.bits(self.layouts[size], size)]
+                blocks = [bits for family in families for _, bits in family.bits(self.arrays, self.layouts[size], size)]
                 if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
                     raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
                 found = find_contradiction(Elimination(Evidence(executions), blocks))
@@ -113,7 +113,8 @@ def find_families(
             result = replace(result, searches=found)
         return replace(result, **_first_fit(search, blocks, classes, seconds))  # type: ignore[arg-type]
     except NoFamilyError as error:
-        return replace(result, reason=str(error))
+        hint = "; blocks were found at each size: more states may give others" if result.searches else ""
+        return replace(result, reason=f"{error}{hint}")
 
 
 def _first_fit(

@@ -45,8 +45,10 @@ class _Writer:
         self.arrays, self.families, self.let = arrays, families, let
 
     def bits(self) -> str:
-        shown = [a.name if a.single else f"{a.name}[{line_text(a.length, self.let)}]" for a in self.arrays]
-        return f"bits {' '.join(shown)}"
+        shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
+        for array in self.arrays:
+            shown[array.field] = array.index.format(line_text(array.length, self.let))
+        return f"bits {' '.join(shown.values())}"
 
     def block(self, family: BlockFamily) -> str:
         number, last = self.families.index(family), len(family.cells) - 1
@@ -89,11 +91,11 @@ class _Writer:
         if isinstance(term.target, Cell):
             low, high = term.target.low, term.target.high
             if low == (0, 1) and high == array.length:
-                return f"{array.name}[*]"
-            return f"{array.name}[{line_text(low, self.let)}..{line_text(high, self.let)}]"
+                return array.index.format("*")
+            return array.index.format(f"{line_text(low, self.let)}..{line_text(high, self.let)}")
         if term.wrapped:
             shifted = affine_text((1, 0, term.target[2] - 1), self.let)
             inner = shifted if shifted == "i" else f"({shifted})"
             length = line_text(array.length, self.let)
-            return f"{array.name}[{inner}%{length if length.isalnum() else f'({length})'}+1]"
+            return array.index.format(f"{inner}%{length if length.isalnum() else f'({length})'}+1")
         return array.bit(in_cell(term.target, Cell(cells[term.first].low, cells[term.last].high)), self.let)
