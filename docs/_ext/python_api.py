@@ -47,6 +47,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.api.dataset": ("Data in files", "Dataset dataset"),
     "bitwright.api.export.writing": ("What was exported", "Export"),
     "bitwright.api.inference": ("What executions say", "Inference"),
+    "bitwright.api.families": ("What executions at several sizes say", "FamilyInference"),
     "bitwright.api.show": ("Kinds of cells", "KindsOfCells cell_kinds"),
     "bitwright.api.size": ("Sizes of ensembles and networks", "EnsembleSizes WidthOfNetwork"),
     "bitwright.checking.inference.local_rule": ("The rule of a cellular automaton", "LocalRule"),

@@ -24,6 +24,11 @@ HALTING = ["train", "--whole", COUNTER, "--let", "l=2", "--width", "4096", "--in
 TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
 ENSEMBLE = ["train", "permutation", "--ensemble", "--whole"]
 DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from", "states", "--states"]
+SIZED = [
+    ["export", "addition", "--bits", str(size), "--from", "states", "--states", "200", "-o", f"{{folder}}/{size}.npz"]
+    for size in (4, 5)
+]
+UNREAD = ["--blocks", "{folder}/unread.bw"]  # every bit by itself, which contradicts the data
 # Addition with another rule for its first case, and a bit with four writers beside twelve other matches.
 OTHER = (
     (ROOT / "examples/addition.bw")
@@ -92,6 +97,9 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
     ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
     ("infer", 1, [[*DATA, "40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]]),
+    ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
+    ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
+    ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),
     (
         "ensemble",
         0,
@@ -149,6 +157,9 @@ def test_documents_fit_their_schema(
     (tmp_path / "wrong.bw").write_text("bits a\nblock a\nwhen a=2 write b\n")
     (tmp_path / "odd.bw").write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
     (tmp_path / "other.bw").write_text(OTHER)
+    (tmp_path / "unread.bw").write_text(
+        "let l = 4\nbits p[l] q[l] c[l]\n" + "".join(f"block {x}[i] for i in 1..l\n" for x in "pqc")
+    )
     (tmp_path / "crowd.bw").write_text(CROWD)
     (tmp_path / "one.dec").write_text("5")
     damaged = tmp_path / "cache" / "bitwright" / "networks" / f"{'0' * 24}-256-0-0-{'0' * 16}.safetensors"

@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, overload
 
+from bitwright.api.families import FamilyInference, infer_families, path_sizes
 from bitwright.api.inference import Inference as Inference
 from bitwright.api.inference import PathName
 from bitwright.api.open import SIZED, subject
@@ -30,16 +31,21 @@ from bitwright.running.progress import Progress
 
 FIND = "find"
 _OPEN = ("off", "on", "refuse")
-Given = Executions | PathName | Sequence[PathName]
+One = Executions | PathName | Sequence[PathName]
+Given = One | Mapping[int, One]
 Blocks = PathName | Algorithm | Program | Sequence[Sequence[str]]
 
 
 @overload
-def infer(executions: Given, blocks: Blocks | None = None, *, grid: None = None, **more: Any) -> Inference: ...
+def infer(executions: Mapping[int, One], blocks: Blocks | None = None, **more: Any) -> FamilyInference: ...
 
 
 @overload
-def infer(executions: Given, *, grid: tuple[int, int], **more: Any) -> LocalRule: ...
+def infer(executions: One, blocks: Blocks | None = None, *, grid: None = None, **more: Any) -> Inference: ...
+
+
+@overload
+def infer(executions: One, *, grid: tuple[int, int], **more: Any) -> LocalRule: ...
 
 
 def infer(  # type: ignore[misc]
@@ -51,8 +57,12 @@ def infer(  # type: ignore[misc]
     undetermined: str = "off",
     against: Algorithm | Program | PathName | None = None,
     lets: Mapping[str, int] | None = None,
+    let: str | None = None,
+    like: PathName | None = None,
+    coefficients: int | None = None,
+    offsets: int | None = None,
     progress: Teller | Progress | bool | None = None,
-) -> Inference | LocalRule:
+) -> Inference | LocalRule | FamilyInference:
     """Recovers templates from executions, or from their .npz files: which writes they confirm, exclude, or leave open.
 
     `blocks` says which bits are read together: those of an algorithm, of a rule file (.bw, with `lets` for its `let`
@@ -63,12 +73,37 @@ def infer(  # type: ignore[misc]
     With a `grid` of rows and columns, such as (16, 16), states are boards of a cellular automaton on a torus, row by
     row, and the result is the rule of one cell. Its `neighbourhood` is moore (the default), von-neumann or line.
 
+    Executions by size, such as {5: a, 6: b, 7: c}, give a program for every size. `let` is the name of the size, l by
+    default; `like` a rule file whose input, output, start, steps, halt and ensure lines are copied. Indices are
+    a*i+b*l+c with |a| up to `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits.
+
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)
     >>> infer(states, "p[i] q[i] for i in 1..2; c[1]; c[2]").program().templates
     8
     """
     tell = teller(progress)
+    sized = path_sizes(executions) if isinstance(executions, list | tuple) else None
+    if sized is not None or isinstance(executions, Mapping):
+        if grid is not None or neighbourhood is not None or against is not None or undetermined != "off" or lets:
+            unfit = [option(name) for name in ("grid", "neighbourhood", "against", "undetermined", "let")]
+            raise InputError(f"{', '.join(unfit)} do not go with executions of several sizes")
+        name, files = sized or (let or "l", executions)
+        by_size = {size: _loaded(one, tell) for size, one in files.items()}  # type: ignore[union-attr]
+        with tell.working("looking for families, looks", at_most=True) as told:
+            return infer_families(
+                by_size,
+                _blocks_by_size(blocks, by_size, name),
+                let=name,
+                like=like,
+                coefficients=coefficients,
+                offsets=offsets,
+                progress=told,
+            )
+    assert not isinstance(executions, Mapping)
+    families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
+    if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
+        raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     if undetermined not in _OPEN:
         raise InputError(f"{option('undetermined')} is off, on or refuse, got '{shorten(str(undetermined))}'")
     if grid is None and neighbourhood is not None:
@@ -118,7 +153,19 @@ def _inferred(
     return Inference(executions, given, search, None, Recovered(executions, layout, chosen))
 
 
-def _loaded(given: Given, tell: Teller) -> Executions:
+def _blocks_by_size(
+    asked: Blocks | None, by_size: Mapping[int, Executions], let: str
+) -> dict[int, list[list[int]]] | None:
+    """The blocks that are meant, at each size; None to look for some."""
+    found = {
+        size: _blocks(FIND if asked is None else asked, layout_of_names(one.names), {let: size})[1]
+        for size, one in by_size.items()
+    }
+    known = {size: blocks for size, blocks in found.items() if blocks is not None}
+    return known if len(known) == len(found) else None
+
+
+def _loaded(given: One, tell: Teller) -> Executions:
     if isinstance(given, Executions):
         return given
     paths: list[Any] = list(given) if isinstance(given, list | tuple) else [given]

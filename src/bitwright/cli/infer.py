@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -38,6 +39,11 @@ from bitwright.errors import InputError
 @click.option(
     "--cell", type=click.Path(path_type=Path), help="With --grid: write the rule of one cell to this .bw file."
 )
+@click.option(
+    "--like", metavar="FILE", help="Of sizes: copy the input, output, start, steps and ensure lines of this file."
+)
+@click.option("--coefficients", type=int, help="Of sizes: how large a may be in x[a*i+b*l+c].")
+@click.option("--offsets", type=int, help="Of sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
 @json_option
 @quiet_option
 def command(
@@ -50,6 +56,9 @@ def command(
     grid: str | None,
     neighbourhood: str | None,
     cell: Path | None,
+    like: str | None,
+    coefficients: int | None,
+    offsets: int | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -60,13 +69,15 @@ def command(
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz --blocks find
     bitwright infer boards.npz --grid 16x16 -o life.bw
+    bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
     from bitwright.api.infer import check_rule_file, infer
 
     for file in (output, cell):
         if file is not None:
             check_rule_file(file)
-    if (target is None) == (grid is None):
+    sized = any(re.match(r"\w+=[0-9]+:", str(path)) for path in traces)
+    if not sized and (target is None) == (grid is None):
         raise InputError(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
             "or --grid HxW for boards"
@@ -74,7 +85,7 @@ def command(
     if cell is not None and grid is None:
         raise InputError("--cell goes with --grid")
     tell = TerminalTeller(quiet)
-    found = infer(
+    found = infer(  # type: ignore[misc]  # too many unions
         traces,
         find_algorithm(target, bits) if target in SIZED else target,
         grid=grid,  # type: ignore[arg-type]  # text is read there
@@ -82,6 +93,9 @@ def command(
         undetermined=undetermined,
         against=None if against is None else find_algorithm(against, bits if against in SIZED else None),
         lets=given_lets(),
+        like=like,
+        coefficients=coefficients,
+        offsets=offsets,
         progress=tell,
     )
     written = {"file": output} if grid is None else {"file": output, "cell_file": cell}

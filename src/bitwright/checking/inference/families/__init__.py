@@ -1,0 +1,1 @@
+"""A program for every size, from executions at a few sizes."""

@@ -1,0 +1,265 @@
+"""Programs for every size, from executions at a few sizes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import infer, run
+from bitwright.cli.main import main
+from bitwright.errors import InputError, ProgramError
+from bitwright.files.executions import Executions, save_executions
+from bitwright.program import Program, load, parse
+from bitwright.running.executions import executions_of_inputs, random_executions
+from tests.cases import for_each
+
+Capture = pytest.CaptureFixture[str]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHIFT = "let l = 9\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i+{0}] for i in 1..l-{0}\n"
+SHUFFLE = """let l = 5
+bits x[2*l]
+block x[i] for i in 1..2*l
+when x[i]=1 write x[2*i-1] for i in 1..l
+also when x[i]=1 write x[2*i-2*l] for i in l+1..2*l
+"""
+
+
+def example(name: str) -> Callable[[int], Program]:
+    let = "w" if name == "rule110" else "l"
+    return lambda size: load(EXAMPLES / f"{name}.bw", lets={let: size}).program
+
+
+def text_at(text: str) -> Callable[[int], Program]:
+    return lambda size: parse(text, lets={"l": size}).program
+
+
+def states_of(program: Callable[[int], Program], sizes: tuple[int, ...], states: int = 300) -> dict[int, Executions]:
+    return {size: random_executions(program(size), states, seed=size) for size in sizes}
+
+
+def saved(folder: Path, given: dict[int, Executions]) -> list[str]:
+    for size, one in given.items():
+        save_executions(folder / f"{size}.npz", one)
+    return [f"l={size}:{folder / f'{size}.npz'}" for size in given]
+
+
+def ask(capsys: Capture, code: int, *arguments: object) -> str:
+    capsys.readouterr()
+    assert main([str(argument) for argument in arguments]) == code
+    out, err = capsys.readouterr()
+    return out or err
+
+
+@for_each(
+    ("name", "states", "smallest"),
+    [
+        ("addition", 300, 1),
+        ("permutation", 300, 1),
+        ("gray", 300, 1),
+        ("subtraction", 300, 1),
+        ("comparison", 600, 1),
+        ("rule110", 300, 1),
+        ("addition-counter", 300, 1),
+    ],
+)
+def test_the_program_of_an_example_at_every_size(name: str, states: int, smallest: int) -> None:
+    program = example(name)
+    found = infer(states_of(program, (5, 6, 7), states))
+    assert found.verdict == "DETERMINED", str(found)
+    assert found.smallest == smallest
+    for size in range(smallest, 65):
+        assert found.algorithm(size).program.id == program(size).id, size
+
+
+def test_multiplication_with_whole_arrays() -> None:
+    program = example("multiplication")
+    found = infer(states_of(program, (5, 6, 7), 2000), EXAMPLES / "multiplication.bw")
+    assert found.verdict == "DETERMINED"
+    assert found.first == 4
+    for size in (1, 2, 3, 4, 5, 9, 16, 33):
+        assert found.algorithm(size).program.id == program(size).id, size
+
+
+@for_each("by", [1, 2, 3])
+def test_shifts_need_larger_sizes(by: int) -> None:
+    program = text_at(SHIFT.format(by))
+    found = infer(states_of(program, (2 * by + 2, 2 * by + 3, 4 * by + 1)))
+    assert found.to_dict()["offsets"] == by
+    assert found.verdict == "DETERMINED"
+    for size in range(2 * by + 1, 40):
+        assert found.algorithm(size).program.id == program(size).id
+
+
+def test_a_shuffle_has_a_coefficient_of_two() -> None:
+    found = infer(states_of(text_at(SHUFFLE), (5, 6, 7)))
+    assert (found.verdict, found.to_dict()["coefficients"]) == ("DETERMINED", 2)
+    for size in range(1, 40):
+        assert found.algorithm(size).program.id == text_at(SHUFFLE)(size).id
+
+
+MEMORY = """let n = 5
+bits m[n,2] r[2,n] on[n]
+block m[i,1] m[i,2] on[i] for i in 1..n
+block r[1,i] for i in 1..n
+block r[2,i] for i in 1..n
+when m[i,1]=1 write m[i,2] for i in 1..n
+when m[i,1]=1 m[i,2]=1 on[i]=1 write m[i+1,1] r[2,i] for i in 1..n-1
+when on[i]=1 write r[1,i] for i in 1..n
+when r[1,i]=1 write r[2,n+1-i] for i in 1..n
+"""
+
+
+def test_words_of_a_memory() -> None:
+    """Arrays of two dimensions, one of which is constant."""
+
+    def program(size: int) -> Program:
+        return parse(MEMORY, lets={"n": size}).program
+
+    found = infer(states_of(program, (5, 6, 7), 1000), let="n")
+    assert found.verdict == "DETERMINED", str(found)
+    assert "bits m[n,2] r[2,n] on[n]" in found.text()
+    for size in range(2, 20):
+        assert found.algorithm(size).program.id == program(size).id
+    board = "let l = 4\nbits m[l,l]\nblock m[i,j] for i in 1..l, j in 1..l\nwhen m[1,1]=1 write m[l,l]\n"
+    assert "m grows in 2 dimensions" in str(infer(states_of(text_at(board), (4, 5), 20)))
+
+
+def test_what_is_open_is_not_called_determined() -> None:
+    """x[i] -> x[i+1], of which the states at all sizes hide what the last bit writes."""
+    program = text_at(SHIFT.format(1))
+    given = states_of(program, (5, 6, 7))
+    hidden = {}
+    for size, one in given.items():
+        kept = ~one.before[:, -1]
+        hidden[size] = Executions(one.before[kept], one.after[kept], one.names)
+    found = infer(hidden)
+    assert found.verdict == "SHORTEST"
+    assert "not seen    x[l]=1" in found.text()
+    assert parse(found.text()).program.id == program(7).id
+    few = infer({size: Executions(one.before[:3], one.after[:3], one.names) for size, one in given.items()})
+    assert few.verdict == "SHORTEST"
+
+
+def test_random_programs_that_are_determined_are_right() -> None:
+    """Random members of the class; a wrong one among the determined refutes the theorem or the code."""
+    determined = tried = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        text = "\n".join(["let l = 5", "bits x[l] y[l]", "block x[i] for i in 1..l", "block y[i] for i in 1..l"])
+        for _ in range(rng.randint(1, 5)):
+            index = rng.choice(["i", "i+1", "i-1", "l+1-i", "l-i", "1", "l", "l-1", "1..l", "2..l-1"])
+            low, high = rng.choice(["1", "2", "l"]), rng.choice(["1", "l-1", "l"])
+            text += f"\nalso when {rng.choice('xy')}[i]={rng.choice('011')} write {rng.choice('xy')}[{index}]"
+            text += f" for i in {low}..{high}"
+        program = text_at(text)
+        try:
+            parse(text, lets={"l": 3})
+        except ProgramError:
+            continue  # a target outside its array
+        tried += 1
+        found = infer(states_of(program, (5, 6), 200))
+        assert found.inferred, text
+        if found.determined:
+            determined += 1
+            for size in range(found.first, 21):
+                assert found.algorithm(size).program.id == program(size).id, text
+    assert tried > 15
+    assert determined > tried // 2
+
+
+def test_a_flipped_bit_is_a_contradiction() -> None:
+    given = states_of(example("addition"), (5, 6, 7))
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        after = given[6].after.copy()
+        state, bit = rng.integers(len(after)), rng.integers(after.shape[1])
+        after[state, bit] ^= True
+        found = infer({**given, 6: replace(given[6], after=after)})
+        assert found.verdict == "CONTRADICTION", (seed, str(found))
+        assert found.sentence.startswith("CONTRADICTION at l = 6: ")
+        assert not found.inferred
+
+
+def test_sizes_that_no_family_has() -> None:
+    down = SHIFT.format(1).replace("x[i+1] for i in 1..l-1", "x[i-1] for i in 2..l")
+    mixed = {5: text_at(SHIFT.format(1)), 6: text_at(down), 7: text_at(SHIFT.format(1))}
+    found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
+    assert found.verdict == "NO FAMILY"
+    assert "is written at size 5, and by no index that fits the other sizes" in str(found)
+    squares = {5: 25, 6: 36, 7: 49}
+    permutation = example("permutation")
+    lengths = infer({size: random_executions(permutation(length), 100) for size, length in squares.items()})
+    assert "the length of p is not a multiple of the size and a constant: 25 at 5, 36 at 6, 49 at 7" in str(lengths)
+    with pytest.raises(InputError, match="there is no program to give"):
+        lengths.text()
+
+
+def test_a_few_runs_give_a_program_that_adds() -> None:
+    source = EXAMPLES / "addition.bw"
+    given = {size: executions_of_inputs(load(source, lets={"l": size}), 8, seed=size) for size in (5, 6, 7)}
+    found = infer(given, like=source)
+    assert found.inferred
+    rng = random.Random(0)
+    for _ in range(20):
+        p, q = rng.getrandbits(64), rng.getrandbits(64)
+        assert run(found.algorithm(64), p=p, q=q).outputs["sum"] == p + q
+
+
+def test_from_executions_to_a_certified_network(tmp_path: Path, capsys: Capture) -> None:
+    files = saved(tmp_path, states_of(example("addition"), (5, 6, 7)))
+    rules, network = tmp_path / "found.bw", tmp_path / "adder.safetensors"
+    assert ask(capsys, 0, "infer", *files, "-o", rules).startswith("DETERMINED: 5 rules for every l >= 3")
+    ask(capsys, 0, "check", rules)
+    with rules.open("a") as file:
+        file.write("input p q\noutput sum = c[l] p\nsteps 2*l\nensure sum == p + q\n")
+    ask(capsys, 0, "train", rules, "-o", network)
+    said = ask(capsys, 0, "certify", rules, "--network", network)
+    assert "CERTIFIED: this network computes sum == p + q, at every size" in said
+    p, q = 2**99 - 7, 3**60
+    sums = ask(
+        capsys, 0, "run", rules, "--let", "l=100", f"p={p}", f"q={q}", "--engine", "network", "--network", network
+    )
+    assert f"sum = {p + q}" in sums
+
+
+def test_lines_are_copied_from_a_file(tmp_path: Path, capsys: Capture) -> None:
+    files = saved(tmp_path, states_of(example("gray"), (5, 6, 7)))
+    rules = tmp_path / "found.bw"
+    found = json.loads(ask(capsys, 0, "infer", *files, "--like", EXAMPLES / "gray.bw", "-o", rules, "--json"))
+    sizes = [{"size": size, "states": 300} for size in (5, 6, 7)]
+    assert (found["verdict"], found["sizes"], found["file"]) == ("DETERMINED", sizes, str(rules))
+    assert ask(capsys, 0, "run", rules, "x=5").startswith(f"gray = {5 ^ 5 >> 1}")
+    assert "do not fit what was inferred" in ask(capsys, 2, "infer", *files, "--like", EXAMPLES / "addition.bw")
+
+
+def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    files = saved(tmp_path, states_of(example("addition"), (5, 6), 50))
+    five, six = (file.partition(":")[2] for file in files)
+    for arguments, message in [
+        ([files[0]], "needs executions of two sizes or more, got 1"),
+        ([*files, files[0]], "is given twice"),
+        ([files[0], f"l=6:{five}"], "is given twice"),
+        ([files[0], six], "give the size of every file"),
+        ([files[0], f"w=6:{six}"], "all sizes have one name, got l, w"),
+        ([files[0], f"l=5:{six}"], "has other bits than"),
+        ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
+        ([f"p=5:{five}", f"p=6:{six}"], "needs a name that no bit has"),
+        ([f"for=5:{five}", f"for=6:{six}"], "other than i and words of the language"),
+        ([*files, "--grid", "2x2"], "do not go with executions of several sizes"),
+        ([*files, "--offsets", "0"], "is from 1 to 8"),
+        ([five, "--blocks", "find", "--offsets", "1"], "goes with executions of several sizes"),
+    ]:
+        said = ask(capsys, 2, "infer", *arguments)
+        assert message in said, said
+        assert said.count("\n") == 1
+    with pytest.raises(InputError, match="two sizes or more, got 0"):
+        infer({})
+    one = Executions.load(five)
+    with pytest.raises(InputError, match="sizes 5 and 6 have the same bits"):
+        infer({5: one, 6: one})
