@@ -73,6 +73,7 @@ def test_the_program_of_an_example_at_every_size(name: str, states: int, smalles
     found = infer(states_of(program, (5, 6, 7), states))
     assert found.verdict == "DETERMINED", str(found)
     assert found.smallest == smallest
+    assert ("left[(i-2)%l+1]" in found.text()) == (name == "rule110")
     for size in range(smallest, 65):
         assert found.algorithm(size).program.id == program(size).id, size
 
@@ -144,6 +145,30 @@ def test_what_is_open_is_not_called_determined() -> None:
     assert parse(found.text()).program.id == program(7).id
     few = infer({size: Executions(one.before[:3], one.after[:3], one.names) for size, one in given.items()})
     assert few.verdict == "SHORTEST"
+
+
+def test_two_explanations_are_both_listed() -> None:
+    """f writes bit 2 of 4 and is never on at other sizes: that is x[2] or x[l-2]."""
+    text = "let l = 4\nbits x[l] f\nblock x[i] for i in 1..l\nblock f\nwhen x[i]=1 write x[i] for i in 1..l\n"
+    given = states_of(text_at(text + "when f=1 write x[2]\n"), (4, 5, 6))
+    for size in (5, 6):
+        kept = ~given[size].before[:, -1]
+        given[size] = Executions(given[size].before[kept], given[size].after[kept], given[size].names)
+    found = infer(given)
+    assert found.verdict == "SHORTEST"
+    assert "open        when f=1 write x[2]" in str(found)
+    assert "open        when f=1 write x[l-2]" in str(found)
+
+
+def test_palindromes_do_not_tell_reversal_from_rest() -> None:
+    given = {}
+    for size in (5, 6, 7):
+        states = np.random.default_rng(size).random((200, size)) < 0.5
+        states |= states[:, ::-1]
+        given[size] = Executions(states, states, tuple(f"x[{i}]" for i in range(1, size + 1)))
+    found = infer(given)
+    assert found.verdict == "SHORTEST"
+    assert "open        when x[i]=1 write x[l-i+1] for i in 2..l-2" in str(found)
 
 
 def test_random_programs_that_are_determined_are_right() -> None:
