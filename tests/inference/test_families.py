@@ -236,6 +236,27 @@ def test_a_few_runs_give_a_program_that_adds() -> None:
         assert run(found.algorithm(64), p=p, q=q).outputs["sum"] == p + q
 
 
+def test_sixteen_runs_of_multiplication_multiply() -> None:
+    """Blocks of single sizes are no families there, and the program is not the one that ran."""
+    source = EXAMPLES / "multiplication.bw"
+    given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (4, 5, 6)}
+    found = infer(given, like=source)
+    assert found.verdict == "SHORTEST"
+    assert "blocks      joined" in str(found)
+    assert found.algorithm(5).program.id != example("multiplication")(5).id
+    for size in (1, 2, 3, 7, 12):
+        rng = random.Random(size)
+        for _ in range(5):
+            a, b = rng.getrandbits(size), rng.getrandbits(size)
+            assert run(found.algorithm(size), multiplicand=a, multiplier=b).outputs["product"] == a * b
+
+
+def test_few_clean_states_are_no_contradiction() -> None:
+    for seed in range(5):
+        given = {size: random_executions(example("addition")(size), 20, seed=9 * seed + size) for size in (5, 6, 7)}
+        assert infer(given).verdict in ("SHORTEST", "DETERMINED")
+
+
 def test_from_executions_to_a_certified_network(tmp_path: Path, capsys: Capture) -> None:
     files = saved(tmp_path, states_of(example("addition"), (5, 6, 7)))
     rules, network = tmp_path / "found.bw", tmp_path / "adder.safetensors"
