@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 
 from bitwright.checking.inference.elimination import Evidence, Rows, unpack_rows
-from bitwright.checking.inference.families.blocks import NoFamilyError
 from bitwright.checking.inference.families.lines import Array, Bounds, Line, at
 from bitwright.checking.inference.find_blocks import MAX_FOUND
 from bitwright.files.executions import Executions
@@ -24,15 +23,15 @@ Join = tuple[int, int, Line | None, Line | int]  # two arrays; the lines of two 
 
 def join_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], executions: Mapping[int, Executions], bounds: Bounds
-) -> dict[int, list[list[int]]]:
-    """Blocks that explain all states of all sizes; raises NoFamilyError where no joins do."""
+) -> dict[int, list[list[int]]] | None:
+    """Blocks that explain all states of all sizes; None where no joins were found that do."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
     left, chosen = set(_joins(arrays, bounds)), list[Join]()
     while sum(side.unexplained(chosen) for side in sides):
         gains = {join: sum(side.unexplained([*chosen, join]) for side in sides) for join in left}
         best = min(gains, key=lambda join: (gains[join], str(join)), default=None)
         if best is None or gains[best] >= sum(side.unexplained(chosen) for side in sides):
-            raise NoFamilyError("no blocks that are the same at every place and size explain all states")
+            return None
         chosen.append(best)
         left.remove(best)
     for join in list(chosen):

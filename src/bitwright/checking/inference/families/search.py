@@ -26,7 +26,6 @@ from bitwright.program.tables import layout_of_names
 from bitwright.running.progress import Progress
 
 _STEEPEST = 2  # coefficients |a| that are tried
-_FEW = 0.02  # of the states of a size: so many that contradict the blocks of the other sizes are wrong data
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,7 @@ class _Search:
         self.executions = executions
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts)
+        self._joined: dict[int, Mapping[int, Blocks] | None] = {}  # by offset
 
     def classes(self, coefficient: int | None, offset: int | None) -> Iterator[Bounds]:
         """Classes in the order in which they are tried: offsets, then coefficients."""
@@ -77,8 +77,12 @@ class _Search:
 
     def join(self, bounds: Bounds) -> Mapping[int, Blocks]:
         """Blocks that are the same at every place and size."""
-        usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
-        return join_blocks(self.arrays, self.layouts, usable, bounds)
+        if bounds.offset not in self._joined:
+            usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
+            self._joined[bounds.offset] = join_blocks(self.arrays, self.layouts, usable, bounds)
+        if (found := self._joined[bounds.offset]) is None:
+            raise NoFamilyError("no blocks that are the same at every place and size explain all states")
+        return found
 
     def contradiction(self, families: list[BlockFamily], bounds: Bounds) -> tuple[int, Contradiction] | None:
         """The first size at which no rules with these blocks explain the states."""
@@ -135,8 +139,6 @@ def _first_fit(
     if len(blocks) >= 3 or len(blocks) < len(search.executions):
         groups += [{s: b for s, b in blocks.items() if s != out} for out in [None, *blocks]]
     for group in [*groups, *[None] * find]:  # None: blocks of all sizes at once
-        if group is None and wrong is not None and wrong[1].states <= _FEW * len(search.executions[wrong[0]]):
-            return {"contradiction": wrong}  # a wrong bit, rather than blocks that were found too small
         for bounds in classes:
             try:
                 chosen = group or search.join(bounds)
