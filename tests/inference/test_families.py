@@ -73,6 +73,7 @@ def test_the_program_of_an_example_at_every_size(name: str, states: int, smalles
     found = infer(states_of(program, (5, 6, 7), states))
     assert found.verdict == "DETERMINED", str(found)
     assert found.smallest == smallest
+    assert ("left[(i-2)%l+1]" in found.text()) == (name == "rule110")
     for size in range(smallest, 65):
         assert found.algorithm(size).program.id == program(size).id, size
 
@@ -146,6 +147,30 @@ def test_what_is_open_is_not_called_determined() -> None:
     assert few.verdict == "SHORTEST"
 
 
+def test_two_explanations_are_both_listed() -> None:
+    """f writes bit 2 of 4 and is never on at other sizes: that is x[2] or x[l-2]."""
+    text = "let l = 4\nbits x[l] f\nblock x[i] for i in 1..l\nblock f\nwhen x[i]=1 write x[i] for i in 1..l\n"
+    given = states_of(text_at(text + "when f=1 write x[2]\n"), (4, 5, 6))
+    for size in (5, 6):
+        kept = ~given[size].before[:, -1]
+        given[size] = Executions(given[size].before[kept], given[size].after[kept], given[size].names)
+    found = infer(given)
+    assert found.verdict == "SHORTEST"
+    assert "open        when f=1 write x[2]" in str(found)
+    assert "open        when f=1 write x[l-2]" in str(found)
+
+
+def test_palindromes_do_not_tell_reversal_from_rest() -> None:
+    given = {}
+    for size in (5, 6, 7):
+        states = np.random.default_rng(size).random((200, size)) < 0.5
+        states |= states[:, ::-1]
+        given[size] = Executions(states, states, tuple(f"x[{i}]" for i in range(1, size + 1)))
+    found = infer(given)
+    assert found.verdict == "SHORTEST"
+    assert "open        when x[i]=1 write x[l-i+1] for i in 2..l-2" in str(found)
+
+
 def test_random_programs_that_are_determined_are_right() -> None:
     """Random members of the class; a wrong one among the determined refutes the theorem or the code."""
     determined = tried = 0
@@ -209,6 +234,27 @@ def test_a_few_runs_give_a_program_that_adds() -> None:
     for _ in range(20):
         p, q = rng.getrandbits(64), rng.getrandbits(64)
         assert run(found.algorithm(64), p=p, q=q).outputs["sum"] == p + q
+
+
+def test_sixteen_runs_of_multiplication_multiply() -> None:
+    """Blocks of single sizes are no families there, and the program is not the one that ran."""
+    source = EXAMPLES / "multiplication.bw"
+    given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (4, 5, 6)}
+    found = infer(given, like=source)
+    assert found.verdict == "SHORTEST"
+    assert "blocks      joined" in str(found)
+    assert found.algorithm(5).program.id != example("multiplication")(5).id
+    for size in (1, 2, 3, 7, 12):
+        rng = random.Random(size)
+        for _ in range(5):
+            a, b = rng.getrandbits(size), rng.getrandbits(size)
+            assert run(found.algorithm(size), multiplicand=a, multiplier=b).outputs["product"] == a * b
+
+
+def test_few_clean_states_are_no_contradiction() -> None:
+    for seed in range(5):
+        given = {size: random_executions(example("addition")(size), 20, seed=9 * seed + size) for size in (5, 6, 7)}
+        assert infer(given).verdict in ("SHORTEST", "DETERMINED")
 
 
 def test_from_executions_to_a_certified_network(tmp_path: Path, capsys: Capture) -> None:

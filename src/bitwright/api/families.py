@@ -56,7 +56,8 @@ class FamilyInference:
         if self._failure is not None:
             return "NO FAMILY"
         fitted = self._fitted
-        unique = all(family.unique for family in fitted.evidence.families) and not self._other_blocks
+        unique = all(family.unique for family in fitted.evidence.families)
+        unique = unique and not self._other_blocks and not self.found.joined
         return "DETERMINED" if unique and fitted.needs.size and fitted.space.determined else "SHORTEST"
 
     @property
@@ -213,7 +214,9 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
-        if self.found.searches:
+        if self.found.joined:
+            yield "  blocks      joined alike at every place and size; other blocks may explain the states too"
+        elif self.found.searches:
             yield "  blocks      found: at each size the smallest that explain its states"
         if needs.size is None:
             yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"

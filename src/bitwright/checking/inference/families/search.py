@@ -16,6 +16,7 @@ from bitwright.checking.inference.families.blocks import (
     fit_blocks,
 )
 from bitwright.checking.inference.families.cover import SECONDS, Cover, cheapest_cover
+from bitwright.checking.inference.families.joining import join_blocks
 from bitwright.checking.inference.families.lines import Array, Bounds
 from bitwright.checking.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
 from bitwright.checking.inference.find_blocks import FoundBlocks, find_blocks
@@ -43,6 +44,7 @@ class FoundFamilies:
 
     searches: Mapping[int, FoundBlocks]
     fitted: Fitted | None = None
+    joined: bool = False  # whether blocks are larger than those found at some size, so that they are families
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
 
@@ -52,6 +54,7 @@ class _Search:
         self.executions = executions
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts)
+        self._joined: dict[int, Mapping[int, Blocks] | None] = {}  # by offset
 
     def classes(self, coefficient: int | None, offset: int | None) -> Iterator[Bounds]:
         """Classes in the order in which they are tried: offsets, then coefficients."""
@@ -71,6 +74,15 @@ class _Search:
         """Families with these blocks, of the sizes at which bounds do not cross."""
         usable = {size: those for size, those in blocks.items() if size >= bounds.first}
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
+
+    def join(self, bounds: Bounds) -> Mapping[int, Blocks]:
+        """Blocks that are the same at every place and size."""
+        if bounds.offset not in self._joined:
+            usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
+            self._joined[bounds.offset] = join_blocks(self.arrays, self.layouts, usable, bounds)
+        if (found := self._joined[bounds.offset]) is None:
+            raise NoFamilyError("no blocks that are the same at every place and size explain all states")
+        return found
 
     def contradiction(self, families: list[BlockFamily], bounds: Bounds) -> tuple[int, Contradiction] | None:
         """The first size at which no rules with these blocks explain the states."""
@@ -111,31 +123,33 @@ def find_families(
             found = {size: find_blocks(one, progress=progress) for size, one in executions.items()}
             blocks = {size: one.blocks for size, one in found.items() if one.blocks is not None}
             result = replace(result, searches=found)
-        return replace(result, **_first_fit(search, blocks, classes, seconds))  # type: ignore[arg-type]
+        return replace(result, **_first_fit(search, blocks, classes, seconds, bool(result.searches)))  # type: ignore[arg-type]
     except NoFamilyError as error:
         hint = "; blocks were found at each size: more states may give others" if result.searches else ""
         return replace(result, reason=f"{error}{hint}")
 
 
 def _first_fit(
-    search: _Search, blocks: Mapping[int, Blocks], classes: list[Bounds], seconds: float
+    search: _Search, blocks: Mapping[int, Blocks], classes: list[Bounds], seconds: float, find: bool
 ) -> dict[str, object]:
     """A fit; or a contradiction at a size whose blocks, found from wrong data, need not be those of the others."""
     first: NoFamilyError | None = None
     wrong: tuple[int, Contradiction] | None = None
-    groups = [dict(blocks)] * (len(blocks) == len(search.executions))
+    groups: list[Mapping[int, Blocks] | None] = [blocks] * (len(blocks) == len(search.executions))
     if len(blocks) >= 3 or len(blocks) < len(search.executions):
         groups += [{s: b for s, b in blocks.items() if s != out} for out in [None, *blocks]]
-    for group in groups:
+    for group in [*groups, *[None] * find]:  # None: blocks of all sizes at once
         for bounds in classes:
-            if sum(size >= 2 * bounds.offset + 2 for size in group) < 2:
-                continue
             try:
-                families = search.families(group, bounds)
+                chosen = group or search.join(bounds)
+                if sum(size >= 2 * bounds.offset + 2 for size in chosen) < 2:
+                    continue
+                families = search.families(chosen, bounds)
                 contradiction = search.contradiction(families, bounds)
                 if contradiction is None:
-                    return {"fitted": search.fit(families, bounds, seconds)}
-                wrong = wrong or contradiction
+                    return {"fitted": search.fit(families, bounds, seconds), "joined": group is None}
+                if wrong is None or contradiction[1].states < wrong[1].states:
+                    wrong = contradiction
             except NoFamilyError as error:
                 first = first or error
     if wrong is not None:
