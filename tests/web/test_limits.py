@@ -182,14 +182,14 @@ def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
 
 
 def test_the_oldest_results_make_room_and_one_that_is_too_large_is_refused() -> None:
-    with serving(Limits(kept=400_000, result=90_000, warm=False), size=1) as client:
+    with serving(Limits(kept=600_000, result=150_000, warm=False), size=1) as client:
         jobs = [client.run(ADD) for _ in range(12)]
         assert {job["state"] for job in jobs} == {"done"}
         size = sum(jobs[0]["files"].values())
-        eventually(lambda: client.health()["runs"].get("done", 0) * size <= 400_000)
+        eventually(lambda: client.health()["runs"].get("done", 0) * size <= 600_000)
         codes = [client.http.get(f"/api/runs/{job['id']}").status_code for job in jobs]
         gone = codes.count(404)
         assert codes == [404] * gone + [200] * (len(jobs) - gone)
         assert 0 < gone < len(jobs)
-        ended = client.run({"source": {"kind": "addition", "bits": 40}, "inputs": {"p": "1", "q": "2"}})
+        ended = client.run({"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "2"}})
         assert (ended["state"], "this server keeps at most 0 MiB of a run" in ended["message"]) == ("failed", True)

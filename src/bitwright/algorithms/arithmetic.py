@@ -44,12 +44,14 @@ def multiplication(bits: int) -> Algorithm:
 
 def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
     """The algorithm of a file in examples/, in one size; its size is called bits."""
-    l, text = check_bits(bits), _text(file)
+    l, text = check_bits(bits), _texts()[file]
     found = parse(text, name, {"l": l}, _WORK)
     inputs = tuple(replace(word, sized_by="") for word in found.inputs)  # there is no line to change
     return replace(found, inputs=inputs, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
 
 
 @cache
-def _text(file: str) -> str:
-    return (examples_folder() / "examples" / f"{file}.bw").read_text()
+def _texts() -> dict[str, str]:
+    """All of them at once: a process that may read no files later needs to have them."""
+    files = ("addition", "addition-counter", "multiplication", "permutation")
+    return {file: (examples_folder() / "examples" / f"{file}.bw").read_text() for file in files}

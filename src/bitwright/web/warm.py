@@ -14,6 +14,8 @@ _HOW = {"inputs": {}, "console": "", "rounding": "calibrated", "networks": 1, "s
 _LIMITS = {"max_steps": None, "max_instructions": None}
 _ADDITION = {"kind": "addition", "bits": 2, "counter": False}
 _RULES = {"kind": "rules", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x\nstart x\n"}
+_RING = "bits x[64]\nblock x[i] for i in 1..64\nwhen x[i]=0 write x[i] for i in 1..64\nsteps 500\n"
+_DENSE = {"kind": "rules", "name": "n", "text": _RING}
 _GRAPH = {"shape": "path:2", "nodes": [], "edges": [], "directed": False}
 _NODES = {"kind": "nodes", "name": "n", "text": "bits x\nblock x\nwhen x=1 write x far.x\ninput s = x", "graph": _GRAPH}
 _SHAPE = {"words": 16, "width": 8, "dialect": "howerj"}
@@ -56,6 +58,9 @@ def _run(limits: Limits) -> None:
         return
     for engine, rounding in (("templates", "calibrated"), ("limit", "calibrated"), ("limit", "sign")):
         work.run({"source": _SUBLEQ, **_HOW, **_LIMITS, "engine": engine, "rounding": rounding}, limits, unheard)
+    long = {**_HOW, "max_steps": None, "max_instructions": 2_000, "engine": "templates"}
+    work.run({"source": {**_SUBLEQ, "text": "0 0 0"}, **long}, limits, unheard)  # instructions that repeat
+    work.run({"source": _DENSE, **long}, limits, unheard)  # cells that all change
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
     for of in ("cells", "whole"):
         make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
