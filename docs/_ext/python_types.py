@@ -52,6 +52,7 @@ CLASSES = {
     "bitwright.api.show": "KindOfCells",
     "bitwright.api.telling": "Teller",
     "bitwright.checking.inference.contradiction": "Contradiction",
+    "bitwright.checking.inference.families.search": "FoundFamilies",
     "bitwright.checking.inference.find_blocks": "FoundBlocks",
     "bitwright.checking.inference.local_rule": "Disagreement",
     "bitwright.checking.inference.recovered": "ProgramComparison Recovered",
