@@ -57,7 +57,7 @@ class FamilyInference:
             return "NO FAMILY"
         fitted = self._fitted
         unique = all(family.unique for family in fitted.evidence.families)
-        unique = unique and not self._other_blocks and not self.found.joined
+        unique = unique and not self._other_blocks and not self.found.joined and self._valid_above
         return "DETERMINED" if unique and fitted.needs.size and fitted.space.determined else "SHORTEST"
 
     @property
@@ -169,6 +169,11 @@ class FamilyInference:
             if not (self._valid(size) and self._reproduces(size, executions)):
                 return f"the program that fits the larger sizes does not reproduce {self.let} = {size}"
         return None
+
+    @cached_property
+    def _valid_above(self) -> bool:
+        """Whether the text is a program at the sizes that the theorem speaks of, as far as they are looked at."""
+        return all(self._valid(size) for size in range(self.first, max(self.executions) + 4))
 
     def _valid(self, size: int) -> bool:
         try:
