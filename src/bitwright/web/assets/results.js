@@ -85,7 +85,7 @@ function facts({ steps, engine, rounding, margin, exact, templates, cells, instr
   if (rounding) parts.push(`${rounding} rounding`);
   if (margin !== null && margin !== undefined) parts.push(`smallest margin ${margin.toPrecision(3)}`);
   if (exact) parts.push(instructions === undefined ? "every output as the rules give it" : "every step as the rules give it");
-  return parts.join(", ") + (cells ? `; ${behind(cells)}; ${whole(steps)} step${steps === 1 ? "" : "s"} taken from these answers` : "");
+  return parts.join(", ") + (cells ? `; ${behind(cells)}; ${plural(steps, "step")} taken from these answers` : "");
 }
 
 function behind({ kinds, local_states, width, proved, wrong, margin }) {
