@@ -97,7 +97,7 @@ class FamilyInference:
         >>> from bitwright import addition, executions, infer
         >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6)})
         >>> found.algorithm(1000)
-        Algorithm 'inferred': 3000 bits, 2000 blocks, 4000 templates
+        Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
         """
         return parse("\n".join(["", *self._rules, *self.lines]), "inferred", {self.let: size})
 
@@ -220,7 +220,7 @@ class FamilyInference:
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
         if self.found.joined:
-            yield "  blocks      joined alike at every place and size; other blocks may explain the states too"
+            yield "  blocks      joined alike at every size; other blocks may explain the states too"
         elif self.found.searches:
             yield "  blocks      found: at each size the smallest that explain its states"
         if needs.size is None:

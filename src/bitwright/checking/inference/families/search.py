@@ -44,7 +44,7 @@ class FoundFamilies:
 
     searches: Mapping[int, FoundBlocks]
     fitted: Fitted | None = None
-    joined: bool = False  # whether blocks are larger than those found at some size, so that they are families
+    joined: bool = False  # whether blocks are not those found at each size, so that they are families
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
 
@@ -136,7 +136,7 @@ def _first_fit(
     first: NoFamilyError | None = None
     wrong: tuple[int, Contradiction] | None = None
     groups: list[Mapping[int, Blocks] | None] = [blocks] * (len(blocks) == len(search.executions))
-    if len(blocks) >= 3 or len(blocks) < len(search.executions):
+    if find and (len(blocks) >= 3 or len(blocks) < len(search.executions)):
         groups += [{s: b for s, b in blocks.items() if s != out} for out in [None, *blocks]]
     for group in [*groups, *[None] * find]:  # None: blocks of all sizes at once
         for bounds in classes:
@@ -147,7 +147,7 @@ def _first_fit(
                 families = search.families(chosen, bounds)
                 contradiction = search.contradiction(families, bounds)
                 if contradiction is None:
-                    return {"fitted": search.fit(families, bounds, seconds), "joined": group is None}
+                    return {"fitted": search.fit(families, bounds, seconds), "joined": group is not blocks}
                 if wrong is None or contradiction[1].states < wrong[1].states:
                     wrong = contradiction
             except NoFamilyError as error:
