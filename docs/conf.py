@@ -15,17 +15,20 @@ author = "The bitwright authors"
 copyright = "the bitwright authors"
 version = release = __version__
 
-extensions = ["myst_parser", "generated", "repository", "first_use", "leftovers"]
+extensions = ["myst_parser", "generated", "repository", "first_use", "leftovers", "mathml"]
 exclude_patterns = ["_build", "figures/*.md", "report"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
 nitpick_ignore_regex = [(r"py:.*", r".*")]
 default_role = "code"
 
-myst_enable_extensions = ["deflist", "attrs_block", "attrs_inline", "colon_fence"]
+myst_enable_extensions = ["deflist", "attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
+myst_dmath_double_inline = True
+myst_dmath_allow_space = myst_dmath_allow_digits = False  # a prompt and a price are no formula
 myst_heading_anchors = 4  # the same anchors as on a page of a repository
 smartquotes = False  # what is quoted is typed as it stands
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]

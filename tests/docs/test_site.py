@@ -121,7 +121,7 @@ def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
     page = browser.new_page(viewport={"width": PHONE, "height": 800}, java_script_enabled=False)
     found = {}
     for path in sorted(site.rglob("*.html")):
-        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        page.goto(path.as_uri())
         found[path.relative_to(site).as_posix()] = page.evaluate("document.documentElement.scrollWidth")
     page.close()
     assert len(found) > 50

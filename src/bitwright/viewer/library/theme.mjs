@@ -15,7 +15,8 @@ function readPalette() {
 /** Follows the system until the button is used; prints are light. `changed` redraws the page. Returns a function that switches. */
 export function followTheme(changed) {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  let own = null, printing = false;
+  const given = document.documentElement.dataset.theme; // of a page in a frame, by the page around it
+  let own = given ? given === "dark" : null, printing = false;
   const apply = () => {
     const dark = !printing && (own ?? system.matches);
     element("dark").media = own === null && !printing ? "screen and (prefers-color-scheme: dark)" : dark ? "all" : "not all";
