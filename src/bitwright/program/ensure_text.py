@@ -11,7 +11,7 @@ from bitwright.program.ensures import (
     Constant,
     EnsureLine,
     Expression,
-    IndexRange,
+    LineRange,
     Named,
     Negation,
     WrongError,
@@ -97,13 +97,13 @@ class _Reader:
             where = self.name()
             self.expect(":")
         truth = self.implication()
-        ranges: list[IndexRange] = []
+        ranges: list[LineRange] = []
         while self.accept("for") or (ranges and self.accept(",")):
             token = self.plain_name("an index")
             self.expect("in")
             first = self.sum()
             self.expect("..")
-            ranges.append(IndexRange(token.text, first, self.sum(), token))
+            ranges.append(LineRange(token.text, first, self.sum(), token))
         if self.next.kind != END:
             raise self.refuse("the end of the line")
         return EnsureLine(truth, tuple(ranges), where)

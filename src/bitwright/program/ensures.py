@@ -68,7 +68,7 @@ Expression = Constant | Named | Combined | Negation
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRange:
+class LineRange:
     """`for i in first..last`."""
 
     name: str
@@ -88,7 +88,7 @@ class EnsureLine:
     """
 
     truth: Expression
-    ranges: tuple[IndexRange, ...] = ()
+    ranges: tuple[LineRange, ...] = ()
     at: Named | None = None  # of `invariant at BIT: ...`: where this bit is on
     lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
 

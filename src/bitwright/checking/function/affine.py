@@ -29,19 +29,19 @@ def outside(place: Token, why: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Affine:
+class IndexForm:
     """size * l + index * i + constant, for the size l and one index i."""
 
     size: int = 0
     constant: int = 0
     index: Mapping[str, int] = field(default_factory=dict)
 
-    def plus(self, other: Affine, times: int = 1) -> Affine:
+    def plus(self, other: IndexForm, times: int = 1) -> IndexForm:
         index = dict(self.index)
         for name, factor in other.index.items():
             index[name] = index.get(name, 0) + times * factor
         index = {name: factor for name, factor in index.items() if factor}
-        return Affine(self.size + times * other.size, self.constant + times * other.constant, index)
+        return IndexForm(self.size + times * other.size, self.constant + times * other.constant, index)
 
     @property
     def fixed(self) -> bool:
@@ -53,29 +53,29 @@ class SizeReader:
 
     def __init__(self, tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> None:
         self.size = size
-        self.forms: dict[str, Affine | NoChainError] = {}
+        self.forms: dict[str, IndexForm | NoChainError] = {}
         for item in tree.statements:
             if isinstance(item, syntax.Let):
                 name = item.name.text
                 if name == size:
-                    self.forms[name] = Affine(1)
+                    self.forms[name] = IndexForm(1)
                 elif name in lets:
-                    self.forms[name] = Affine(0, lets[name])
+                    self.forms[name] = IndexForm(0, lets[name])
                 else:
                     try:
                         self.forms[name] = self.form(item.value, {})
                     except NoChainError as error:
                         self.forms[name] = error
 
-    def form(self, part: syntax.Expression, known: Mapping[str, Affine]) -> Affine:
+    def form(self, part: syntax.Expression, known: Mapping[str, IndexForm]) -> IndexForm:
         """An expression as an affine form; raises NoChainError for what is none."""
         if isinstance(part, syntax.Number):
-            return Affine(0, part.value)
+            return IndexForm(0, part.value)
         if isinstance(part, syntax.Name):
             found = known.get(part.token.text) or self.forms.get(part.token.text)
             if isinstance(found, NoChainError):
                 raise found
-            return found or Affine(0, 0, {part.token.text: 1})
+            return found or IndexForm(0, 0, {part.token.text: 1})
         if isinstance(part, syntax.Digits):
             outside(part.token, "digits(...) does not grow in step with the size")
         left, right = self.form(part.left, known), self.form(part.right, known)
@@ -83,10 +83,10 @@ class SizeReader:
         if sign in "+-":
             return left.plus(right, 1 if sign == "+" else -1)
         if left.fixed and right.fixed:
-            return Affine(0, _CONSTANTS[sign](left.constant, right.constant))
+            return IndexForm(0, _CONSTANTS[sign](left.constant, right.constant))
         if sign == "*" and (left.fixed or right.fixed):
             one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-            return Affine().plus(one, factor)
+            return IndexForm().plus(one, factor)
         return outside(part.token, f"'{sign}' of an index or of {self.size} is not at a fixed distance from a position")
 
 
@@ -182,9 +182,9 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
 
 def _rows(
     clauses: syntax.Clauses, reader: SizeReader, found: Reach
-) -> Iterator[tuple[dict[str, Affine], dict[str, tuple[Affine, Affine]]]]:
+) -> Iterator[tuple[dict[str, IndexForm], dict[str, tuple[IndexForm, IndexForm]]]]:
     """The values of the indices of fixed ranges, and the bounds of the one index that goes through the positions."""
-    swept: dict[str, tuple[Affine, Affine]] = {}
+    swept: dict[str, tuple[IndexForm, IndexForm]] = {}
     fixed: list[tuple[str, range]] = []
     for item in clauses.ranges:
         low, high = reader.form(item.first, {}), reader.form(item.last, {})
@@ -203,11 +203,15 @@ def _rows(
     if rows > MAX_ROWS:
         outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
     for chosen in product(*(values for _, values in fixed)):
-        yield {name: Affine(0, value) for (name, _), value in zip(fixed, chosen, strict=True)}, swept
+        yield {name: IndexForm(0, value) for (name, _), value in zip(fixed, chosen, strict=True)}, swept
 
 
 def _distance(
-    form: Affine, swept: Mapping[str, tuple[Affine, Affine]], growth: int | None, found: Reach, token: Token
+    form: IndexForm,
+    swept: Mapping[str, tuple[IndexForm, IndexForm]],
+    growth: int | None,
+    found: Reach,
+    token: Token,
 ) -> int:
     """The distance of an index from a position or an end; `growth` of its array, None for a condition on indices."""
     unknown = set(form.index) - set(swept)

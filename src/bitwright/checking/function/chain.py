@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bitwright.checking.function.affine import Affine, NoChainError, Reach, SizeReader, reach
+from bitwright.checking.function.affine import IndexForm, NoChainError, Reach, SizeReader, reach
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.text import parse, syntax
@@ -222,7 +222,7 @@ def _chain(
     tracks: tuple[str, ...],
     shift: Mapping[str, int],
 ) -> ChainProgram:
-    views = [_View(instance, tracks, shift) for instance in read]
+    views = [_ChainView(instance, tracks, shift) for instance in read]
     extra = {view.length - view.instance.size * found.unit for view in views}
     if len(extra) > 1:
         raise NoChainError("the number of positions does not grow in step with the size")
@@ -261,7 +261,9 @@ def _chain(
         halt=first.halt,
         sizes=tuple(view.instance.size for view in views),
         numbers={other: value for other, value in numbers.items() if other != found.size},
-        forms={other: (form.size, form.constant) for other, form in reader.forms.items() if isinstance(form, Affine)},
+        forms={
+            other: (form.size, form.constant) for other, form in reader.forms.items() if isinstance(form, IndexForm)
+        },
     )
 
 
@@ -270,7 +272,7 @@ def _place(track: str, found: Reach, shift: int) -> tuple[str, int, int, int]:
     return array, found.growth[array], int(sub or 0), shift
 
 
-class _View:
+class _ChainView:
     """One size with every bit at its track and position: what each class has."""
 
     def __init__(self, instance: _Instance, tracks: tuple[str, ...], shift: Mapping[str, int]) -> None:

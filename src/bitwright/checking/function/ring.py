@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from bitwright.checking.function.affine import Affine, NoChainError, SizeReader, outside, statements
+from bitwright.checking.function.affine import IndexForm, NoChainError, SizeReader, outside, statements
 from bitwright.program import ensures
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import Combined, Constant, Expression, Named, Negation, names_in
@@ -120,7 +120,7 @@ class Ring:
         if len(clauses.ranges) != 1 or clauses.conditions:
             outside(place, f"not one line for all positions, as in: for i in 1..{self.size}")
         (item,) = clauses.ranges
-        if self.reader.form(item.first, {}) != Affine(0, 1) or self.reader.form(item.last, {}) != Affine(1, 0):
+        if self.reader.form(item.first, {}) != IndexForm(0, 1) or self.reader.form(item.last, {}) != IndexForm(1, 0):
             outside(item.token, f"the range of a ring is 1..{self.size}")
         return item.token.text
 
@@ -185,7 +185,7 @@ def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
         if name.index is None:
             if name.text not in (index, ring.size):
                 form = ring.reader.forms.get(name.text)
-                if not isinstance(form, Affine) or form.size:
+                if not isinstance(form, IndexForm) or form.size:
                     raise NoChainError(f"'{name.text}' in a line about a ring")
                 constants[name.text] = form.constant
             continue
@@ -251,12 +251,12 @@ def _plain(part: syntax.Expression) -> Expression:
     return outside(part.token, "digits(...) on a ring")
 
 
-def _affine(part: Expression) -> Affine | None:
+def _affine(part: Expression) -> IndexForm | None:
     """An index plus or minus a number."""
     if isinstance(part, Constant):
-        return Affine(0, part.value)
+        return IndexForm(0, part.value)
     if isinstance(part, Named):
-        return Affine(0, 0, {part.text: 1})
+        return IndexForm(0, 0, {part.text: 1})
     if isinstance(part, Combined) and part.sign in "+-":
         left, right = _affine(part.left), _affine(part.right)
         return None if left is None or right is None else left.plus(right, 1 if part.sign == "+" else -1)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, NoReturn
 
-from bitwright.checking.function.affine import Affine, NoChainError, SizeReader
+from bitwright.checking.function.affine import IndexForm, NoChainError, SizeReader
 from bitwright.checking.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
 from bitwright.program import ensures
 from bitwright.program.ensures import (
@@ -209,12 +209,12 @@ class Specification:
             outside(part, f"only 2^{self.chain.size} and its multiples grow with the length")
         return LinearTerm(powers={exponent.constant: 1})
 
-    def _affine(self, part: Expression, index: str | None = None) -> Affine:
+    def _affine(self, part: Expression, index: str | None = None) -> IndexForm:
         if isinstance(part, Constant):
-            return Affine(0, part.value)
+            return IndexForm(0, part.value)
         if isinstance(part, Named):
             if part.text == index:
-                return Affine(0, 0, {part.text: 1})
+                return IndexForm(0, 0, {part.text: 1})
             found = self.reader.forms.get(part.text)
             if isinstance(found, NoChainError):
                 raise found
@@ -228,12 +228,12 @@ class Specification:
             if left.fixed and right.fixed:
                 power = part.sign == "^"
                 value = left.constant**right.constant if power else None
-                return Affine(
+                return IndexForm(
                     0, value if value is not None else ensures.ARITHMETIC[part.sign](left.constant, right.constant)
                 )
             if part.sign == "*" and (left.fixed or right.fixed):
                 one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-                return Affine().plus(one, factor)
+                return IndexForm().plus(one, factor)
         return outside(part, "this is not at a fixed distance from a position")
 
     def _truth(self, part: Expression) -> Truth:

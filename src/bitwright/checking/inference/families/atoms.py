@@ -15,15 +15,15 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.checking.inference.elimination import Elimination, Evidence, pack_rows, unpack_rows
-from bitwright.checking.inference.families.blocks import BlockFamily, NoFamilyError, owners
-from bitwright.checking.inference.families.lines import Affine, Array, Bounds, Cell, Indices, value
+from bitwright.checking.inference.families.blocks import FittedBlocks, NoFamilyError, owners
+from bitwright.checking.inference.families.lines import Affine, Array, Indices, LineBounds, LineCell, value
 from bitwright.files.executions import Executions
 from bitwright.program import Layout
 
 _MOST_DEMANDS = 200_000
 
 
-class Source(NamedTuple):
+class AtomSource(NamedTuple):
     """A configuration of the blocks in one cell of a family."""
 
     family: int
@@ -34,13 +34,13 @@ class Source(NamedTuple):
 class Atom(NamedTuple):
     """One way in which a configuration may write into an array."""
 
-    source: Source
+    source: AtomSource
     array: int
-    target: Affine | Cell  # a cell: all its positions
+    target: Affine | LineCell  # a cell: all its positions
 
-    def writes(self, cell: Cell, size: int) -> Iterable[tuple[int, int]]:
+    def writes(self, cell: LineCell, size: int) -> Iterable[tuple[int, int]]:
         """Pairs of places: of the block, and of the bit that it writes."""
-        if isinstance(self.target, Cell):
+        if isinstance(self.target, LineCell):
             return [(i, j) for i in cell.places(size) for j in self.target.places(size)]
         return [(i, value(self.target, i, size)) for i in cell.places(size)]
 
@@ -50,19 +50,19 @@ class Evidences:
     """Executions of several sizes, eliminated with the blocks of families."""
 
     arrays: Sequence[Array]
-    families: Sequence[BlockFamily]
-    bounds: Bounds
+    families: Sequence[FittedBlocks]
+    bounds: LineBounds
     executions: Mapping[int, Executions]
     layouts: Mapping[int, Layout]
-    atoms: dict[tuple[Source, int], set[Affine | Cell]] = field(default_factory=dict)  # sound ones
-    seen: set[Source] = field(default_factory=set)
+    atoms: dict[tuple[AtomSource, int], set[Affine | LineCell]] = field(default_factory=dict)  # sound ones
+    seen: set[AtomSource] = field(default_factory=set)
     demands: set[frozenset[Atom]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.indices = Indices(self.bounds, max(array.length[0] for array in self.arrays))
         self.gaps = [[c for c in array.cells(self.bounds) if not c.fixed] for array in self.arrays]
         self.sources = [
-            Source(number, cell, config)
+            AtomSource(number, cell, config)
             for number, family in enumerate(self.families)
             for cell in range(len(family.cells))
             for config in range(1 << len(family.members))
@@ -72,11 +72,11 @@ class Evidences:
         for view in views:
             self._demand(view)
 
-    def cell(self, source: Source) -> Cell:
+    def cell(self, source: AtomSource) -> LineCell:
         """Where the blocks of a source are."""
         return self.families[source.family].cells[source.cell]
 
-    def _view(self, size: int) -> _View:
+    def _view(self, size: int) -> _AtomView:
         """The elimination at one size, with the source of each block."""
         layout, owners, blocks = self.layouts[size], list[tuple[int, int, int]](), list[list[int]]()
         for number, family in enumerate(self.families):
@@ -84,18 +84,18 @@ class Evidences:
             for i, bits in family.bits(self.arrays, layout, size):
                 owners.append((number, starts[i], i))
                 blocks.append(bits)
-        return _View(size, layout, Elimination(Evidence(self.executions[size]), blocks), owners)
+        return _AtomView(size, layout, Elimination(Evidence(self.executions[size]), blocks), owners)
 
-    def _find_sound(self, views: Sequence[_View]) -> None:
-        rows: dict[Source, list[tuple[_View, int, BoolArray]]] = {}
+    def _find_sound(self, views: Sequence[_AtomView]) -> None:
+        rows: dict[AtomSource, list[tuple[_AtomView, int, BoolArray]]] = {}
         for view in views:
             for (family, number, i), block, kept in zip(
                 view.owners, view.elimination.blocks, view.elimination.open, strict=True
             ):
                 for config, row in zip(block.configs.tolist(), kept, strict=True):
-                    rows.setdefault(Source(family, number, config), []).append((view, i, row))
+                    rows.setdefault(AtomSource(family, number, config), []).append((view, i, row))
         self.seen = set(rows)
-        valid: dict[tuple[Cell, int], list[Affine]] = {}
+        valid: dict[tuple[LineCell, int], list[Affine]] = {}
         for source in self.sources:
             cell = self.cell(source)
             for number, array in enumerate(self.arrays):
@@ -104,8 +104,8 @@ class Evidences:
                 self.atoms[source, number] = self._sound(valid[cell, number], number, rows.get(source, []))
 
     def _sound(
-        self, indices: list[Affine], number: int, rows: Sequence[tuple[_View, int, BoolArray]]
-    ) -> set[Affine | Cell]:
+        self, indices: list[Affine], number: int, rows: Sequence[tuple[_AtomView, int, BoolArray]]
+    ) -> set[Affine | LineCell]:
         """The targets in an array that no state contradicts."""
         coefficients = np.array(indices, dtype=np.int64).reshape(-1, 3)
         sound: BoolArray = np.full(len(indices), True)
@@ -116,14 +116,14 @@ class Evidences:
             slices = [gap for gap in slices if _all_on(bits, gap.places(view.size))]
         return {*(indices[k] for k in np.flatnonzero(sound).tolist()), *slices}
 
-    def _through(self, source: Source, i: int, number: int, j: int, size: int) -> Iterable[Atom]:
+    def _through(self, source: AtomSource, i: int, number: int, j: int, size: int) -> Iterable[Atom]:
         """The sound atoms that write one bit."""
         for target in self.atoms[source, number]:
-            hit = j in target.places(size) if isinstance(target, Cell) else value(target, i, size) == j
+            hit = j in target.places(size) if isinstance(target, LineCell) else value(target, i, size) == j
             if hit:
                 yield Atom(source, number, target)
 
-    def _demand(self, view: _View) -> None:
+    def _demand(self, view: _AtomView) -> None:
         """One demand for every confirmed write, and for every bit turned on that these do not explain."""
         place = owners(self.arrays, view.layout)
         elimination, size = view.elimination, view.size
@@ -133,7 +133,7 @@ class Evidences:
         def ways(block: int, config: int, bit: int) -> frozenset[Atom]:
             if (block, config, bit) not in known:
                 family, cell, i = view.owners[block]
-                found = self._through(Source(family, cell, config), i, *place[bit], size)
+                found = self._through(AtomSource(family, cell, config), i, *place[bit], size)
                 known[block, config, bit] = frozenset(found)
             return known[block, config, bit]
 
@@ -159,7 +159,7 @@ class Evidences:
                 ]
                 self._add(frozenset[Atom]().union(*choices), view, bit)
 
-    def _add(self, demand: frozenset[Atom], view: _View, bit: int) -> None:
+    def _add(self, demand: frozenset[Atom], view: _AtomView, bit: int) -> None:
         if not demand:
             name = view.layout.name_of(bit)
             raise NoFamilyError(f"{name} is written at size {view.size}, and by no index that fits the other sizes")
@@ -169,7 +169,7 @@ class Evidences:
 
 
 @dataclass(frozen=True)
-class _View:
+class _AtomView:
     size: int
     layout: Layout
     elimination: Elimination

@@ -9,9 +9,9 @@ from itertools import combinations, product
 from bitwright.checking.inference.families.lines import (
     Affine,
     Array,
-    Bounds,
-    Cell,
     Indices,
+    LineBounds,
+    LineCell,
     fit_line,
     in_cell,
     simplest,
@@ -29,11 +29,11 @@ class NoFamilyError(Exception):
 
 
 @dataclass(frozen=True)
-class BlockFamily:
+class FittedBlocks:
     """Blocks with the same arrays: the first bit of each has index i, the others an affine index."""
 
     members: Members
-    cells: tuple[Cell, ...]  # consecutive, where i runs
+    cells: tuple[LineCell, ...]  # consecutive, where i runs
     indices: tuple[Affine, ...]  # (members,) that of the first is i
     unique: bool  # whether no other family of the class has the same blocks at the sizes seen
 
@@ -88,8 +88,8 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]]) -> It
 
 
 def fit_blocks(
-    arrays: Sequence[Array], layouts: Mapping[int, Layout], blocks: Mapping[int, Blocks], bounds: Bounds
-) -> list[BlockFamily]:
+    arrays: Sequence[Array], layouts: Mapping[int, Layout], blocks: Mapping[int, Blocks], bounds: LineBounds
+) -> list[FittedBlocks]:
     """Families that have exactly these blocks at these sizes, all of them at least 2B + 1."""
     found: dict[Members, dict[int, dict[int, tuple[int, ...]]]] = {}  # by arrays, size and first index: all indices
     for size, those in blocks.items():
@@ -120,15 +120,15 @@ def _families(
     arrays: Sequence[Array],
     sizes: Sequence[int],
     indices: Indices,
-) -> list[BlockFamily]:
-    families: list[BlockFamily] = []
-    run: list[Cell] = []
+) -> list[FittedBlocks]:
+    families: list[FittedBlocks] = []
+    run: list[LineCell] = []
     ways: list[set[Affine]] = []  # of each member: indices that fit in all cells of the run
     unique = True
 
     def close() -> None:
         if run:
-            families.append(BlockFamily(members, tuple(run), tuple(map(simplest, ways)), unique))
+            families.append(FittedBlocks(members, tuple(run), tuple(map(simplest, ways)), unique))
 
     for cell in arrays[members[0]].cells(indices.bounds):
         blocks = [
@@ -161,7 +161,7 @@ def _families(
 
 
 def _fitting(
-    cell: Cell, here: Sequence[tuple[int, int, tuple[int, ...]]], at: int, array: Array, indices: Indices
+    cell: LineCell, here: Sequence[tuple[int, int, tuple[int, ...]]], at: int, array: Array, indices: Indices
 ) -> set[Affine]:
     """The indices of a class that a member has in a cell."""
     if at == 0:

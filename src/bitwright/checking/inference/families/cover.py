@@ -10,8 +10,8 @@ from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from bitwright.checking.inference.families.atoms import Atom, Evidences, Source, runs
-from bitwright.checking.inference.families.lines import Affine, Array, Cell, awkwardness, in_cell
+from bitwright.checking.inference.families.atoms import Atom, AtomSource, Evidences, runs
+from bitwright.checking.inference.families.lines import Affine, Array, LineCell, awkwardness, in_cell
 
 _TERM = 1_000  # what a term costs; how it reads decides between covers of the same number
 SECONDS = 60.0
@@ -28,7 +28,7 @@ class Term:
     first: int
     last: int  # cells
     array: int
-    target: Affine | Cell
+    target: Affine | LineCell
     wrapped: bool = False
 
 
@@ -80,7 +80,7 @@ def atoms_of(evidence: Evidences, term: Term) -> list[Atom] | None:
     """The atoms that a term stands for; None where one of them is not sound."""
     atoms = []
     for number in range(term.first, term.last + 1):
-        source = Source(term.family, number, term.config)
+        source = AtomSource(term.family, number, term.config)
         cell = evidence.cell(source)
         for target in _targets(evidence, term, cell):
             if target not in evidence.atoms[source, term.array]:
@@ -89,9 +89,9 @@ def atoms_of(evidence: Evidences, term: Term) -> list[Atom] | None:
     return atoms
 
 
-def _targets(evidence: Evidences, term: Term, cell: Cell) -> Iterator[Affine | Cell]:
+def _targets(evidence: Evidences, term: Term, cell: LineCell) -> Iterator[Affine | LineCell]:
     array = evidence.arrays[term.array]
-    if isinstance(term.target, Cell):
+    if isinstance(term.target, LineCell):
         cells = array.cells(evidence.bounds)
         low = next(k for k, one in enumerate(cells) if one.low == term.target.low)
         high = next(k for k, one in enumerate(cells) if one.high == term.target.high)
@@ -102,7 +102,7 @@ def _targets(evidence: Evidences, term: Term, cell: Cell) -> Iterator[Affine | C
     yield _wrap(index, cell, array) if term.wrapped else index
 
 
-def _wrap(index: Affine, cell: Cell, array: Array) -> Affine:
+def _wrap(index: Affine, cell: LineCell, array: Array) -> Affine:
     """An index i + c of an array that is a ring, without the remainder."""
     if not cell.fixed:
         return index
@@ -129,9 +129,9 @@ def _terms(evidence: Evidences, wanted: set[tuple[int, int, int]]) -> Iterator[t
                 yield term, around, _TERM + 20 + awkwardness(index)
         for k, cell in enumerate(family.cells):
             if cell.fixed:
-                for target in evidence.atoms[Source(number, k, config), array]:
-                    if not isinstance(target, Cell):
-                        atom = Atom(Source(number, k, config), array, target)
+                for target in evidence.atoms[AtomSource(number, k, config), array]:
+                    if not isinstance(target, LineCell):
+                        atom = Atom(AtomSource(number, k, config), array, target)
                         yield Term(number, config, k, k, array, target), [atom], _TERM + 2 + awkwardness(target)
 
 
@@ -144,7 +144,7 @@ def _rings(evidence: Evidences, number: int, target: int) -> list[Affine]:
     return [(1, 0, c) for c in range(-far, far + 1) if c]
 
 
-def _shapes(evidence: Evidences, target: int) -> Iterator[tuple[Affine | Cell, int]]:
+def _shapes(evidence: Evidences, target: int) -> Iterator[tuple[Affine | LineCell, int]]:
     """Targets in an array, and how awkward they are."""
     for index in evidence.indices.moving:
         yield index, awkwardness(index)
@@ -152,4 +152,4 @@ def _shapes(evidence: Evidences, target: int) -> Iterator[tuple[Affine | Cell, i
     for low, first in enumerate(cells):
         for high in range(low, len(cells)):
             if any(not cell.fixed for cell in cells[low : high + 1]):
-                yield Cell(first.low, cells[high].high), 40 + 10 * ((low > 0) + (high < len(cells) - 1))
+                yield LineCell(first.low, cells[high].high), 40 + 10 * ((low > 0) + (high < len(cells) - 1))

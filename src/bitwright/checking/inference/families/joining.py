@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from bitwright.checking.inference.elimination import Evidence, Rows, unpack_rows
-from bitwright.checking.inference.families.lines import Array, Bounds, Line, at
+from bitwright.checking.inference.families.lines import Array, Line, LineBounds, at
 from bitwright.checking.inference.find_blocks import MAX_FOUND
 from bitwright.files.executions import Executions
 from bitwright.program import Layout
@@ -22,7 +22,7 @@ Join = tuple[int, int, Line | None, Line | int]  # two arrays; the lines of two 
 
 
 def join_blocks(
-    arrays: Sequence[Array], layouts: Mapping[int, Layout], executions: Mapping[int, Executions], bounds: Bounds
+    arrays: Sequence[Array], layouts: Mapping[int, Layout], executions: Mapping[int, Executions], bounds: LineBounds
 ) -> dict[int, list[list[int]]] | None:
     """Blocks that explain all states of all sizes; None where no joins were found that do."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
@@ -41,7 +41,7 @@ def join_blocks(
     return {side.size: [list(block) for block in side.blocks(chosen) or ()] for side in sides}
 
 
-def _joins(arrays: Sequence[Array], bounds: Bounds) -> Iterator[Join]:
+def _joins(arrays: Sequence[Array], bounds: LineBounds) -> Iterator[Join]:
     far = bounds.offset
     for m, n in combinations(range(len(arrays)), 2):
         grows = [number for number in (m, n) if arrays[number].length[0]]

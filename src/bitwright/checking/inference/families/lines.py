@@ -19,7 +19,7 @@ _FAR = 10_000  # a linear inequality that holds at the smallest size and here ho
 
 
 @dataclass(frozen=True)
-class Bounds:
+class LineBounds:
     """The class of programs: |a| <= `coefficient` in indices a*i + b*l + c, and |c| <= `offset`, also in bounds."""
 
     coefficient: int
@@ -32,7 +32,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Cell:
+class LineCell:
     """The positions from one line to another."""
 
     low: Line
@@ -69,17 +69,17 @@ class Array:
             return field.bits()
         return field.bits().reshape(field.shape)[tuple(slice(None) if k is None else k - 1 for k in self.at)].ravel()
 
-    def cells(self, bounds: Bounds) -> list[Cell]:
+    def cells(self, bounds: LineBounds) -> list[LineCell]:
         """Its cells in order; an array of constant length has only fixed positions."""
         slope, rest = self.length
         if slope == 0:
-            return [Cell((0, k), (0, k)) for k in range(1, rest + 1)]
-        far, cells = bounds.offset, list[Cell]()
+            return [LineCell((0, k), (0, k)) for k in range(1, rest + 1)]
+        far, cells = bounds.offset, list[LineCell]()
         for s in range(slope + 1):
             first, last = (1 if s == 0 else -far), (rest if s == slope else far)
-            cells += [Cell((s, o), (s, o)) for o in range(first, last + 1)]
+            cells += [LineCell((s, o), (s, o)) for o in range(first, last + 1)]
             if s < slope:
-                cells.append(Cell((s, far + 1), (s + 1, -far - 1)))
+                cells.append(LineCell((s, far + 1), (s + 1, -far - 1)))
         return cells
 
     def bit(self, index: Affine, let: str) -> str:
@@ -91,7 +91,7 @@ class Array:
 class Indices:
     """All indices of a class, by the cell that they are used in and the array that they lead to."""
 
-    bounds: Bounds
+    bounds: LineBounds
     steepest: int  # of the lengths
 
     @cached_property
@@ -108,7 +108,7 @@ class Indices:
         far = (self.bounds.coefficient + 1) * self.bounds.offset
         return [(0, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
 
-    def into(self, cell: Cell, array: Array) -> Iterator[Affine]:
+    def into(self, cell: LineCell, array: Array) -> Iterator[Affine]:
         """Those that lead from a cell into an array at every size from 2B + 1 on."""
         if array.length[0] == 0:
             yield from ((0, 0, k) for k in range(1, array.length[1] + 1))
@@ -133,7 +133,7 @@ def value(index: Affine, place: int, size: int) -> int:
     return index[0] * place + index[1] * size + index[2]
 
 
-def in_cell(index: Affine, cell: Cell) -> Affine:
+def in_cell(index: Affine, cell: LineCell) -> Affine:
     """An index as it is used in a cell: at a fixed position it is a line."""
     if not cell.fixed:
         return index

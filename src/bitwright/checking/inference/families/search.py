@@ -9,15 +9,15 @@ from bitwright.checking.inference.contradiction import Contradiction, find_contr
 from bitwright.checking.inference.elimination import Elimination, Evidence
 from bitwright.checking.inference.families.atoms import Evidences
 from bitwright.checking.inference.families.blocks import (
-    BlockFamily,
     Blocks,
+    FittedBlocks,
     NoFamilyError,
     fit_arrays,
     fit_blocks,
 )
 from bitwright.checking.inference.families.cover import SECONDS, Cover, cheapest_cover
 from bitwright.checking.inference.families.joining import join_blocks
-from bitwright.checking.inference.families.lines import Array, Bounds
+from bitwright.checking.inference.families.lines import Array, LineBounds
 from bitwright.checking.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
 from bitwright.checking.inference.find_blocks import FoundBlocks, find_blocks
 from bitwright.files.executions import Executions
@@ -49,14 +49,14 @@ class FoundFamilies:
     reason: str | None = None
 
 
-class _Search:
+class _FamilySearch:
     def __init__(self, executions: Mapping[int, Executions]) -> None:
         self.executions = executions
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts)
         self._joined: dict[int, Mapping[int, Blocks] | None] = {}  # by offset
 
-    def classes(self, coefficient: int | None, offset: int | None) -> Iterator[Bounds]:
+    def classes(self, coefficient: int | None, offset: int | None) -> Iterator[LineBounds]:
         """Classes in the order in which they are tried: offsets, then coefficients."""
         least = max([1, *(abs(array.length[1]) for array in self.arrays if array.length[0])])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
@@ -68,14 +68,14 @@ class _Search:
             if usual < 2 * b + 2:
                 raise NoFamilyError(f"offsets of {b} need two sizes of at least {2 * b + 2}")
             for a in coefficients:
-                yield Bounds(a, b)
+                yield LineBounds(a, b)
 
-    def families(self, blocks: Mapping[int, Blocks], bounds: Bounds) -> list[BlockFamily]:
+    def families(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> list[FittedBlocks]:
         """Families with these blocks, of the sizes at which bounds do not cross."""
         usable = {size: those for size, those in blocks.items() if size >= bounds.first}
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
 
-    def join(self, bounds: Bounds) -> Mapping[int, Blocks]:
+    def join(self, bounds: LineBounds) -> Mapping[int, Blocks]:
         """Blocks that are the same at every place and size."""
         if bounds.offset not in self._joined:
             usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
@@ -84,7 +84,7 @@ class _Search:
             raise NoFamilyError("no blocks that are the same at every place and size explain all states")
         return found
 
-    def contradiction(self, families: list[BlockFamily], bounds: Bounds) -> tuple[int, Contradiction] | None:
+    def contradiction(self, families: list[FittedBlocks], bounds: LineBounds) -> tuple[int, Contradiction] | None:
         """The first size at which no rules with these blocks explain the states."""
         for size, executions in self.executions.items():
             if size >= bounds.first:
@@ -96,7 +96,7 @@ class _Search:
                     return size, found
         return None
 
-    def fit(self, families: list[BlockFamily], bounds: Bounds, seconds: float) -> Fitted:
+    def fit(self, families: list[FittedBlocks], bounds: LineBounds, seconds: float) -> Fitted:
         """The shortest program of a class."""
         usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
         evidence = Evidences(self.arrays, families, bounds, usable, self.layouts)
@@ -117,7 +117,7 @@ def find_families(
     """The shortest program of the smallest class in which one fits; blocks that are not given are looked for."""
     result = FoundFamilies({})
     try:
-        search = _Search(executions)
+        search = _FamilySearch(executions)
         classes = list(search.classes(coefficient, offset))
         if blocks is None:
             found = {size: find_blocks(one, progress=progress) for size, one in executions.items()}
@@ -130,7 +130,7 @@ def find_families(
 
 
 def _first_fit(
-    search: _Search, blocks: Mapping[int, Blocks], classes: list[Bounds], seconds: float, find: bool
+    search: _FamilySearch, blocks: Mapping[int, Blocks], classes: list[LineBounds], seconds: float, find: bool
 ) -> dict[str, object]:
     """A fit; or a contradiction at a size whose blocks, found from wrong data, need not be those of the others."""
     first: NoFamilyError | None = None

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitwright.checking.inference.families.atoms import Atom, Evidences, Source
+from bitwright.checking.inference.families.atoms import Atom, AtomSource, Evidences
 from bitwright.checking.inference.families.cover import Term, atoms_of
-from bitwright.checking.inference.families.lines import Bounds, Cell, in_cell
+from bitwright.checking.inference.families.lines import LineBounds, LineCell, in_cell
 
 Write = tuple[int, int, int, int, int]  # family, configuration, place i, array, place j
 
@@ -21,7 +21,7 @@ class VersionSpace:
     forced: int
     open: int
     atoms: list[Atom]  # sound ones, at sources that were seen, with an open write
-    unseen: list[Source]  # configurations that no state shows, whose writes are all open
+    unseen: list[AtomSource]  # configurations that no state shows, whose writes are all open
 
     @property
     def determined(self) -> bool:
@@ -65,12 +65,12 @@ class Sufficient:
 
 def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
     """The size that decides for the class, by the theorem of docs/explanation/families.md."""
-    bounds: Bounds = evidence.bounds
+    bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
-    count: Counter[tuple[Source, int]] = Counter()
+    count: Counter[tuple[AtomSource, int]] = Counter()
     slices = False
     for atom in {atom for term in terms for atom in atoms_of(evidence, term) or ()}:
-        if isinstance(atom.target, Cell):
+        if isinstance(atom.target, LineCell):
             slices = True
         else:
             assert in_cell(atom.target, evidence.cell(atom.source)) == atom.target

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bitwright.checking.inference.families.atoms import Atom, Source
-from bitwright.checking.inference.families.blocks import BlockFamily
+from bitwright.checking.inference.families.atoms import Atom, AtomSource
+from bitwright.checking.inference.families.blocks import FittedBlocks
 from bitwright.checking.inference.families.cover import Term
 from bitwright.checking.inference.families.lines import (
     Array,
-    Cell,
+    LineCell,
     affine_text,
     in_cell,
     line_text,
 )
 
 
-def rule_lines(arrays: Sequence[Array], families: Sequence[BlockFamily], terms: Sequence[Term], let: str) -> list[str]:
+def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms: Sequence[Term], let: str) -> list[str]:
     """The lines of bits, blocks and rules."""
     writer = _Writer(arrays, families, let)
     return [writer.bits(), *map(writer.block, families), "", *writer.rules(terms)]
 
 
-def open_line(arrays: Sequence[Array], families: Sequence[BlockFamily], atom: Atom, let: str) -> str:
+def open_line(arrays: Sequence[Array], families: Sequence[FittedBlocks], atom: Atom, let: str) -> str:
     """An atom as a rule."""
     source, writer = atom.source, _Writer(arrays, families, let)
     term = Term(source.family, source.config, source.cell, source.cell, atom.array, atom.target)
@@ -30,7 +30,7 @@ def open_line(arrays: Sequence[Array], families: Sequence[BlockFamily], atom: At
 
 
 def unseen_lines(
-    arrays: Sequence[Array], families: Sequence[BlockFamily], sources: Sequence[Source], let: str
+    arrays: Sequence[Array], families: Sequence[FittedBlocks], sources: Sequence[AtomSource], let: str
 ) -> list[str]:
     """Configurations as conditions, each with where it was not seen."""
     writer = _Writer(arrays, families, let)
@@ -41,7 +41,7 @@ def unseen_lines(
 
 
 class _Writer:
-    def __init__(self, arrays: Sequence[Array], families: Sequence[BlockFamily], let: str) -> None:
+    def __init__(self, arrays: Sequence[Array], families: Sequence[FittedBlocks], let: str) -> None:
         self.arrays, self.families, self.let = arrays, families, let
 
     def bits(self) -> str:
@@ -50,7 +50,7 @@ class _Writer:
             shown[array.field] = array.index.format(line_text(array.length, self.let))
         return f"bits {' '.join(shown.values())}"
 
-    def block(self, family: BlockFamily) -> str:
+    def block(self, family: FittedBlocks) -> str:
         number, last = self.families.index(family), len(family.cells) - 1
         return f"block {' '.join(self._members(number, 0, last))}{self.range(number, 0, last)}"
 
@@ -80,7 +80,7 @@ class _Writer:
 
     def _members(self, family: int, first: int, last: int) -> list[str]:
         one = self.families[family]
-        cell = Cell(one.cells[first].low, one.cells[last].high)
+        cell = LineCell(one.cells[first].low, one.cells[last].high)
         return [
             self.arrays[m].bit(in_cell(index, cell), self.let)
             for m, index in zip(one.members, one.indices, strict=True)
@@ -88,7 +88,7 @@ class _Writer:
 
     def _target(self, term: Term) -> str:
         array, cells = self.arrays[term.array], self.families[term.family].cells
-        if isinstance(term.target, Cell):
+        if isinstance(term.target, LineCell):
             low, high = term.target.low, term.target.high
             if low == (0, 1) and high == array.length:
                 return array.index.format("*")
@@ -98,4 +98,4 @@ class _Writer:
             inner = shifted if shifted == "i" else f"({shifted})"
             length = line_text(array.length, self.let)
             return array.index.format(f"{inner}%{length if length.isalnum() else f'({length})'}+1")
-        return array.bit(in_cell(term.target, Cell(cells[term.first].low, cells[term.last].high)), self.let)
+        return array.bit(in_cell(term.target, LineCell(cells[term.first].low, cells[term.last].high)), self.let)
