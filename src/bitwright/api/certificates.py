@@ -12,7 +12,6 @@ from bitwright.checking.certificate import LimitVerdict, Verdict
 from bitwright.checking.certificate_file import claims_of
 from bitwright.checking.claims import Claim, Outcome
 from bitwright.checking.exhaustion import NetworkVerdict
-from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.checking.exhaustion.certificate_file import read_verdict
 from bitwright.checking.exhaustion.one_state import OneState
 from bitwright.errors import InputError, counted
@@ -180,6 +179,10 @@ class Certificate(Shown):
     def __str__(self) -> str:
         return "\n".join(self.report())
 
+    def _where(self) -> str:
+        """The sizes that a claim is about: every one, some, those of some graphs, or the program's own."""
+        return "every" if self.sizes == "all" else self.sizes or self.about.graphs or "as it is"
+
     def _named(self) -> dict[str, Any]:
         return {"name": self.about.name} if self.about.name else {}
 
@@ -203,10 +206,9 @@ class LimitCertificate(Certificate, LimitVerdict):
 
     def _claim(self) -> Claim:
         """The link that is about the limit."""
-        sizes = covered_by_cells(self.sizes, self.about.graphs) if self.cells else "as it is"
         found = None if self.witness is None else {"on": list(self.witness), "bit": self.fails_bit}
         sentence = f"{self.sentence}; margin {self.margin_enclosure} at n = {self.worst_n:,}"
-        return Claim("limit", OUTCOMES[self.verdict], sizes, f"{self.rounding} rounding", sentence, found)
+        return Claim("limit", OUTCOMES[self.verdict], self._where(), f"{self.rounding} rounding", sentence, found)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it."""
@@ -239,8 +241,9 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         undecided = f", {self.undecided:,} not decided" if self.undecided else ""
         margin = "" if self.margin is None or self.wrong else f"; smallest margin {self.margin:.3f}"
         found = None if self.counterexample is None else _plain(self.counterexample)
-        sizes = covered_by_cells(self.sizes, self.about.graphs) if self.cells else self.covers
-        return Claim("network", OUTCOMES[self.verdict], sizes, "every state tried", wrong + undecided + margin, found)
+        return Claim(
+            "network", OUTCOMES[self.verdict], self._where(), "every state tried", wrong + undecided + margin, found
+        )
 
     @property
     def shown_by(self) -> str:
