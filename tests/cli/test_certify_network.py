@@ -247,7 +247,7 @@ def test_a_shorter_proof_is_advised_where_there_is_one(capsys: Captured, tmp_pat
     rules.write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\ninput x\nsteps 1\n")
     assert call(capsys, "train", "--whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "certify", rules, "--network", net)
-    assert (code, "cuda" in err, len(err.splitlines())) == (2, False, 1)
+    assert (code, "cuda" in err) == (2, False)
     assert "; --domain runs has 2 states in the runs of 2 inputs, about 1 s; a network of its cells has " in err
     assert call(capsys, "certify", rules, "--network", net, "--domain", "runs")[0] == 0
     rules.write_text(rules.read_text().replace("l = 60", "l = 70"))  # more states than can be counted
