@@ -19,10 +19,10 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
 	@echo; echo '$$ bitwright run permutation p=0b10110 --order 3,1,2,5,4'; $(BIN)/bitwright run permutation p=0b10110 --order 3,1,2,5,4
 	@echo; echo '$$ bitwright certify multiplication --bits 10'; $(BIN)/bitwright certify multiplication --bits 10
-	@echo; echo '$$ bitwright train multiplication --sizes 1..64 -o mul.safetensors'; \
-	  $(BIN)/bitwright train multiplication --sizes 1..64 -o $(VENV)/mul.safetensors
-	@echo; echo '$$ bitwright certify multiplication --cells --network mul.safetensors --sizes 1..64'; \
-	  $(BIN)/bitwright certify multiplication --cells --network $(VENV)/mul.safetensors --sizes 1..64
+	@echo; echo '$$ bitwright train multiplication -o mul.safetensors'; \
+	  $(BIN)/bitwright train multiplication -o $(VENV)/mul.safetensors
+	@echo; echo '$$ bitwright certify multiplication --bits 64 --network mul.safetensors'; \
+	  $(BIN)/bitwright certify multiplication --bits 64 --network $(VENV)/mul.safetensors
 	@echo; echo '$$ bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network --network mul.safetensors'; \
 	  $(BIN)/bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network \
 	  --network $(VENV)/mul.safetensors
