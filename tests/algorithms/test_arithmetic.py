@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
+from bitwright.algorithms import arithmetic
 from bitwright.program import load
 
 
@@ -139,3 +141,11 @@ def test_sizes_out_of_range(bits: int) -> None:
 def test_orders_that_are_no_permutations(order: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         permutation(order)
+
+
+def test_the_examples_are_the_shipped_texts() -> None:
+    """A package that travels to another machine has no examples, so it has these texts itself."""
+    own = sorted(Path(arithmetic.__file__).parent.glob("*.bw"))
+    assert len(own) == 4
+    for text in own:
+        assert text.read_text() == (Path(__file__).parents[2] / "examples" / text.name).read_text()

@@ -177,7 +177,7 @@ def test_examples_have_no_problems(capsys: Capture, path: Path) -> None:
 
 def test_show(capsys: Capture) -> None:
     out = answer(capsys, "show", "addition", "--bits", 10)
-    for piece in ("30", "20", "40", "at most 2", "q[1]", "p[1] q[1]", "when p[1]=0 q[1]=1 write p[1]"):
+    for piece in ("30", "20", "40", "at most 2", "q[1]", "p[1] q[1]", "when p[i]=0 q[i]=1 write p[i]"):
         assert piece in out
     document = json.loads(answer(capsys, "show", "addition", "--bits", 10, "--json"))
     assert (document["bits"], document["blocks"], document["templates"]) == (30, 20, 40)

@@ -1,13 +1,13 @@
-"""Binary addition (Section 4.1, App. B.2) and multiplication (App. B.3), from their rule texts in examples/."""
+"""Binary addition (Section 4.1, App. B.2) and multiplication (App. B.3), from the rule texts beside this file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 
 from bitwright.algorithms.sizes import check_bits
-from bitwright.files.examples import examples_folder
 from bitwright.program import Algorithm
 from bitwright.program.sizing import Sizing
 from bitwright.program.text import parse
@@ -43,7 +43,7 @@ def multiplication(bits: int) -> Algorithm:
 
 
 def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
-    """The algorithm of a file in examples/, in one size; its size is called bits."""
+    """The algorithm of a text, in one size; its size is called bits."""
     l, text = check_bits(bits), _texts()[file]
     found = parse(text, name, {"l": l}, _WORK)
     inputs = tuple(replace(word, sized_by="") for word in found.inputs)  # there is no line to change
@@ -54,4 +54,4 @@ def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], 
 def _texts() -> dict[str, str]:
     """All of them at once: a process that may read no files later needs to have them."""
     files = ("addition", "addition-counter", "multiplication", "permutation")
-    return {file: (examples_folder() / "examples" / f"{file}.bw").read_text() for file in files}
+    return {file: (Path(__file__).parent / f"{file}.bw").read_text() for file in files}
