@@ -73,9 +73,9 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
     """
     if isinstance(path, str) and "\n" in path:
         try:
-            return _rules(path, "program", lets)
+            return replace(_rules(path, "program", lets), file="program")
         except ProgramError as error:
-            return Checked("", error.problems)
+            return Checked("", error.problems, file="program")
     file = as_path(path, "a program")
     try:
         found = _read(file, file.suffix.lower(), lets)
