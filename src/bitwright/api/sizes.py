@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, OtherKindError, counted, option
@@ -223,13 +223,13 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
     return asked
 
 
-def _written(sizes: object) -> str:
+def _written(sizes: Any) -> str:
     """`4..6` for range(4, 7) and for [4, 5, 6]; raises InputError for sizes that leave some out."""
     if type(sizes) is int:
         return str(sizes)
-    if isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes):
-        if list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
-            return f"{sizes[0]}..{sizes[-1]}"
+    several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
+    if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
+        return f"{sizes[0]}..{sizes[-1]}"
     raise InputError(
         f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
     )
