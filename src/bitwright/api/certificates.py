@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from bitwright.api.chain import Links
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, short_repr
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
 from bitwright.lazy import Shown
@@ -176,6 +176,8 @@ class Certificate(Shown):
         """
         raise NotImplementedError
 
+    __repr__ = short_repr
+
     def __str__(self) -> str:
         return "\n".join(self.report())
 
@@ -291,6 +293,8 @@ class StateLookedAt(OneState):
         found = {"name": self.about.name} | asdict(self) | ({"names": names} if self.about.names else {})
         del found["about"]
         return found
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         from bitwright.api.certificate_reports import state_report

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, OtherKindError, counted, option
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bitwright.program.sizing import Sizing
     from bitwright.proofs.kinds import KindsProof
 
-SizesAsked = str | int | range
+SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
@@ -93,7 +93,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
             f"{option('sizes')} 1..64 goes with addition, multiplication, permutation, whose size is a bit length, and "
             f"{option('sizes')} l=1..64 with rule files that have a line 'let l'"
         )
-    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes:
+    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes and len(own) != 1:
         raise InputError(
             f"the sizes of a node program are those of a 'let' line, such as {option('sizes')} l=1..8; leave out "
             f"{option('sizes')}"
@@ -207,13 +207,9 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):
-        if isinstance(sizes, bool) or not isinstance(sizes, int | range) or (isinstance(sizes, range) and not sizes):
-            raise InputError(
-                f"{option('sizes')} is a range such as '1..64' or range(1, 65), got {shorten(repr(sizes))}"
-            )
-        return {first: _range(f"{sizes[0]}..{sizes[-1]}" if isinstance(sizes, range) else str(sizes))}
-    if "=" not in sizes and BITS in own:
-        return {BITS: _range(sizes)}
+        return {first: _range(_written(sizes))}
+    if "=" not in sizes and len(own) == 1:
+        return {first: _range(sizes)}
     asked: dict[str, range] = {}
     for part in sizes.split(","):
         name, equals, given = (piece.strip() for piece in part.partition("="))
@@ -225,6 +221,18 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
             raise InputError(f"{name} is given twice, by {option('sizes')}")
         asked[name] = _range(given)
     return asked
+
+
+def _written(sizes: Any) -> str:
+    """`4..6` for range(4, 7) and for [4, 5, 6]; raises InputError for sizes that leave some out."""
+    if type(sizes) is int:
+        return str(sizes)
+    several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
+    if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
+        return f"{sizes[0]}..{sizes[-1]}"
+    raise InputError(
+        f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
+    )
 
 
 def _by_cells(what: Algorithm | NodeProgram) -> list[Algorithm]:

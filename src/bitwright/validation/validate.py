@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from bitwright.bits import any_digits
 from bitwright.engines.protocol import Engine
+from bitwright.errors import short_repr
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
@@ -69,6 +70,8 @@ class Validation:
         engine = self.task.engine
         rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
         return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         """The report, and what the engine is where it goes cell by cell."""
