@@ -30,9 +30,8 @@ def test_a_counterexample_in_a_kind_that_the_program_lacks_is_named_as_such() ->
 
 def test_too_many_sizes_are_refused_before_they_are_looked_at(tmp_path: Path) -> None:
     """Also those that a certificate names: that it cannot be checked does not mean that it does not hold."""
-    copy = parse(
-        "let n = 4\nbits p[n]\nblock p[i] for i in 1..n\nwhen p[i]=1 write p[i] for i in 1..n\ninput p\noutput p\nsteps 1"
-    )
+    each = "for i in 1..n"
+    copy = parse(f"let n = 4\nbits p[n]\nblock p[i] {each}\nwhen p[i]=1 write p[i] {each}\ninput p\noutput p\nsteps 1")
     network = train(copy)
     with pytest.raises(InputError, match=r"the sizes n=1\.\.9999 are too many to look at one by one: 9,999 programs"):
         certify(copy, network, sizes="n=1..9999")

@@ -279,7 +279,7 @@ def test_a_wrong_network_runs_through_the_same_loop(name: str, share: float) -> 
 
 
 class OneWrong(Flipped):
-    """The rules' own answers but for one local state, in which only the last template but one matches: no port is set there."""
+    """The rules' own answers but for one local state, where only the last template but one matches: no port is set."""
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         on, margins = super().__call__(matched, n)

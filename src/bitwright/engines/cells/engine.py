@@ -19,7 +19,7 @@ from bitwright.engines.cells.network import cell_network
 from bitwright.engines.cells.tables import PART, CellTables, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import Batch
-from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_are_loaded
+from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
@@ -149,8 +149,8 @@ class CellEngine:
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:
             return CellBatch(self, states)
-        soon = long or loops_are_loaded() or self.program.templates >= LARGE
-        if len(states) == 1 and soon and self.packed is not None:
+        single = self._compiled and len(states) == 1
+        if single and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
             from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
             return TableBatch(self.packed, states[0], self._margins)
