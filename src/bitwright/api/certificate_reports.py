@@ -98,6 +98,8 @@ def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:
     sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
     yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
     yield f"  state     on: {listing([_called(bit, names) for bit in found.on], 12) or 'no bit'}"
+    if names and found.bit not in names:
+        yield f"  program   has no cell of {found.bit.split('_')[0]} at these sizes: this state cannot occur in it"
     if names:
         smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
         yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"

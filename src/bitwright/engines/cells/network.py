@@ -27,6 +27,7 @@ from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
+_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 _made: list[CellNetwork] = []  # the last ones: the same network is often asked for many programs, such as graphs
 
 
@@ -69,6 +70,13 @@ class CellNetwork:
         bits, margins = self.decider(matched, n)
         own = self.pattern.port_bits(kind)
         return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
+
+    def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The same, with a minus before the margin of every answer that is not that of the rules."""
+        on, margins = self.ports(kind, numbers)
+        states = self.states[kind]
+        right = on == states.truth(states.matched(numbers))
+        return on, np.where(right, margins, -np.maximum(margins, _TINY))
 
     def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
         """G and T of a kind's own ports."""
