@@ -142,7 +142,7 @@ def prove_function(
                 return _refuted(algorithm, lines, wrong)
             continue
         laws = tuple(law.shown(chain) for law in done.search.laws)
-        method = f"{'laws, ' if laws else ''}{done.invariant.size} windows"
+        method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
         made = certificate(chain, algorithm, done.search, done.invariant, short)
         return FunctionProof(
             algorithm.name, "proved", lines, "every", method, laws, done.invariant.size, done.states, None, made

@@ -236,15 +236,17 @@ class RoundsProof:
         for size in self.sizes:
             at = self._at(size, way)
             for number, (before, after) in enumerate(zip(way.states, way.states[1:], strict=False)):
-                wait = way.waits.get(number)
-                if wait is None:
+                phase = way.waits.get(number)
+                if phase is None:
                     made = at.step(before)
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
-                    right = holds(at, before, wait, parse(wait.text, lets={**self._numbers_of(wait), self.size: size}))
-                    for array in wait.busy:
-                        if wait.after[array] != OFF:
-                            at.word(wait.after[array][1], array)
+                    right = holds(
+                        at, before, phase, parse(phase.text, lets={**self._numbers_of(phase), self.size: size})
+                    )
+                    for array in phase.busy:
+                        if phase.after[array] != OFF:
+                            at.word(phase.after[array][1], array)
                 if not right:
                     raise NoShapeError(f"a round is another one at {self.size} = {size}")
 
@@ -353,7 +355,7 @@ class RoundsProof:
         for word in self.algorithm.outputs:
             if self._port_length(word.name) != self.lengths[outputs[word.name]]:
                 raise NoShapeError(f"the output {word.name} is a part of an array")
-        given = {name: {(array,): 1} for name, array in outputs.items()}
+        given: dict[str, Polynomial] = {name: {(array,): 1} for name, array in outputs.items()}
         wanted = substitute(stated.difference, given | self._inputs(outputs))
         for difference, exponent in kept:
             left = substitute(difference, {measure: {}})

@@ -115,10 +115,9 @@ def _text(tree: SyntaxTree, extents: Mapping[str, str], timer: str, busy: Sequen
     for item in tree.statements:
         if isinstance(item, syntax.Let):
             lets.append(f"let {item.name.text} = {_shown(item.value)}")
-        elif (isinstance(item, syntax.Block) and item.members[0].token.text in busy) or (
-            isinstance(item, syntax.WhenClause) and item.tests[0].left.token.text in busy
-        ):
-            lines.append(item.text)
+        elif isinstance(item, syntax.Block | syntax.WhenClause):
+            first = item.members[0] if isinstance(item, syntax.Block) else item.tests[0].left
+            lines += [item.text] * (first.token.text in busy)
     declared = " ".join(f"{array}[{extents[array]}]" if extents[array] else array for array in busy)
     ports = [f"input {' '.join(inputs)}", *(f"output {array}" for array in busy)]
     return "\n".join([*lets, f"bits {declared}", *lines, *ports, f"steps {extents[timer]}"])
