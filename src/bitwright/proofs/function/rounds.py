@@ -51,9 +51,23 @@ class Path:
     states: list[State] = field(default_factory=list)
     waits: dict[int, Wait] = field(default_factory=dict)  # by the state in which a phase starts
 
-    @property
-    def key(self) -> str:
-        return ",".join(f"{word}[1]={bit}" for word, bit in self.fixed.items()) or "always"
+    def document(self, proofs: list[str]) -> dict[str, Any]:
+        """As a certificate has it; arrays that are off are left out."""
+        states = [
+            {array: [part for part in shape if part] for array, shape in state.items() if shape != OFF}
+            for state in self.states
+        ]
+        phases = {
+            str(number): {
+                "timer": wait.timer,
+                "busy": list(wait.busy),
+                "inputs": list(wait.inputs),
+                "sums": {array: dict(factors) for array, factors in wait.sums.items()},
+                "proof": proofs.index(wait.text),
+            }
+            for number, wait in self.waits.items()
+        }
+        return {"fixed": dict(self.fixed), "states": states, "phases": phases}
 
 
 class RoundsProof:
@@ -109,11 +123,11 @@ class RoundsProof:
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
         entered = self._entry()
-        ways = self.paths(self.cut_state)
+        self.ways = ways = self.paths(self.cut_state)
         for way in ways:
             self._check(way)
         exponents = [self._kept(line, entered, ways) for line in self.lines]
-        measure = self._bound(ways)
+        self.measure = measure = self._bound(ways)
         self._rest(measure)
         for line in self.algorithm.ensures:
             self._conclude(line, measure, exponents)
@@ -335,7 +349,8 @@ class RoundsProof:
     def _rest(self, measure: str) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
         arrays = [self._port(word.name) for word in self.algorithm.outputs]
-        for way in self.paths({**self.cut_state, measure: OFF}):
+        self.resting = self.paths({**self.cut_state, measure: OFF})
+        for way in self.resting:
             self._check_rest(way, measure)
             for state in way.states:
                 if way.waits or any(state[array] != ("word", array) for array in arrays):
@@ -381,8 +396,17 @@ class RoundsProof:
         return all(never_negative(plus(plus(top, (1,), -1), side, -1), 2) for side in sides.values())
 
     def certificate(self) -> dict[str, Any]:
-        """What was guessed and then shown: the paths, and the certificates of their phases."""
-        return {"format": FORMAT, "cut": self.cut, "phases": [one.certificate for one in self.inside.values()]}
+        """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
+        proofs = list(self.inside)
+        return {
+            "format": FORMAT,
+            "cut": self.cut,
+            "words": self.words,
+            "measure": self.measure,
+            "paths": [way.document(proofs) for way in self.ways],
+            "rest": [way.document(proofs) for way in self.resting],
+            "phases": [one.certificate for one in self.inside.values()],
+        }
 
 
 def _at_most(one: Growth, other: Growth) -> bool:

@@ -31,6 +31,7 @@ class Wait:
 
     timer: str
     busy: tuple[str, ...]
+    inputs: tuple[str, ...]  # those of them that begin as words
     text: str  # of the busy arrays
     sums: Mapping[str, Mapping[str, int]]
     after: State  # when it is over; of busy arrays off, or ("word", a new one)
@@ -100,7 +101,7 @@ def found_wait(at: AtSize, state: State, timer: str, tree: SyntaxTree, number: i
         [array for array in at.arrays if array not in busy],
     )
     ended: dict[str, Shape] = {a: ("word", f"{a} of phase {number}") if found else OFF for a, found in sums.items()}
-    return Wait(timer, busy, "\n".join([text, *lines]) + "\n", sums, {**after, **ended})
+    return Wait(timer, busy, tuple(inputs), "\n".join([text, *lines]) + "\n", sums, {**after, **ended})
 
 
 def _extents(tree: SyntaxTree) -> dict[str, str]:
