@@ -57,7 +57,7 @@ class FamilyInference:
             return "NO FAMILY"
         fitted = self._fitted
         unique = all(family.unique for family in fitted.evidence.families)
-        unique = unique and not self._other_blocks and not self.found.joined and self._valid_above
+        unique = unique and self.found.unique_blocks and self._valid_above
         return "DETERMINED" if unique and fitted.needs.size and fitted.space.determined else "SHORTEST"
 
     @property
@@ -186,11 +186,6 @@ class FamilyInference:
         program = parse("\n".join(self._rules), "inferred", {self.let: size}).program
         return bool((successors(program, executions.before) == executions.after).all())
 
-    @property
-    def _other_blocks(self) -> list[str]:
-        """Sizes at which other blocks would explain the states too."""
-        return [f"{self.let} = {size}" for size, one in self.found.searches.items() if not one.unique]
-
     def _at(self, size: int) -> Inference:
         assert self.found.contradiction is not None
         return Inference(self.executions[size], None, None, self.found.contradiction[1], None)
@@ -219,10 +214,9 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
-        if self.found.joined:
-            yield "  blocks      joined alike at every size; other blocks may explain the states too"
-        elif self.found.searches:
-            yield "  blocks      found: at each size the smallest that explain its states"
+        if (joined := self.found.joined) is not None:
+            others = "the only smallest" if joined.unique else "others explain the states too:"
+            yield f"  blocks      found, joined alike at every place and size: {others} of at most {counted(joined.most, 'bit')}"
         if needs.size is None:
             yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
         else:
@@ -232,8 +226,6 @@ class FamilyInference:
         yield f"  valid       from {let} = {self.smallest}"
         if self.determined:
             return
-        if self._other_blocks:
-            yield f"  blocks      others would explain {listing(self._other_blocks)} too"
         for family in evidence.families:
             if not family.unique:
                 names = " ".join(evidence.arrays[m].name for m in family.members)
