@@ -55,10 +55,8 @@ class FamilyInference:
             return "CONTRADICTION"
         if self._failure is not None:
             return "NO FAMILY"
-        fitted = self._fitted
-        unique = all(family.unique for family in fitted.evidence.families)
-        unique = unique and self.found.unique_blocks and self._valid_above
-        return "DETERMINED" if unique and fitted.needs.size and fitted.space.determined else "SHORTEST"
+        unique = self._fitted.determined and self.found.unique_blocks and self._valid_above
+        return "DETERMINED" if unique else "SHORTEST"
 
     @property
     def inferred(self) -> bool:
@@ -215,8 +213,7 @@ class FamilyInference:
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
         if (joined := self.found.joined) is not None:
-            others = "the only smallest" if joined.unique else "others explain the states too:"
-            yield f"  blocks      found, joined alike at every place and size: {others} of at most {counted(joined.most, 'bit')}"
+            yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
         if needs.size is None:
             yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
         else:
@@ -226,6 +223,10 @@ class FamilyInference:
         yield f"  valid       from {let} = {self.smallest}"
         if self.determined:
             return
+        if joined is not None and not joined.unique:
+            yield "  blocks      others explain the states too"
+        if self.found.larger is not None:
+            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
         for family in evidence.families:
             if not family.unique:
                 names = " ".join(evidence.arrays[m].name for m in family.members)

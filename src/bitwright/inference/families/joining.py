@@ -8,9 +8,9 @@ together at every place. Branching on the shapes of a demand that has few finds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, pairwise, product
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class JoinedBlocks:
 
     joins: Shape
     blocks: dict[int, list[list[int]]]
-    most: int  # bits of its largest block
-    unique: bool  # whether no other smallest choice, with blocks of at most so many bits, explains the states
+    most: int  # bits of a block in the class: those of its largest block, and at least two
+    unique: bool  # whether no other smallest choice of the class explains the states
 
 
 def join_blocks(
@@ -52,7 +52,7 @@ def join_blocks(
     """Smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
     search = _JoinSearch(arrays, bounds, sides, progress)
-    for most in range(1, MAX_FOUND + 1):
+    for most in range(2, MAX_FOUND + 1):
         if not search.allow(most):
             return
         rows = _ROWS
@@ -70,9 +70,67 @@ def join_blocks(
             yield JoinedBlocks(joins, blocks, most, complete and len(kept) == 1)
 
 
+def larger_blocks(
+    arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
+) -> Iterator[dict[int, list[list[int]]]]:
+    """The same blocks with some of them joined to one, of at most so many bits, in every largest way."""
+    bits = {size: [array.bits(layout).tolist() for array in arrays] for size, layout in layouts.items()}
+    last = max(bits)
+    owner = {bit: number for number, own in enumerate(bits[last]) for bit in own}
+    pairs = [join for shape in shapes_of(arrays, bounds, 2) for join in shape]
+    start = partition(bits[last], last, joins)
+    seen = {start}
+
+    def grow(joins: Shape, touched: set[int]) -> Iterator[dict[int, list[list[int]]]]:
+        for join in pairs:
+            if touched and not touched & {join[0], join[1]}:
+                continue
+            made = {size: partition(own, size, joins | {join}) for size, own in bits.items()}
+            if made[last] in seen or max(len(block) for blocks in made.values() for block in blocks) > most:
+                continue
+            seen.add(made[last])
+            grown = {owner[bit] for block in made[last] - start for bit in block}
+            plain = {size: [list(block) for block in sorted(blocks)] for size, blocks in made.items()}
+            yield from list(grow(joins | {join}, grown)) or [plain]
+
+    yield from grow(joins, set())
+
+
 def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
     """Few joins go first, then those at the same place."""
     return len(joins), sum(abs(far) for *_, far in joins if isinstance(far, int)), sorted(map(str, joins))
+
+
+def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterator[Shape]:
+    """Shapes of so many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
+    distances = sorted(range(-bounds.offset, bounds.offset + 1), key=abs)
+    growing = [number for number, array in enumerate(arrays) if array.length[0]]
+    still = [(n, cell.low) for n, array in enumerate(arrays) if not array.length[0] for cell in array.cells(bounds)]
+    for count in range(bits + 1):  # of single bits
+        for singles in combinations(still, count):
+            chain = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
+            if count == bits:
+                yield frozenset[Join](chain)
+                continue
+            for first, *others in combinations(growing, bits - count):
+                lines = [cell.low for cell in arrays[first].cells(bounds) if cell.fixed]
+                ties = [(m, first, one, line) for m, one in singles[:1] for line in lines]
+                for far in product(distances, repeat=len(others)):
+                    shape = [*chain, *((first, n, None, c) for n, c in zip(others, far, strict=True))]
+                    yield from (frozenset[Join]([*shape, tie]) for tie in ties) if singles else [frozenset[Join](shape)]
+
+
+def partition(bits: Sequence[Sequence[int]], size: int, joins: Iterable[Join]) -> Partition:
+    """The blocks of these joins at a size; `bits` are those of every array."""
+    block = {bit: frozenset([bit]) for own in bits for bit in own}
+    for m, n, line, far in joins:
+        places = range(1, len(bits[m]) + 1) if line is None else [at(line, size)]
+        for i in places:
+            j = i + far if isinstance(far, int) else at(far, size)
+            if 1 <= j <= len(bits[n]) and 1 <= i <= len(bits[m]):
+                merged = block[bits[m][i - 1]] | block[bits[n][j - 1]]
+                block.update(dict.fromkeys(merged, merged))
+    return frozenset(tuple(sorted(those)) for those in block.values())
 
 
 class _JoinSearch:
@@ -80,37 +138,12 @@ class _JoinSearch:
         self, arrays: Sequence[Array], bounds: LineBounds, sides: Sequence[_Side], progress: Progress | None
     ) -> None:
         self.arrays, self.bounds, self.sides, self.progress = arrays, bounds, sides, progress
-        self.distances = sorted(range(-bounds.offset, bounds.offset + 1), key=abs)
         self.shapes: list[Shape] = []  # of at least two bits, small ones first
 
     def allow(self, most: int) -> bool:
         """Looks at shapes of that many bits too; False where there are too many of them."""
-        self.shapes += self._grown(most) if most > 1 else self._anchored(1)
-        return len(self.shapes) <= _MOST_SHAPES
-
-    def _grown(self, bits: int) -> Iterator[Shape]:
-        """Shapes of so many arrays at every place: x[i] y[i+c] z[i+d]."""
-        growing = [number for number, array in enumerate(self.arrays) if array.length[0]]
-        for first, *others in combinations(growing, bits):
-            for distances in product(self.distances, repeat=bits - 1):
-                yield frozenset((first, n, None, c) for n, c in zip(others, distances, strict=True))
-        yield from self._anchored(bits)
-
-    def _anchored(self, bits: int) -> Iterator[Shape]:
-        """Shapes of single bits, with so many bits at a fixed place of arrays that grow."""
-        growing = [number for number, array in enumerate(self.arrays) if array.length[0]]
-        still = [(n, cell.low) for n, a in enumerate(self.arrays) if not a.length[0] for cell in a.cells(self.bounds)]
-        for count in range(1, bits + 1) if bits > 1 else ():
-            for singles in combinations(still, count):
-                chain = [(m, n, one, other) for (m, one), (n, other) in zip(singles, singles[1:], strict=False)]
-                if count == bits:
-                    yield frozenset(chain)
-                    continue
-                for first, *others in combinations(growing, bits - count):
-                    for line in (cell.low for cell in self.arrays[first].cells(self.bounds) if cell.fixed):
-                        for distances in product(self.distances, repeat=len(others)):
-                            more = [(first, n, None, c) for n, c in zip(others, distances, strict=True)]
-                            yield frozenset([*chain, (singles[0][0], first, singles[0][1], line), *more])
+        self.shapes += islice(shapes_of(self.arrays, self.bounds, most), _MOST_SHAPES)
+        return len(self.shapes) < _MOST_SHAPES
 
     def smallest(self, most: int) -> tuple[list[Shape], bool]:
         """All smallest choices with blocks of at most so many bits, and whether it is known that these are all."""
@@ -162,7 +195,7 @@ class _Side:
     """The states of one size; what a block may have written is kept."""
 
     def __init__(self, arrays: Sequence[Array], layout: Layout, size: int, executions: Executions) -> None:
-        self.size, self.layout = size, layout
+        self.size = size
         self.bits = [array.bits(layout).tolist() for array in arrays]
         self.evidence = Evidence(executions)
         self._shown = 0
@@ -194,17 +227,9 @@ class _Side:
         """Whether some bit of all states was turned on that no block can have written."""
         return bool((self.evidence.after & ~_explained(self.evidence, self.blocks(joins))).any())
 
-    def blocks(self, joins: Shape | tuple[()]) -> Partition:
+    def blocks(self, joins: Iterable[Join]) -> Partition:
         """The blocks of these joins."""
-        block = {bit: frozenset([bit]) for bit in range(self.layout.size)}
-        for m, n, line, far in joins:
-            places = range(1, len(self.bits[m]) + 1) if line is None else [at(line, self.size)]
-            for i in places:
-                j = i + far if isinstance(far, int) else at(far, self.size)
-                if 1 <= j <= len(self.bits[n]) and 1 <= i <= len(self.bits[m]):
-                    merged = block[self.bits[m][i - 1]] | block[self.bits[n][j - 1]]
-                    block.update(dict.fromkeys(merged, merged))
-        return frozenset(tuple(sorted(those)) for those in block.values())
+        return partition(self.bits, self.size, joins)
 
 
 def _explained(evidence: Evidence, blocks: Partition) -> np.ndarray:  # type: ignore[type-arg]

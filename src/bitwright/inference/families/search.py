@@ -18,7 +18,7 @@ from bitwright.inference.families.blocks import (
     fit_blocks,
 )
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
-from bitwright.inference.families.joining import JoinedBlocks, join_blocks
+from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
 from bitwright.inference.families.lines import Array, LineBounds
 from bitwright.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
 from bitwright.program import Layout
@@ -27,6 +27,7 @@ from bitwright.running.progress import Progress
 
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried
+_MOST_LARGER = 60  # larger blocks that are tried
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class Fitted:
     needs: Sufficient
     space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
 
+    @property
+    def determined(self) -> bool:
+        """Whether all programs of the class with these blocks are the same at every size."""
+        unique = all(family.unique for family in self.evidence.families)
+        return unique and self.needs.size is not None and self.space.determined
+
 
 @dataclass(frozen=True)
 class FoundFamilies:
@@ -45,13 +52,14 @@ class FoundFamilies:
 
     fitted: Fitted | None = None
     joined: JoinedBlocks | None = None  # blocks that were looked for
+    larger: str | None = None  # blocks of the same class with which other programs may fit
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
 
     @property
     def unique_blocks(self) -> bool:
         """Whether no others explain the states: they were given, or it is known that there is one smallest choice."""
-        return self.joined is None or self.joined.unique
+        return self.joined is None or (self.joined.unique and self.larger is None)
 
 
 class _FamilySearch:
@@ -128,12 +136,31 @@ class _FamilySearch:
                     except NoFamilyError as error:
                         first = first or error
                         continue
-                    return FoundFamilies(fitted, replace(joined, unique=joined.unique and not number))
+                    joined = replace(joined, unique=joined.unique and not number)
+                    larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
+                    return FoundFamilies(fitted, joined, larger)
         if (wrong := self.wrong_size(offsets[0])) is not None:
             return FoundFamilies(contradiction=wrong)
         raise first or NoFamilyError(
             "no blocks that are the same at every place and size explain all states; more states cannot change that"
         )
+
+    def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
+        """Larger blocks of the class with which other programs fit too, or may."""
+        bounds = fitted.evidence.bounds
+        layouts = {size: self.layouts[size] for size in joined.blocks}
+        ways = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
+        for number, blocks in enumerate(ways):
+            try:
+                families = self.families(blocks, bounds)
+                decided = number < _MOST_LARGER and self.fit(families, bounds).determined
+            except NoFamilyError:
+                continue  # no program of the class has these blocks
+            if not decided:
+                known = {family.members for family in fitted.evidence.families}
+                shown = next(family for family in families if family.members not in known)
+                return " ".join(self.arrays[m].name for m in shown.members)
+        return None
 
     def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
         """The size with fewest states that contradict the only blocks by which all other sizes are explained."""
