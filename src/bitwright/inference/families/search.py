@@ -129,14 +129,13 @@ class _FamilySearch:
         """A fit with the smallest blocks for which there is one."""
         first: NoFamilyError | None = None
         for b in offsets:
-            for number, joined in enumerate(islice(self.joined(LineBounds(1, b)), _MOST_JOINED)):
+            for joined in self.choices(LineBounds(1, b)):
                 for bounds in (LineBounds(a, b) for a in coefficients):
                     try:
                         fitted = self.fit(self.families(joined.blocks, bounds), bounds)
                     except NoFamilyError as error:
                         first = first or error
                         continue
-                    joined = replace(joined, unique=joined.unique and not number)
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
         if (wrong := self.wrong_size(offsets[0])) is not None:
@@ -144,6 +143,18 @@ class _FamilySearch:
         raise first or NoFamilyError(
             "no blocks that are the same at every place and size explain all states; more states cannot change that"
         )
+
+    def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
+        """The smallest blocks that explain all states; then larger ones, of which some index may fit all sizes."""
+        tried: list[JoinedBlocks] = []
+        for joined in islice(self.joined(bounds), _MOST_JOINED):
+            yield replace(joined, unique=joined.unique and not tried)
+            tried.append(joined)
+        for joined in tried:
+            layouts = {size: self.layouts[size] for size in joined.blocks}
+            larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
+            for blocks in islice(larger, _MOST_JOINED):
+                yield replace(joined, blocks=blocks, unique=False)
 
     def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
         """Larger blocks of the class with which other programs fit too, or may."""
