@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -52,9 +53,9 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
     place = as_path(path, "a trace")
     if place.suffix.lower() == ".npz":
         from bitwright.files.executions import save_executions
-        from bitwright.running.executions import executions_of_trace
+        from bitwright.running.executions import executions_of_trace, lets_of
 
-        save_executions(place, executions_of_trace(trace))
+        save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
         return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
     write_atomically(place, _text(done, place.suffix.lower(), only).encode())
     return f"wrote {place}: {counted(done.steps, 'step')}, {max(1, place.stat().st_size // 1024):,} KiB"
