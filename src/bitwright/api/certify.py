@@ -18,6 +18,7 @@ from bitwright.api.certificates import (
 from bitwright.api.certify_limit import certify_limit
 from bitwright.api.chain import Links, links_of
 from bitwright.api.claimed import Subject, by_algorithm, claimed_sizes, in_those_sizes, opened_subjects, telling_of
+from bitwright.api.models import fitted
 from bitwright.api.network import Network
 from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED
@@ -25,9 +26,12 @@ from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, check_cove
 from bitwright.api.telling import Teller, teller
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
+from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted, listing, option
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
+from bitwright.networks.foreign import Model, as_model, is_model
+from bitwright.networks.foreign.model import Given
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
@@ -37,7 +41,7 @@ from bitwright.running.progress import Progress
 from bitwright.theory.rounding import ROUNDINGS
 from bitwright.workers import Workers
 
-Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells
+Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Given
 
 
 @overload
@@ -76,6 +80,7 @@ def certify(
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
+    oracle: Model | Given | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> NetworkCertificate: ...
 def certify(
@@ -95,6 +100,7 @@ def certify(
     yes: bool = False,
     resume: str | PathLike[str] | None = None,
     function: bool = False,
+    oracle: Model | Given | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate | NetworkCertificate | StateLookedAt:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
@@ -117,6 +123,10 @@ def certify(
     >>> print(certify("addition", adder, state="p[1]").sentence)
     n = 1: 1 example matched, right
 
+    A network of your own is an ONNX file, a PyTorch module, a function of an array of rows, or a `Model` that says how
+    it is read. It is proved where its arithmetic is known for every runtime, else tested on every state. An `oracle`,
+    another such network, says what is right in place of the rules.
+
     Without a network the proof is of the limit, the mean of infinitely wide networks, with K and n as in a run with the
     same `rounding` ("calibrated" or "sign") and `padding`. `n` says how the number of matches is bounded: `blocks`
     (proved, the default), `declared` (an assumption, which the certificate names) or `reachable` (met in the runs of
@@ -136,12 +146,17 @@ def certify(
     """
     tell = teller(progress)
     if network is None:
-        _only_with_network(domain=domain, state=state, device=device, resume=resume, yes=yes, workers=workers)
+        _only_with_network(
+            domain=domain, state=state, device=device, resume=resume, yes=yes, workers=workers, oracle=oracle
+        )
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
         return certify_limit(what, sizes, rounding, n, padding, cells, tile, tell, function)
     _only_of_limit(network, rounding, n=n, padding=padding, tile=tile)
-    held = _held(network)
+    held = _held(network, what, sizes, cells)
+    if oracle is not None and not isinstance(held.weights, FittedModel):
+        raise InputError(f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function")
+    against = None if oracle is None else _oracle(oracle, held, what, sizes, cells)
     if held.pattern is None and (cells or sizes is not None):
         left_out = f"leave out {option('cells')} and {option('sizes')}"
         raise InputError(f"{held.name} was trained on a whole program, not on cells; {left_out}")
@@ -150,12 +165,15 @@ def certify(
             raise InputError(
                 f"{option('state')} looks at one state; leave out {option('domain')} and {option('resume')}"
             )
-        return _look(_asked(what, held, sizes, tell, skip=True), held.pattern, state)
+        return _look(_asked(what, held, sizes, tell, skip=True), held.pattern, state, against)
     if held.pattern is not None:
         check_domain(held.pattern.program, domain or "cells")
     who = Workers.parse(str(workers), str(device or "cpu"))
     asked = _asked(what, held, sizes, tell, function=function)
+    if against is not None:
+        asked = replace(asked, oracle=against, links=Links())  # what the rules compute says nothing of it
     file = None if resume is None else as_path(resume, "the file to resume from")
+    _check_travels(asked.network, who, file)
     return _certify_network(asked, domain, who, None if device is None else str(device), yes, file, tell)
 
 
@@ -165,11 +183,13 @@ class _Held:
 
     name: str
     pattern: Pattern | None
-    weights: AnyNetwork | None
+    weights: AnyNetwork | FittedModel | None
     file: Path | None = None
 
-    def for_program(self, program: Program) -> AnyNetwork:
+    def for_program(self, program: Program) -> AnyNetwork | FittedModel:
         """The weights of a network of whole states; raises InputError unless it was made for this program."""
+        if isinstance(self.weights, FittedModel):
+            return self.weights
         if self.weights is None:
             assert self.file is not None
             return load_any_network(self.file, program)
@@ -182,12 +202,13 @@ class _Asked:
     """A network, and what it is proved for: the program, or the pattern of its cells."""
 
     algorithm: Algorithm
-    network: AnyNetwork
+    network: AnyNetwork | FittedModel
     sizes: str | None = None  # of cells: those at which the program was seen to be of these kinds
     tile: int = 1  # of cells: how many neighbouring ones of the program are one
     graphs: str | None = None
     names: dict[str, tuple[str, ...]] | None = None
     links: Links = field(default_factory=Links)
+    oracle: FittedModel | None = None  # what is right, in place of the rules
 
     @property
     def about(self) -> Claimed:
@@ -196,7 +217,15 @@ class _Asked:
         return Claimed(name, description, self.graphs, self.names or {}, links=self.links)
 
 
-def _held(network: Provable) -> _Held:
+def _held(
+    network: Provable,
+    what: Subject | Sequence[Subject],
+    sizes: SizesAsked | None = None,
+    cells: bool | None = None,
+) -> _Held:
+    if is_model(network):
+        found, of = fitted(network, what, sizes, cells)
+        return _Held(found.model.name, of if isinstance(of, Pattern) else None, found)
     if isinstance(network, str | PathLike):
         files = network_files(Path(network))
         if len(files) > 1:
@@ -305,7 +334,7 @@ def _certify_network(
     from bitwright.proofs.exhaustion import ProofTask, certify_network
 
     name = usual_domain(asked.algorithm.program) if domain is None else domain
-    task = ProofTask(asked.algorithm, asked.network, name, device or "cpu")
+    task = ProofTask(asked.algorithm, asked.network, name, device or "cpu", asked.oracle)
     task = announced(task, who, device, yes, tell, tile=asked.tile)
     before: list[tuple[int, int]] = []  # how much had been done, and of how much
     with tell.working(task.unit) as step:
@@ -316,7 +345,14 @@ def _certify_network(
             step(done, size)
 
         found = certify_network(
-            asked.algorithm, asked.network, name, workers=who, progress=look, file=file, device=task.device
+            asked.algorithm,
+            asked.network,
+            name,
+            workers=who,
+            progress=look,
+            file=file,
+            device=task.device,
+            oracle=asked.oracle,
         )
     if before and before[0][0]:
         done, size = before[0]
@@ -333,13 +369,15 @@ def check_network(
     workers: str | int = "1",
     yes: bool = False,
     progress: Teller | Progress | bool | None = None,
+    oracle: Model | Given | None = None,
 ) -> NetworkCertificate:
     """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
     from bitwright.api.shorter_proof import announced
     from bitwright.proofs.exhaustion import ProofTask
     from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 
-    tell, held = teller(progress), _held(network)
+    tell, held = teller(progress), _held(_as_claimed(network, claimed), what, sizes, claimed.cells)
+    against = _claimed_oracle(claimed, oracle, held, what, sizes)
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
     if held.pattern is not None:
         assert held.weights is not None
@@ -351,23 +389,79 @@ def check_network(
         asked = _asked(what, held, sizes, tell, function=tried)
     with telling_of(asked.algorithm, "network"):
         check_speaks_of(claimed, asked.algorithm, asked.network)
-        task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"))
+        task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"), against)
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
         with tell.working(task.unit) as step:
-            check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device)
-        if not is_pattern(by_algorithm(opened_subjects(what))[0].program):  # which says nothing of its program
+            check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device, against)
+        if against is not None:
+            asked = replace(asked, links=Links())
+        elif not is_pattern(by_algorithm(opened_subjects(what))[0].program):  # which says nothing of its program
             asked.links.check(claimed.about.links)
     return chained(replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True)))
 
 
-def _look(asked: _Asked, pattern: Pattern | None, state: str) -> StateLookedAt:
+def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
+    """A network of one's own, read as its certificate says."""
+    if claimed.model is None or not is_model(network):
+        return network
+    given = network.given if isinstance(network, Model) else network
+    return Model(given, claimed.model["reads"], claimed.model["threshold"])  # type: ignore[arg-type]
+
+
+def _claimed_oracle(
+    claimed: NetworkCertificate,
+    oracle: Model | Given | None,
+    held: _Held,
+    what: Subject | Sequence[Subject],
+    sizes: SizesAsked | None,
+) -> FittedModel | None:
+    """The oracle that a certificate names; raises InputError where it is not given, or one is that it does not name."""
+    named = None if claimed.model is None else claimed.model["oracle"]
+    if named is None or oracle is None:
+        if named is not None or oracle is not None:
+            wanted = "names no oracle; leave it out" if named is None else f"names an oracle; give it as {option('oracle')}"
+            raise InputError(f"this certificate {wanted}")
+        return None
+    return _oracle(oracle, held, what, sizes, claimed.cells)
+
+
+def _oracle(
+    oracle: Model | Given,
+    held: _Held,
+    what: Subject | Sequence[Subject],
+    sizes: SizesAsked | None,
+    cells: bool | None,
+) -> FittedModel:
+    """What says what is right: it reads what the network reads."""
+    assert isinstance(held.weights, FittedModel)
+    model = as_model(oracle)
+    same = Model(model.given, held.weights.columns.reads, model.threshold)
+    return fitted(same, what, sizes, held.pattern is not None if cells is None else cells)[0]
+
+
+def _check_travels(network: AnyNetwork | FittedModel, who: Workers, file: Path | None) -> None:
+    """Raises InputError where a function would have to travel to other processes, or be the same tomorrow."""
+    if isinstance(network, FittedModel) and not network.shared and (who.kind != "serial" or file is not None):
+        what = "workers cannot share it" if file is None else "a file to resume from cannot say whether it is the same"
+        raise InputError(f"{network.model.name} is a function of this process, so {what}; export it to ONNX")
+
+
+def _look(
+    asked: _Asked, pattern: Pattern | None, state: str, oracle: FittedModel | None = None
+) -> StateLookedAt:
     """One state through the network; of cells a local state, in names of the pattern or of the program."""
     from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 
     program = asked.algorithm.program
     if pattern is not None:
         state = _by_pattern(state, pattern, asked.names or {})
-    found = look_at_state(program, asked.network, *state_with(program, state))
+    on, kind = state_with(program, state)
+    if isinstance(asked.network, FittedModel):
+        from bitwright.proofs.exhaustion.models import look_at_model
+
+        found = look_at_model(asked.network, on, kind, oracle)
+    else:
+        found = look_at_state(program, asked.network, on, kind)
     return StateLookedAt(**vars(found), about=asked.about)
 
 

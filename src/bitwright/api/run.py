@@ -14,9 +14,11 @@ from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
 from bitwright.api.open import SIZED, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, to_bit_rows
+from bitwright.api.models import model_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, option
 from bitwright.machines.subleq import MachineV
+from bitwright.networks.foreign import as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -200,6 +202,10 @@ def engine_for(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
+    if is_model(network):
+        if engine not in (None, "network"):
+            raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
+        return model_engine(algorithm, as_model(network), settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
         return _cell_engine(algorithm, engine, held, patterns, settings)
@@ -293,7 +299,7 @@ def _opened(
         return subject(path)
     from bitwright.api.trained import is_of_cells
 
-    files = _networks(network)[1]
+    files = () if is_model(network) else _networks(network)[1]
     return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
 
 
