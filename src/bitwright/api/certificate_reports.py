@@ -55,8 +55,7 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
         weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
         yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]
-    if c.model is None or c.model["reads"] == "templates":
-        yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
+    yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
     if c.closest is not None and c.distance is not None:
         where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
         if c.model is not None:

@@ -21,7 +21,7 @@ from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
 
 if TYPE_CHECKING:
-    from bitwright.api.certify import Provable
+    from bitwright.api.asked import Provable
     from bitwright.api.claimed import Subject
     from bitwright.api.sizes import SizesAsked
     from bitwright.api.telling import Teller

@@ -45,7 +45,8 @@ def fitted(
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
     """
     model, subjects = as_model(given), opened_subjects(what)
-    fitting, tried, why = [], [], {}
+    fitting, tried = [], []
+    why: dict[str, None] = {}
     for reads, of in _ways(subjects, sizes, cells):
         if model.reads not in (None, reads):
             continue

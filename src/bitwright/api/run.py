@@ -11,10 +11,10 @@ import numpy as np
 
 from bitwright.api.arguments import check_batch, check_named, check_options, check_values
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
+from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, to_bit_rows
-from bitwright.api.models import model_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, option
 from bitwright.machines.subleq import MachineV

@@ -152,7 +152,9 @@ def command(
         if isinstance(found, NetworkCertificate) and found.counterexample is not None:
             sizes = let_words() if found.sizes is None else ["--sizes", found.sizes]
             letter = [] if machine is None or machine.letter is None else ["--machine", machine.letter]
-            words = [target, *sizes, *letter, "--network", str(network), "--state", found.shown_by]
+            asked = [("--reads", reads), ("--threshold", threshold), ("--oracle", how["oracle"])]
+            read = [word for name, value in asked if value is not None for word in (name, str(value))]
+            words = [target, *sizes, *letter, "--network", str(network), *read, "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"
         click.echo("\n".join(found.report(see)))
     return 0 if (found.right if isinstance(found, StateLookedAt) else found.certified) else 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from bitwright.errors import InputError, counted
 from bitwright.networks.foreign.graph import Analysis
 from bitwright.networks.foreign.model import Model, Reads
 from bitwright.networks.start import NetworkShape
+from bitwright.networks.torch_trainer import check_device
 from bitwright.program import Program
 from bitwright.program.completed import completed, completed_pattern
 from bitwright.program.layout import IntArray
@@ -38,6 +41,7 @@ class Columns:
     """
 
     reads: Reads
+    written: Program  # the rules as they are
     program: Program
     pattern: Pattern | None = None  # of cells
 
@@ -46,8 +50,13 @@ class Columns:
         """The columns of a network that reads this of a program, or of the cells of a pattern."""
         if isinstance(of, Pattern):
             pattern = of if reads == "templates" else completed_pattern(of)
-            return cls(reads, pattern.program, pattern)
-        return cls(reads, of if reads == "templates" else completed(of))
+            return cls(reads, of.program, pattern.program, pattern)
+        return cls(reads, of, of if reads == "templates" else completed(of))
+
+    @cached_property
+    def real(self) -> BoolArray:  # (templates,)
+        """Which templates are those of the rules: their matches are counted."""
+        return self.written.lookup(self.program.template_block, self.program.template_config) >= 0
 
     @cached_property
     def encoding(self) -> NDArray[np.float32]:  # (templates, columns)
@@ -58,9 +67,9 @@ class Columns:
         read = program.template_config[:, None] >> program.position[None, :] & 1
         found = ((program.template_block[:, None] == program.block_of[None, :]) & (read == 1)).astype(np.float32)
         if self.pattern is None:
-            return found
+            return np.asarray(found)
         first_block = np.zeros((program.templates, len(self.pattern.kinds)), dtype=np.float32)
-        for kind, (begin, end) in enumerate(zip(self.pattern.first_template, self.pattern.first_template[1:], strict=False)):
+        for kind, (begin, end) in enumerate(pairwise(self.pattern.first_template.tolist())):
             of = program.template_block[begin:end]
             first_block[begin:end, kind] = of == of[0]
         return np.concatenate((first_block, found[:, self.bits_read]), axis=1)
@@ -76,13 +85,13 @@ class Columns:
         """The bit of the program that each output stands for."""
         if self.pattern is None or self.reads == "templates":
             return np.arange(self.program.bits)
-        own = [np.arange(*self.pattern.port_bits(kind).indices(self.program.bits)) for kind in range(len(self.pattern.kinds))]
-        return np.concatenate(own)
+        ports = [self.pattern.port_bits(kind) for kind in range(len(self.pattern.kinds))]
+        return np.concatenate([np.arange(own.start, own.stop) for own in ports])
 
     @property
     def inputs(self) -> int:
         """How many columns it reads."""
-        return self.encoding.shape[1]
+        return int(self.encoding.shape[1])
 
     @property
     def outputs(self) -> int:
@@ -123,13 +132,20 @@ class FittedModel:
 
     model: Model
     columns: Columns
-    program_id: str  # of the program or the pattern as it is written
+    device: str = "cpu"  # another one is asked what it gives; what must come out is worked out on the CPU
 
     @classmethod
     def of(cls, model: Model, reads: Reads, of: Program | Pattern) -> FittedModel:
         """The network as one that reads this."""
-        program = of.program if isinstance(of, Pattern) else of
-        return cls(model, Columns.of(reads, of), program.id)
+        return cls(model, Columns.of(reads, of))
+
+    def on(self, device: str) -> FittedModel:
+        """The same network, run on this device; only modules of PyTorch can be."""
+        if device == "cpu":
+            return replace(self, device=device)
+        if self.model.form != "PyTorch":
+            raise InputError(f"{self.model.name} is evaluated on the CPU; only a PyTorch module runs on {device}")
+        return replace(self, device=str(check_device(device)))
 
     @property
     def digest(self) -> str:
@@ -162,7 +178,7 @@ class FittedModel:
     @property
     def analysis(self) -> Analysis | None:
         """Why its outputs are certain; None where only a runtime can be asked."""
-        return self.model.analysis(self.columns.inputs)
+        return self.model.analysis(self.columns.inputs) if self.device == "cpu" else None
 
     @property
     def exact(self) -> bool:
@@ -178,19 +194,22 @@ class FittedModel:
         """What a certificate says of it beside its digest."""
         return {
             "form": self.model.form,
-            "name": self.model.name,
+            "name": Path(self.model.name).name,
             "reads": self.columns.reads,
             "columns": [self.columns.inputs, self.columns.outputs],
             "threshold": self.model.threshold,
         }
 
-    def decide(self, matched: BoolArray, device: str = "cpu", replay: bool = False) -> Decided:
+    def decide(self, matched: BoolArray, replay: bool = False) -> Decided:
         """Its outputs where these templates match, one for every bit; 0 for bits of which it says nothing.
 
         To `replay` is to ask the runtime, also where the outputs are known.
         """
         rows = self.columns.rows(matched)
-        given, error = (self.model.run(rows, device), None) if replay else self.model.answers(rows, device)
+        if replay or not self.exact:
+            given, error = self.model.run(rows, self.device), None
+        else:
+            given, error = self.model.answers(rows)
         if given.shape[1] != self.columns.outputs:
             raise InputError(
                 f"{self.model.name} gives {counted(given.shape[1], 'output')} for {rows.shape[1]:,} columns, "

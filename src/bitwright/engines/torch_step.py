@@ -24,7 +24,7 @@ _EXACT = {"float64": 1 << 53, "float32": 1 << 24}
 _AT_ONCE = 1 << 23  # numbers in a layer
 
 
-class StepModule(torch.nn.Module):  # type: ignore[misc]
+class StepModule(torch.nn.Module):
     """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states that follow them after so many steps.
 
     The result has the type and the device of what is given. No gradient flows through it.
@@ -59,12 +59,12 @@ class StepModule(torch.nn.Module):  # type: ignore[misc]
             for _ in range(steps):
                 written = torch.zeros(now.shape, dtype=torch.int32, device=now.device)
                 for kind in self.kinds:
-                    kind.add(now, written, precision)
+                    kind(now, written, precision)
                 now = written > 0
         return now.to(states.dtype).reshape(states.shape)
 
 
-class _Cells(torch.nn.Module):  # type: ignore[misc]
+class _Cells(torch.nn.Module):
     """All cells of one kind: what each looks at, the network's weights for it, and the bits that its ports set."""
 
     def __init__(self, looks_at: Any, wanted: Any, first: Any, last: Any, thresholds: Any, port: Any, bit: Any) -> None:
@@ -80,7 +80,15 @@ class _Cells(torch.nn.Module):  # type: ignore[misc]
         }.items():
             self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(value)))
 
-    def add(self, states: Any, written: Any, precision: Any) -> None:
+    looks_at: Any
+    wanted: Any
+    first: Any
+    last: Any
+    thresholds: Any
+    port: Any
+    bit: Any
+
+    def forward(self, states: Any, written: Any, precision: Any) -> None:
         """Counts for each bit the ports that set it, for some states at a time."""
         cells, widest = len(self.looks_at), max(self.first.shape)
         some = max(1, _AT_ONCE // max(1, cells * widest))

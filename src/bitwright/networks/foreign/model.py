@@ -150,21 +150,17 @@ class Model:
                 self.analysed[columns] = None
         return self.analysed[columns]
 
-    def answers(self, inputs: NDArray[Any], device: str = "cpu") -> Answers:  # (batch, columns) of 0 and 1
+    def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
         """Its outputs: as they must be if that is known, else as the runtime gives them on this machine."""
         if self.analysis(inputs.shape[1]) is not None:
             found = self.source.graph(inputs)
             return Answers(_matrix(found.values, len(inputs), self.name), found.error)
-        return Answers(self.run(inputs, device), None)
+        return Answers(self.run(inputs), None)
 
     def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[np.float64]:
         """Its outputs as the runtime gives them on this machine."""
-        if isinstance(self.source, TorchModel):
-            found = self.source.run(inputs, device)
-        elif device != "cpu":
-            raise InputError(f"a network of the form {self.form} is evaluated on the CPU; leave out the device")
-        else:
-            found = self.source.run(inputs)
+        source = self.source
+        found = source.run(inputs, device) if isinstance(source, TorchModel) else source.run(inputs)
         return _matrix(found, len(inputs), self.name)
 
     def columns_out(self, columns: int) -> int | str:

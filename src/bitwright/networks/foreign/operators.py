@@ -121,9 +121,7 @@ def _reduce_sum(inputs: Inputs, attributes: Attributes) -> Tensor:
 
     lost, terms = None if tensor.error is None else total(tensor.error), tensor.values.shape[-1]
     now = total(np.abs(tensor.values))
-    return summed(
-        total(tensor.values), total(tensor.size), now, lost, tensor.kind, tensor.grid, terms, tensor.largest
-    )
+    return summed(total(tensor.values), total(tensor.size), now, lost, tensor.kind, tensor.grid, terms, tensor.largest)
 
 
 def _reduce_max(inputs: Inputs, attributes: Attributes) -> Tensor:

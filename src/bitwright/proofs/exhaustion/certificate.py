@@ -26,6 +26,7 @@ from bitwright.version import __version__
 from bitwright.workers import Workers
 
 FORMAT = "bitwright network certificate 1"
+ANY_ORDER = "every order of summation"
 Verdict = Literal["certified", "refuted", "tested", "not proved"]
 
 
@@ -178,7 +179,7 @@ def _right(task: ProofTask) -> Verdict:
 def _arithmetic(network: AnyNetwork | FittedModel) -> str:
     if isinstance(network, FittedModel):
         return network.arithmetic
-    return "whole numbers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, every order of summation"
+    return "whole numbers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, {ANY_ORDER}"
 
 
 def _padding(network: AnyNetwork | FittedModel) -> int:

@@ -98,9 +98,7 @@ def check_network_certificate(
             raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
 
-def check_speaks_of(
-    certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel
-) -> None:
+def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel) -> None:
     """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
     for what, claimed, found in (
         ("program", certificate.program_id, algorithm.program.id),

@@ -36,18 +36,19 @@ class ModelJudge:
     With an `oracle`, another network that reads the same, right is what that one says.
     """
 
-    def __init__(self, network: FittedModel, oracle: FittedModel | None = None, device: str = "cpu") -> None:
-        self._network, self._oracle, self._device = network, oracle, device
+    def __init__(self, network: FittedModel, oracle: FittedModel | None = None) -> None:
+        self._network, self._oracle = network, oracle
         self._truth = Truth(network.columns.program)
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
         distance, wrong, undecided = (one[:, own] for one in self.by_bit(matched))
-        n, bad = np.count_nonzero(matched, axis=1), wrong.any(axis=1)
-        return Judged(n, distance.min(axis=1), bad, undecided.any(axis=1) & ~bad, at_zero=True)
+        n = np.count_nonzero(matched[:, self._network.columns.real], axis=1)
+        bad, open_ = np.asarray(wrong.any(axis=1)), np.asarray(undecided.any(axis=1))
+        return Judged(n, distance.min(axis=1), bad, open_ & ~bad, at_zero=True)
 
     def by_bit(self, matched: BoolArray) -> tuple[FloatArray, BoolArray, BoolArray]:  # (batch, k) each
         """How far each bit is from being wrong, which are, and of which that is not certain."""
-        found = self._network.decide(matched, self._device)
+        found = self._network.decide(matched)
         truth, doubtful = self._expected(matched)
         over = found.outputs - self._network.model.threshold
         error = np.zeros(1) if found.error is None else found.error
@@ -86,7 +87,7 @@ def look_at_model(
     name_of = program.layout.name_of
     bits = tuple(LookedAt(name_of(bit), int(given[bit]), int(expected[bit]), None, None) for bit in shown.tolist())
     on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return OneState(on, len(templates), bool((given == expected)[shown].all()), bits)
+    return OneState(on, int(columns.real[templates].sum()), bool((given == expected)[shown].all()), bits)
 
 
 def least_certain(

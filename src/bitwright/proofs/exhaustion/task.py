@@ -63,7 +63,7 @@ class ProofTask:
         if isinstance(self.network, FittedModel):
             from bitwright.proofs.exhaustion.models import ModelJudge
 
-            return ModelJudge(self.network, self.oracle, self.device)
+            return ModelJudge(self.network, self.oracle)
         if not isinstance(self.network, IntegerNetwork):
             from bitwright.proofs.exhaustion.float_judge import FloatJudge
 
