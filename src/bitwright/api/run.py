@@ -11,12 +11,14 @@ import numpy as np
 
 from bitwright.api.arguments import check_batch, check_named, check_options, check_values
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
+from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, option
 from bitwright.machines.subleq import MachineV
+from bitwright.networks.foreign import as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -223,6 +225,10 @@ def engine_for(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
+    if is_model(network):
+        if engine not in (None, "network"):
+            raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
+        return model_engine(algorithm, as_model(network), settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
         return _cell_engine(algorithm, engine, held, patterns, settings)
@@ -316,7 +322,7 @@ def _opened(
         return subject(path)
     from bitwright.api.trained import is_of_cells
 
-    files = _networks(network)[1]
+    files = () if is_model(network) else _networks(network)[1]
     return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
 
 

@@ -33,4 +33,6 @@ def _who(cells: Mapping[str, Any]) -> str:
     if cells["networks"] is None:
         return "the limit of wide networks"
     count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
+    if cells["width"] == 0:  # a function, of which it is not known
+        return count
     return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -278,10 +278,16 @@ class AnsweredEngine(RuleEngine):
         return least
 
 
+class Following(Protocol):
+    """What says which states follow others, and with which margins."""
+
+    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]: ...
+
+
 class CellBatch(Batch):
     """States on their way, cell by cell."""
 
-    def __init__(self, engine: CellEngine, states: BoolArray) -> None:
+    def __init__(self, engine: Following, states: BoolArray) -> None:
         self._engine = engine
         self._now = self._before = states.copy()
         self._margin = np.full(len(states), np.inf)

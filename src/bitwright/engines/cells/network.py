@@ -67,9 +67,9 @@ class CellNetwork:
         """What is said of a kind's own ports in local states, and the margin of each; none at n = 0."""
         matched = self.matched(kind, numbers)
         n = np.count_nonzero(matched, axis=1)
-        bits, margins = self.decider(matched, n)
+        bits, margins = self.decider.of_kind(kind, matched, n)
         own = self.pattern.port_bits(kind)
-        return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
+        return bits[:, own], margins[:, own]
 
     def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
         """The same, with a minus before the margin of every answer that is not that of the rules."""
@@ -81,7 +81,7 @@ class CellNetwork:
     def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
         """G and T of a kind's own ports."""
         matched, own = self.matched(kind, numbers), self.pattern.port_bits(kind)
-        found = self.decider.compared(matched, np.count_nonzero(matched, axis=1))
+        found = self.decider.compared(kind, matched, np.count_nonzero(matched, axis=1))
         return found[0][:, own], found[1][:, own]
 
 
@@ -118,7 +118,7 @@ class WholeNumbers(Decider):
         bits, distance = decide_bits(sums, n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
-    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """G, the sums of integers, and T."""
         thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
         return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)
