@@ -114,6 +114,10 @@ class GraphWiring:
                 if graph.opposite is None:
                     raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
                 return (ports if start == "port" else graph.port_node), graph.opposite
+            case ("back", "node", "node"):
+                return graph.port_far, graph.port_node
+            case ("back", "node", _):
+                return graph.port_far, ports
             case ("all", "node", _):
                 return graph.port_node, ports
             case ("all", "port", _):
