@@ -25,7 +25,7 @@ FORMS = {
     "machine A, B": r"[Mm]achines? [AB]",
     "margin": r"margins?",
     "match": r"(?<=template )matches|(?<=templates )match|(?<=number of )matches|matching templates?",
-    "network of integers": r"networks? of integers|integer networks?",
+    "integer network": r"networks? of integers|integer networks?",
     "node program": r"node programs?",
     "NTK": r"NTK",
     "oracle": r"oracles?",
